@@ -30,7 +30,8 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
     let opened = open(&config).await?;
     if opened.store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
-            "this store was made by `aldaba dev` and holds plain credentials; serve another one".into(),
+            "this store was created by `aldaba dev` and contains plain-text credentials; use another store"
+                .into(),
         ));
     }
     let signals = ShutdownSignals::install()?;

@@ -28,7 +28,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// Whether the host is loopback, judged by its spelling, without resolving it.
+    /// Whether the host is loopback, judged by its text alone, without resolving it.
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => &**name == "localhost" || name.ends_with(".localhost"),

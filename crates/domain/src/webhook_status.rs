@@ -88,8 +88,8 @@ impl WebhookStatus {
                      webhook: it goes on with the first undelivered event."
                 );
             }
-            Self::Unsubscribed => "Unsubscribed by its owner, which is final.",
-            Self::Deleted => "Deleted, which is final.",
+            Self::Unsubscribed => "Unsubscribed by its owner. This is permanent.",
+            Self::Deleted => "Deleted permanently.",
         };
         text.to_owned()
     }

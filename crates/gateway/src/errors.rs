@@ -118,7 +118,7 @@ pub(crate) fn store(error: &StoreError) -> ErrorResponse {
             tracing::warn!(%error, "the store is unavailable");
             ErrorResponse::new(
                 StatusCode::SERVICE_UNAVAILABLE,
-                "The service cannot read now. Try again in 5 seconds.",
+                "The data is temporarily unavailable. Try again in 5 seconds.",
             )
             .header(RETRY_AFTER, HeaderValue::from_static("5"))
         }

@@ -157,5 +157,5 @@ pub(crate) fn parse_cursor(text: &str) -> Result<AuditCursor, AdminError> {
         let cursor = AuditCursor { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
         (format_cursor(cursor) == text && cursor.at.0 >= 0).then_some(cursor)
     };
-    parse().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))
+    parse().ok_or_else(|| AdminError::Invalid("before must be the `next` value of a previous page".into()))
 }

@@ -9,7 +9,7 @@ pub enum AdminError {
     Invalid(String),
     #[error("there is no {0}")]
     NotFound(String),
-    #[error("{0} is cancelled, which is final; make a new one in its place")]
+    #[error("{0} is cancelled permanently; create a new one instead")]
     Cancelled(String),
     /// The object exists, but its current state does not allow the operation.
     #[error("{why}")]

@@ -13,7 +13,7 @@ pub enum UpdateOutcome<T> {
     NotFound,
     /// The row has another revision than the update expected; nothing changed.
     RevisionConflict,
-    /// The subscription is cancelled, which is final; nothing changed.
+    /// The subscription is cancelled permanently; nothing changed.
     Cancelled,
 }
 

@@ -69,7 +69,7 @@ impl Metrics {
         let requests = Family::<RequestLabels, Counter>::default();
         let durations =
             Family::<DurationLabels, Histogram>::new_with_constructor(|| Histogram::new(DURATION_SECONDS));
-        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register("http_requests", "HTTP requests completed", requests.clone());
         registry.register_with_unit(
             "http_request_duration",
             "Time to answer",

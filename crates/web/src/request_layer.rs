@@ -148,8 +148,9 @@ where
 fn log_response(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
     let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
     if status >= 500 {
-        CURRENT.sync_scope(*id, || tracing::warn!(%method, route, status, milliseconds, "answered"));
+        CURRENT.sync_scope(*id, || tracing::warn!(%method, route, status, milliseconds, "request completed"));
     } else if tracing::enabled!(tracing::Level::DEBUG) {
-        CURRENT.sync_scope(*id, || tracing::debug!(%method, route, status, milliseconds, "answered"));
+        CURRENT
+            .sync_scope(*id, || tracing::debug!(%method, route, status, milliseconds, "request completed"));
     }
 }

@@ -11,7 +11,7 @@ use domain::WebhookId;
 
 pub use management::{asyncapi, openapi};
 
-/// Tells the delivery engine that a webhook has changed. Callers await it before they answer the change: once it has
+/// Tells the delivery engine that a webhook has changed. Callers await it before they respond: once it has
 /// returned, the engine starts no attempt from the webhook's old state.
 #[async_trait]
 pub trait EngineNotifier: Send + Sync + 'static {

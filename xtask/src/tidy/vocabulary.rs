@@ -14,6 +14,8 @@ const RETIRED: [(&str, &str); 14] = [
     ("knocks", "attempts, requests"),
     ("errand", "request, task"),
     ("herald", "notify"),
+    ("housekeeping", "maintenance"),
+    ("which is final", "permanently"),
     ("turnstile", "write lock"),
     ("letters that", "requests that"),
     ("kept answer", "cached response"),

@@ -114,7 +114,7 @@ fn text(delivery: &DeliveryJson) -> String {
     if let Some(answer) =
         delivery.attempts.last().map(|attempt| &attempt.excerpt).filter(|text| !text.is_empty())
     {
-        parts.push(format!("last answer:\n{answer}"));
+        parts.push(format!("last response:\n{answer}"));
     }
     if let Some(body) = &delivery.body {
         parts.push(format!("body:\n{body}"));

@@ -146,7 +146,7 @@ fn type_name(value: &Value) -> &'static str {
         Value::Text(_) => "a text",
         Value::Integer(_) => "a whole number",
         Value::Flag(_) => "true or false",
-        Value::List(_) => "a list of texts",
+        Value::List(_) => "a list of strings",
     }
 }
 
@@ -171,7 +171,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
             let Some(value) = simple_value(value.get_ref()) else {
                 return Err(fault(
                     at,
-                    format!("{path} must be a text, a whole number, true or false, or a list of texts"),
+                    format!("{path} must be a string, a whole number, true or false, or a list of strings"),
                 ));
             };
             found.push((path, Setting { value, origin: origin(at) }));

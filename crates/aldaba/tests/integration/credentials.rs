@@ -252,7 +252,7 @@ fn subscription_is_shown_gets_a_quota_and_is_cancelled() {
     assert_eq!(run(&["cancel", id, "--yes", "--json"]).json()["cancelled_at"], over["cancelled_at"]);
     for action in [&["suspend"][..], &["resume"], &["rotate"], &["quota", id, "5"]] {
         let arguments = if action.len() == 1 { vec![action[0], id] } else { action.to_vec() };
-        run(&arguments).expect_failure(5, "is cancelled, which is final; make a new one in its place");
+        run(&arguments).expect_failure(5, "is cancelled permanently; create a new one instead");
     }
     for arguments in [&["show", "nobody"][..], &["cancel", "nobody", "--yes"], &["quota", "nobody", "5"]] {
         run(arguments).expect_failure(5, "there is no subscription \"nobody\"");

@@ -92,7 +92,7 @@ fn serve_refuses_a_development_store() {
         installation.program(&any).with(arguments).run()
     };
     server(&[]).expect_failure(4, "the master key does not open this store");
-    server(&["--set", &dev_master_key()]).expect_failure(5, "this store was made by `aldaba dev`");
+    server(&["--set", &dev_master_key()]).expect_failure(5, "this store was created by `aldaba dev`");
 }
 
 #[test]

@@ -102,7 +102,7 @@ fn log_is_json_without_a_terminal() {
             "{line}"
         );
     }
-    let answered = |line: &&Value| line["message"] == "answered" && line["requestId"] == "the-one";
+    let answered = |line: &&Value| line["message"] == "request completed" && line["requestId"] == "the-one";
     let refused = lines.iter().find(answered).expect("the log line of the request");
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
     assert!(!finished.stderr.contains(&token), "the log does not contain the token");

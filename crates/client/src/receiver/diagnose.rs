@@ -114,7 +114,7 @@ pub enum MismatchReason {
     SecretWithWhitespace,
     /// A `whsec_…` secret was used as text instead of as base64, or the other way round.
     SecretEncoding,
-    /// No known mistake explains it: the secret is another one, or the body was changed.
+    /// No known mistake explains it: the secret is wrong, or the body was changed.
     WrongSecret,
     /// `webhook-timestamp` is not a number of seconds.
     InvalidTimestamp,
@@ -197,7 +197,7 @@ impl fmt::Display for MismatchReason {
                 "the key of the contract's signature is the text of the secret; for Standard Webhooks, the \
                  part after whsec_ is the key in base64"
             }
-            Self::WrongSecret => "the secret is another one, or the body was changed",
+            Self::WrongSecret => "the secret is wrong, or the body was changed",
             Self::InvalidTimestamp => "webhook-timestamp is not a number of seconds",
         };
         f.write_str(text)

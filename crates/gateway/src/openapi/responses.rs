@@ -89,7 +89,7 @@ static ERROR_CASES: [ErrorCase; 7] = [
         status: 503,
         name: "ServiceUnavailable",
         description: "The service is temporarily unable to read its store.",
-        message: "The service cannot read now. Try again in 5 seconds.",
+        message: "The data is temporarily unavailable. Try again in 5 seconds.",
         fault: None,
         headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },

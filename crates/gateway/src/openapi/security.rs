@@ -68,14 +68,14 @@ pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
 
 fn description(scope: Scope) -> &'static str {
     match scope {
-        Scope::OpenId => "Sign in with OpenID Connect; brings an id_token.",
+        Scope::OpenId => "Sign in with OpenID Connect; returns an id_token.",
         Scope::Profile => "The user's name and language.",
         Scope::Email => "The user's e-mail address.",
         Scope::OfflineAccess => "A refresh token.",
         Scope::IdInfo => "The user's name, language and e-mail address.",
         Scope::Core => "Persons, legal entities and activities.",
-        Scope::Accounting => "Companies and their books, and files that were handed in.",
-        Scope::Management => "Management; no address asks for it yet.",
+        Scope::Accounting => "Companies, their accounting records, and imported files.",
+        Scope::Management => "Management; no endpoint needs it yet.",
         Scope::Payroll => "Payroll companies.",
         Scope::Webhooks => "Webhooks, and the feed of invoicing.",
     }

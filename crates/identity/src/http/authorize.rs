@@ -49,10 +49,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
     responses: &[
         ResponseDoc::Page("200", "An HTML page for the user."),
         ResponseDoc::Redirect("A redirect to a page for the user, or to the client."),
-        ResponseDoc::Page(
-            "400",
-            "An HTML page that explains why the request cannot be answered to the client.",
-        ),
+        ResponseDoc::Page("400", "An HTML page that explains why the error cannot be sent to the client."),
     ],
 };
 

@@ -60,13 +60,13 @@ const PROBLEMS: [(&str, &str); 16] = [
     ("RequestTimeout", "The body arrived too slowly"),
     ("Conflict", "An object with this id or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
-    ("Cancelled", "The subscription is cancelled, which is final"),
+    ("Cancelled", "The subscription is cancelled permanently"),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
-        "The subscription is cancelled, which is final; or another revision is stored: read it again and repeat the change",
+        "The subscription is cancelled permanently; or another revision is stored: read it again and repeat the change",
     ),
-    ("WebhookOver", "The webhook is unsubscribed or deleted, which is final"),
+    ("WebhookOver", "The webhook is unsubscribed or deleted permanently"),
     (
         "NotNow",
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",

@@ -16,9 +16,9 @@ const NAME_CHARS_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EgressError {
     /// The egress policy forbids one of the host's addresses.
-    #[error("the address {address} must not be called: {why}")]
+    #[error("the address {address} is not allowed: {why}")]
     Refused { address: IpAddr, why: &'static str },
-    #[error("the address cannot be called: {0}")]
+    #[error("the address is invalid: {0}")]
     InvalidUrl(String),
     #[error("the name {name} does not resolve: {why}")]
     Unresolved { name: String, why: String },

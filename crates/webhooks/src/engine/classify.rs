@@ -39,16 +39,17 @@ pub(crate) fn classify(expected: &Expected, exchange: &Exchange) -> Outcome {
     };
     let reason = match expected {
         _ if response.sets_cookie => {
-            Some("the answer sets a cookie; answers must have no Set-Cookie header".into())
+            Some("the response sets a cookie; responses must not have a Set-Cookie header".into())
         }
-        Expected::Acknowledge if response.status != 200 => {
-            Some(format!("the answer was {}; an Acknowledge must be answered with 200", response.status))
-        }
+        Expected::Acknowledge if response.status != 200 => Some(format!(
+            "the response status was {}; an Acknowledge must be answered with 200",
+            response.status
+        )),
         Expected::Delivery | Expected::Echo(_) if !(200..300).contains(&response.status) => {
-            Some(format!("the answer was {}; a 2xx is wanted", response.status))
+            Some(format!("the response status was {}; expected a 2xx status", response.status))
         }
         Expected::Echo(guid) if without_quotes(&response.body) != guid.as_bytes() => {
-            Some("the body of the answer is not the GUID of the query's echo".into())
+            Some("the response body is not the GUID of the query parameter echo".into())
         }
         _ => None,
     };

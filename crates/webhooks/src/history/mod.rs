@@ -31,7 +31,7 @@ const LANES_MAX: usize = 2_000;
 pub struct HistoryPorts {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
-    /// Told of every replay before it is answered.
+    /// Notified of every replay before the response is sent.
     pub notifier: Arc<dyn EngineNotifier>,
 }
 

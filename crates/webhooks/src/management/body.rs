@@ -187,7 +187,7 @@ impl JsonBody {
             self.missing(name);
             return None;
         }
-        let texts = self.take_as(name, "a list of texts", |value| match value {
+        let texts = self.take_as(name, "a list of strings", |value| match value {
             Value::Array(items) => {
                 items.into_iter().map(|item| item.as_str().map(ToOwned::to_owned)).collect::<Option<Vec<_>>>()
             }

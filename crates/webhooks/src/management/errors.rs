@@ -53,7 +53,7 @@ pub(super) fn webhook_ended(webhook: &Webhook) -> ErrorResponse {
             "The webhook has been deleted. Deletion is permanent.",
         );
     }
-    let message = "The webhook has been unsubscribed, which is final; subscribe again to get a new one.";
+    let message = "The webhook has been unsubscribed permanently; subscribe again to get a new webhook.";
     error_with_code(409, "unsubscribed", Some("webhookId"), message)
 }
 
@@ -97,7 +97,7 @@ pub(super) fn store_error(error: &StoreError) -> ErrorResponse {
     match error {
         StoreError::Unavailable(_) | StoreError::Full(_) => {
             tracing::warn!(%error, "the store is unavailable");
-            let message = "The service cannot do this now. Try again in 5 seconds.";
+            let message = "The service is temporarily unavailable. Try again in 5 seconds.";
             ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, message)
                 .header(RETRY_AFTER, HeaderValue::from_static("5"))
         }

@@ -44,7 +44,7 @@ async fn resolved_address_is_checked() {
     let egress = strict(ScriptedResolver::default().with("inside.example", &["10.0.0.7"]));
     let error = error_of(&egress, request("https://inside.example/")).await;
     assert_eq!(error, refused("10.0.0.7", "private network"));
-    assert_eq!(error.to_string(), "the address 10.0.0.7 must not be called: private network");
+    assert_eq!(error.to_string(), "the address 10.0.0.7 is not allowed: private network");
 }
 
 #[tokio::test]

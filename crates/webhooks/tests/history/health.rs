@@ -26,7 +26,7 @@ async fn health_counts_deliveries_failures_and_waiting_events() {
     assert_eq!(health.next_attempt_at, Some(fixture.now() + Duration::from_secs(5)));
     assert_eq!(health.last_delivered_at, Some(fixture.now()));
     assert!(health.handshake.is_accepted && health.lost.is_none());
-    assert_eq!(health.recent_attempts[0].reason, "the answer was 500; a 2xx is wanted");
+    assert_eq!(health.recent_attempts[0].reason, "the response status was 500; expected a 2xx status");
     let later = Some(fixture.now() + Duration::from_secs(1));
     let health = fixture.history.health(&webhook, later).await.unwrap();
     assert_eq!((health.delivered, health.failed_attempts, health.success_rate), (0, 0, None));

@@ -38,7 +38,7 @@ async fn each_event_is_listed_once_with_its_attempts() {
         waiting["attempts"][1],
         json!({
             "occasion": "event", "at": fixture.now().iso(), "number": 2, "status": 500, "succeeded": false,
-            "reason": "the answer was 500; a 2xx is wanted", "excerpt": "Oops",
+            "reason": "the response status was 500; expected a 2xx status", "excerpt": "Oops",
             "milliseconds": {"resolve": 1, "connect": 2, "tls": 3, "wait": 4, "total": 10},
         })
     );

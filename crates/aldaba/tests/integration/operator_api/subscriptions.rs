@@ -129,7 +129,7 @@ fn cancelling_a_subscription_is_permanent() {
     );
     assert!(cancelled.json()["cancelledAt"].is_string(), "{cancelled:?}");
     assert!(!is_accepted(&primary) && !is_accepted(&secondary), "the very next call is refused");
-    let message = format!("Subscription \"{id}\" is cancelled, which is final; make a new one in its place.");
+    let message = format!("Subscription \"{id}\" is cancelled permanently; create a new one instead.");
     for refused in [
         api.patch(&path, &json!({"standing": "active"})),
         api.patch(&path, &json!({"dailyQuota": 5})),
@@ -144,7 +144,7 @@ fn cancelling_a_subscription_is_permanent() {
             .installation
             .program(&["key", action, &id])
             .run()
-            .expect_failure(5, "is cancelled, which is final");
+            .expect_failure(5, "is cancelled permanently");
     }
     assert_eq!(cancel().json(), cancelled.json(), "cancelling again changes nothing");
     assert_eq!(api.get(&path).json(), cancelled.json());

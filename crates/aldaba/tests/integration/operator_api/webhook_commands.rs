@@ -55,7 +55,7 @@ fn webhooks_are_disabled_enabled_tested_and_deleted() {
     assert_eq!(subscriber.wait_for_replay(1)["delivered"], 1, "the running service picks up the change");
     run(&["webhooks", "delete", id]).expect_failure(2, "--yes");
     run(&["webhooks", "delete", id, "--yes"]).code(0);
-    run(&["webhooks", "enable", id]).expect_failure(5, "is deleted, which is final");
+    run(&["webhooks", "enable", id]).expect_failure(5, "is deleted permanently");
     run(&["webhooks", "show", "nobody"]).expect_failure(5, "there is no webhook");
     run(&["webhooks", "list", "--resource", "Customers"]).expect_failure(2, "customers");
 }
@@ -77,7 +77,7 @@ fn deliveries_are_listed_shown_and_replayed() {
     assert!(rows[1][5].contains("503"), "{listed:?}");
     assert_eq!(run(&["deliveries", "list", id, "--failed", "--json"]).json()["deliveries"], json!([]));
     let output = run(&["deliveries", "show", id, &outgoing]).code(0).stdout;
-    for text in ["status        waiting", "AT ", "last answer:\nDone", "body:\n{\"WebhookId\""] {
+    for text in ["status        waiting", "AT ", "last response:\nDone", "body:\n{\"WebhookId\""] {
         assert!(output.contains(text), "{text:?} is not in\n{output}");
     }
     subscriber.respond_with(200);

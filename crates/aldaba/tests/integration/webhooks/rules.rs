@@ -11,13 +11,13 @@ type ReceiverResponse = Option<(u16, &'static str)>;
 
 /// Wrong responses by path, each with the recorded reason.
 const WRONG_RESPONSES: [(&str, ReceiverResponse, &str); 8] = [
-    ("/201", Some((201, "")), "the answer was 201"),
-    ("/204", Some((204, "")), "the answer was 204"),
-    ("/302", Some((302, "location: /well\r\n")), "the answer was 302"),
-    ("/401", Some((401, "")), "the answer was 401"),
-    ("/404", Some((404, "")), "the answer was 404"),
-    ("/500", Some((500, "")), "the answer was 500"),
-    ("/cookie", Some((200, "set-cookie: a=b\r\n")), "the answer sets a cookie"),
+    ("/201", Some((201, "")), "the response status was 201"),
+    ("/204", Some((204, "")), "the response status was 204"),
+    ("/302", Some((302, "location: /well\r\n")), "the response status was 302"),
+    ("/401", Some((401, "")), "the response status was 401"),
+    ("/404", Some((404, "")), "the response status was 404"),
+    ("/500", Some((500, "")), "the response status was 500"),
+    ("/cookie", Some((200, "set-cookie: a=b\r\n")), "the response sets a cookie"),
     ("/late", None, "timed out"),
 ];
 
@@ -136,7 +136,7 @@ fn the_echo_must_return_the_guid() {
         (report["recentAttempts"].as_array().unwrap().len() >= 2).then_some(report)
     });
     let reason = report["recentAttempts"][0]["reason"].as_str().unwrap();
-    assert_eq!(reason, "the body of the answer is not the GUID of the query's echo");
+    assert_eq!(reason, "the response body is not the GUID of the query parameter echo");
     assert_eq!(fixture.invoicing(&id)["status"], "Pending");
     fixture.receiver.set_body(None);
     fixture.wait_invoicing(&id, "Effective");

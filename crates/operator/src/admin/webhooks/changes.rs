@@ -37,7 +37,7 @@ impl WebhookAdmin {
             WebhookChangeOutcome::Changed(webhook) => self.json(webhook).await,
             WebhookChangeOutcome::Ended(webhook) => {
                 let state = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
-                let why = format!("webhook {id} is {state}, which is final; its owner can subscribe again");
+                let why = format!("webhook {id} is {state} permanently; its owner can subscribe again");
                 Err(AdminError::Conflict { code: "over", why })
             }
             WebhookChangeOutcome::Duplicate => {

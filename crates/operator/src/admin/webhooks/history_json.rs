@@ -131,7 +131,7 @@ pub struct AttemptJson {
     pub status: Option<u16>,
     pub succeeded: bool,
     /// Why it failed; empty where it succeeded.
-    #[schema(examples("the answer was 500; a 2xx is wanted"))]
+    #[schema(examples("the response status was 500; expected a 2xx status"))]
     pub reason: String,
     /// The beginning of the response's body.
     pub excerpt: String,

@@ -39,7 +39,7 @@ impl CountingHistory {
             number: 1,
             status: Some(500),
             succeeded: false,
-            reason: "the answer was 500; a 2xx is wanted".into(),
+            reason: "the response status was 500; expected a 2xx status".into(),
             excerpt: String::new(),
             timing: AttemptTiming::default(),
         })

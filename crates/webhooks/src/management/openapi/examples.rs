@@ -80,7 +80,7 @@ pub(super) fn invoicing_record() -> Value {
 pub(super) fn attempt() -> Value {
     json!({
         "occasion": "event", "at": AT, "number": 1, "status": 500, "succeeded": false,
-        "reason": "the answer was 500; a 2xx is wanted", "excerpt": "Oops",
+        "reason": "the response status was 500; expected a 2xx status", "excerpt": "Oops",
         "milliseconds": {"resolve": 1, "connect": 12, "tls": 25, "wait": 40, "total": 78},
     })
 }

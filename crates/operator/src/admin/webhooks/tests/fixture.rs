@@ -1,4 +1,4 @@
-//! A memory store with a tenant, a company and two clients, a clock that tests set, a history that answers as told, and
+//! A memory store with a tenant, a company and two clients, a clock that tests set, a fake history, and
 //! writes as the delivery engine makes them.
 
 use std::sync::Arc;
@@ -244,7 +244,7 @@ pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> Attemp
         number,
         status: Some(500),
         succeeded: false,
-        reason: "the answer was 500; a 2xx is wanted".into(),
+        reason: "the response status was 500; expected a 2xx status".into(),
         excerpt: "Oops".into(),
         timing: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
     }

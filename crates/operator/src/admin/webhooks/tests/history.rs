@@ -41,7 +41,7 @@ fn attempt() -> AttemptView {
         number: 1,
         status: Some(500),
         succeeded: false,
-        reason: "the answer was 500; a 2xx is wanted".into(),
+        reason: "the response status was 500; expected a 2xx status".into(),
         excerpt: "Oops".into(),
         milliseconds: AttemptMilliseconds { resolve: 1, connect: 2, tls: 3, wait: 4, total: 10 },
     }
@@ -157,7 +157,7 @@ async fn deliveries_and_replays_have_the_documented_form() {
         "deliveredAt": START.iso(), "nextAttemptAt": null,
         "attempts": [{
             "occasion": "event", "at": START.iso(), "number": 1, "status": 500, "succeeded": false,
-            "reason": "the answer was 500; a 2xx is wanted", "excerpt": "Oops",
+            "reason": "the response status was 500; expected a 2xx status", "excerpt": "Oops",
             "milliseconds": {"resolve": 1, "connect": 2, "tls": 3, "wait": 4, "total": 10},
         }],
     });

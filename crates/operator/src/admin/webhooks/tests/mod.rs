@@ -1,4 +1,4 @@
-//! What the operator sees of webhooks and does to them, over a memory store and a history that answers as told.
+//! What the operator sees of webhooks and does to them, over a memory store and a fake history.
 
 mod fixture;
 mod history;
