@@ -1,5 +1,5 @@
-//! The limits: loops that write the same rows to the same store with nothing around them, and a handler
-//! that parses the same line and answers from memory.
+//! The limits for the ingest benchmark: loops that write the same rows to the same store and do nothing else, and a handler
+//! that parses the same line and responds from memory.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use domain::change::Change;
 use rusqlite::params;
 
 use crate::rows::{COMPANY, CustomerRow, customer_row};
-use crate::{Fallible, lone_query};
+use crate::{Fallible, page_query};
 
 const SQLITE_SCHEMA: [&str; 4] = [
     include_str!("../../crates/store/src/sqlite/migrations/0001_spine.sql"),
@@ -22,7 +22,7 @@ const SQLITE_SCHEMA: [&str; 4] = [
 ];
 const POSTGRES_SCHEMA: &str = include_str!("../../crates/store/src/postgres/migrations/0001_spine.sql");
 
-/// Rows written in the time measured, in groups of `group` a commit; a second.
+/// Rows per second, with `group` rows per commit.
 pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
     let folder = tempfile::tempdir()?;
     let connection = rusqlite::Connection::open(folder.path().join("bare.db"))?;
@@ -74,7 +74,7 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
 /// The same on PostgreSQL, as arrays.
 pub(crate) async fn postgres(url: &str, group: u64, span: Duration) -> Fallible<f64> {
     let (mut client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
-    let driving = tokio::spawn(connection);
+    let connection_task = tokio::spawn(connection);
     client
         .batch_execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare; SET search_path = bare")
         .await?;
@@ -119,12 +119,12 @@ pub(crate) async fn postgres(url: &str, group: u64, span: Duration) -> Fallible<
     }
     client.batch_execute("DROP SCHEMA bare CASCADE").await?;
     drop(client);
-    driving.await??;
+    connection_task.await??;
     Ok(written as f64 / busy.as_secs_f64())
 }
 
-/// A bare axum server: parses the line as the door does and answers from memory. Prints its address and
-/// serves until its standard input ends. At `/fixed` it returns the bytes of a file.
+/// A bare axum server: parses the line as the ingest API does and responds from memory. Prints its address and serves until
+/// its standard input ends. At `/fixed` it returns the bytes of a file.
 pub(crate) fn handler(body: Option<&str>, database: Option<&str>) -> Fallible<()> {
     let fixed = match body {
         Some(file) => Bytes::from(std::fs::read(file)?),
@@ -136,7 +136,7 @@ pub(crate) fn handler(body: Option<&str>, database: Option<&str>) -> Fallible<()
         println!("{}", listener.local_addr()?);
         let router = Router::new().route("/", post(parse)).route("/fixed", get(|| async move { fixed }));
         let router = match database {
-            Some(file) => router.merge(lone_query::routes(Path::new(file))?),
+            Some(file) => router.merge(page_query::routes(Path::new(file))?),
             None => router,
         };
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
@@ -146,12 +146,12 @@ pub(crate) fn handler(body: Option<&str>, database: Option<&str>) -> Fallible<()
     })
 }
 
-/// As long as a discovery document.
+/// The length of a discovery document.
 const FIXED_BYTES: usize = 1800;
 
 async fn parse(body: Bytes) -> String {
     match Change::parse(&body, || domain::Guid::from_bytes([0; 16])) {
-        Ok(read) => format!(r#"{{"accepted":1,"id":"{}"}}"#, read.change.correlation_id),
+        Ok(parsed) => format!(r#"{{"accepted":1,"id":"{}"}}"#, parsed.change.correlation_id),
         Err(fault) => fault.message,
     }
 }

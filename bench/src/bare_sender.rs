@@ -1,5 +1,5 @@
-//! The limit for deliveries: the same HTTP client, the same bodies and signatures, and nothing else. No store, no order,
-//! no cursor: each of so many tasks sends the next body as soon as the last one was answered.
+//! The limit for deliveries: the same HTTP client, bodies and signatures, without store, order and cursors. Each of `in_flight`
+//! tasks sends the next body as soon as it has the last response.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,7 +22,7 @@ use crate::Fallible;
 
 const AT: Ticks = Ticks(638_900_000_000_000_000);
 
-/// Sends to these addresses, a comma between them, in turn; prints how many a second were taken.
+/// Sends to these comma-separated urls in turn; prints how many per second were accepted.
 pub(crate) fn send(urls: &str, in_flight: usize, milliseconds: u64) -> Fallible<()> {
     let urls: Vec<Arc<ReceiverUrl>> =
         urls.split(',').map(|url| ReceiverUrl::parse(url, true).map(Arc::new)).collect::<Result<_, _>>()?;
@@ -35,14 +35,14 @@ pub(crate) fn send(urls: &str, in_flight: usize, milliseconds: u64) -> Fallible<
 async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> Fallible<f64> {
     let policy = EgressPolicy { loopback: true, ..EgressPolicy::default() };
     let egress = Egress::new(EgressSettings { policy, ..EgressSettings::default() })?;
-    let (next, taken) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
+    let (next, accepted) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
     let envelope_context = EnvelopeContext {
         webhook: Guid::from_bytes([1; 16]),
         tenant: TenantId::new(Guid::from_bytes([2; 16]).to_string()),
         user: UserId::new(Guid::from_bytes([3; 16]).to_string()),
         resource: Resource::customers(),
     };
-    let writer = Arc::new((
+    let signing = Arc::new((
         envelope_context,
         IdKey::new(&[4; 32]),
         Signer::new(&Secret::new("a secret of the bench"), None),
@@ -51,15 +51,16 @@ async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> 
     let from = Instant::now();
     let tasks: Vec<_> = (0..in_flight)
         .map(|_| {
-            let (egress, next, taken) = (egress.clone(), next.clone(), taken.clone());
-            let (writer, urls) = (writer.clone(), urls.clone());
+            let (egress, next, accepted) = (egress.clone(), next.clone(), accepted.clone());
+            let (signing, urls) = (signing.clone(), urls.clone());
             tokio::spawn(async move {
                 while from.elapsed() < span {
                     let number = next.fetch_add(1, Ordering::Relaxed);
-                    let place = usize::try_from(number).unwrap_or(0) % urls.len();
-                    let call = call(&writer, urls[place].clone(), number);
-                    let is_taken = egress.send(call).await.result.is_ok_and(|answer| answer.status == 200);
-                    taken.fetch_add(u64::from(is_taken), Ordering::Relaxed);
+                    let index = usize::try_from(number).unwrap_or(0) % urls.len();
+                    let call = call(&signing, urls[index].clone(), number);
+                    let is_accepted =
+                        egress.send(call).await.result.is_ok_and(|response| response.status == 200);
+                    accepted.fetch_add(u64::from(is_accepted), Ordering::Relaxed);
                 }
             })
         })
@@ -67,11 +68,11 @@ async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> 
     for task in tasks {
         task.await?;
     }
-    Ok(taken.load(Ordering::Relaxed) as f64 / from.elapsed().as_secs_f64())
+    Ok(accepted.load(Ordering::Relaxed) as f64 / from.elapsed().as_secs_f64())
 }
 
-fn call(writer: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> OutboundRequest {
-    let (envelope_context, ids, signer) = writer;
+fn call(signing: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> OutboundRequest {
+    let (envelope_context, ids, signer) = signing;
     let conversation = Guid::from_bytes((u128::from(number) << 64 | 7).to_be_bytes());
     let id = ids.event_id(number, conversation);
     let entry = LogEntry {

@@ -1,15 +1,15 @@
-//! How many durable changes a second come through the door, beside what the store itself can take.
+//! The ingest benchmark: durable changes per second through the ingest API, beside the limit of the store itself.
 
 use std::time::Duration;
 
 use crate::database::Database;
-use crate::program::{BareHandler, Prepared, Program};
+use crate::program::{BareHandler, PreparedStore, Program};
 use crate::report::{Figure, Report};
 use crate::rows::{company_line, customer_line};
 use crate::{Fallible, Options, bare, wire};
 
 const CONNECTIONS: usize = 64;
-/// Lines in one piece of the stream, and in one of the door's chunks.
+/// Lines in one piece of the stream, and in one chunk of the ingest API.
 const PIECE_LINES: u64 = 100;
 const CHUNK_LINES: u64 = 1000;
 const READY_MILLISECONDS: f64 = 150.0;
@@ -23,17 +23,17 @@ pub(crate) fn run(options: &Options) -> Fallible<Report> {
 async fn measure(options: &Options) -> Fallible<Report> {
     let sqlite = options.store == "sqlite";
     let span = Duration::from_secs(options.seconds) / 5;
-    // Each way in starts from an empty store of its own, as the bare loop beside it does.
+    // Each measurement starts from an empty store, as the bare loop does.
     eprintln!("one stream");
     let database = Database::new(options).await?;
-    let program = started(options, &database).await?;
+    let program = start_program(options, &database).await?;
     let (resident, ready_after) = (program.resident_mib()?, program.ready_after);
     let (streamed, lines) = wire::stream(&program.target, span, &pieces(span)).await?;
     drop(program);
     let stream_limit = limit(&database, CHUNK_LINES, span).await?;
     eprintln!("single lines");
     let database = Database::new(options).await?;
-    let program = started(options, &database).await?;
+    let program = start_program(options, &database).await?;
     let (single, group) = singles(&program, span).await?;
     drop(program);
     let single_limit = limit(&database, group, span).await?;
@@ -58,15 +58,15 @@ async fn measure(options: &Options) -> Fallible<Report> {
     Ok(Report { bench: "changes".into(), store: options.store.clone(), figures })
 }
 
-/// The program over an empty store, with the company that the changes belong to.
-async fn started(options: &Options, database: &Database) -> Fallible<Program> {
-    let program = Prepared::new(&options.program, &database.url)?.start()?;
+/// The program with an empty store and the company of the changes.
+async fn start_program(options: &Options, database: &Database) -> Fallible<Program> {
+    let program = PreparedStore::new(&options.program, &database.url)?.start()?;
     let company = (company_line() + "\n").into_bytes();
     wire::stream(&program.target, Duration::from_secs(1), &[company]).await?;
     Ok(program)
 }
 
-/// Requests of one line each; also how many changes shared a commit.
+/// Requests of one line each: their rate, and how many changes share a commit.
 async fn singles(program: &Program, span: Duration) -> Fallible<(f64, u64)> {
     const COMMITS: &str = "aldaba_change_commits_total ";
     let requests = single_requests(&program.target, span);
@@ -76,12 +76,12 @@ async fn singles(program: &Program, span: Duration) -> Fallible<(f64, u64)> {
     Ok((rate, (count + commits / 2) / commits.max(1)))
 }
 
-/// More requests than can be answered in the time.
+/// More requests than the program can handle in the time.
 fn single_requests(target: &wire::Target, span: Duration) -> Vec<Vec<u8>> {
     wire::requests(target, span.as_secs().max(1) * 100_000, |number| customer_line(2, number))
 }
 
-/// More lines than can be taken in the time, made beforehand.
+/// More lines than the program can handle in the time, built beforehand.
 fn pieces(span: Duration) -> Vec<Vec<u8>> {
     let count = span.as_secs().max(1) * 150_000 / PIECE_LINES;
     let piece = |at: u64| {
@@ -91,7 +91,7 @@ fn pieces(span: Duration) -> Vec<Vec<u8>> {
     (0..count).map(piece).collect()
 }
 
-/// What the store takes without the program.
+/// The rate of the store without the program.
 async fn limit(database: &Database, group: u64, span: Duration) -> Fallible<f64> {
     eprintln!("a bare loop, {group} rows a commit");
     if database.is_postgres() {

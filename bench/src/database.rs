@@ -1,10 +1,10 @@
-//! The store that is measured: SQLite's file, or a database of its own on the PostgreSQL server.
+//! The store under measurement: a SQLite file, or a database on the PostgreSQL server.
 
 use crate::{Fallible, Options};
 
-/// The store that is measured.
+/// The store under measurement.
 pub(crate) struct Database {
-    /// Empty for SQLite: the program makes its own file.
+    /// Empty for SQLite: the program creates its own file.
     pub(crate) url: String,
     admin: Option<String>,
 }
@@ -38,8 +38,8 @@ impl Database {
 
 async fn execute(url: &str, sql: &str) -> Fallible<()> {
     let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
-    let driving = tokio::spawn(connection);
+    let connection_task = tokio::spawn(connection);
     client.batch_execute(sql).await?;
     drop(client);
-    Ok(driving.await??)
+    Ok(connection_task.await??)
 }

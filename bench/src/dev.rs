@@ -1,5 +1,4 @@
-//! The program in its development mode, in which receivers may live on this machine; with an application that
-//! subscribes.
+//! The program in its development mode, which allows receivers on this machine, with an application that subscribes.
 
 use std::io::{BufRead as _, BufReader};
 use std::net::SocketAddr;
@@ -18,7 +17,7 @@ use crate::{Fallible, Options, wire};
 
 const SUBSCRIBERS: usize = 32;
 
-pub(crate) struct Dev {
+pub(crate) struct DevServer {
     child: Child,
     _folder: tempfile::TempDir,
     public: SocketAddr,
@@ -27,12 +26,12 @@ pub(crate) struct Dev {
     key: String,
     client: String,
     user: (String, String),
-    /// Of the application, and of others where there are more.
+    /// One per application.
     access_tokens: Vec<String>,
     pub(crate) changes: Target,
 }
 
-impl Dev {
+impl DevServer {
     pub(crate) async fn start(options: &Options, database: &Database) -> Fallible<Self> {
         let folder = tempfile::tempdir()?;
         let mut command = Command::new(&options.program);
@@ -85,9 +84,9 @@ impl Dev {
         Ok(dev)
     }
 
-    /// Subscribes to new customers at each of these addresses, and waits until all have accepted.
+    /// Subscribes to new customers for each of these urls, and waits until every handshake is accepted.
     pub(crate) async fn subscribe(&self, urls: &[String]) -> Fallible<()> {
-        self.ask(urls).await?;
+        self.send_subscriptions(urls).await?;
         let from = Instant::now();
         let mut stream = TcpStream::connect(self.public).await?;
         loop {
@@ -102,22 +101,22 @@ impl Dev {
         }
     }
 
-    /// Lets so many more applications subscribe in turn: one has some hundred webhooks in life, not a hundred thousand.
+    /// Adds this many applications that subscribe in turn: a real application has some hundred webhooks, not a hundred thousand.
     pub(crate) async fn add_applications(&mut self, count: usize) -> Fallible<()> {
         for number in 0..count {
             let body = json!({ "name": format!("Bench {number}"), "redirectUris": [CALLBACK] });
-            let answer = self.administer("POST", "clients", &body).await?;
+            let response = self.administer("POST", "clients", &body).await?;
             let text = |value: &Value| value.as_str().map(ToOwned::to_owned).ok_or("no client");
             let (email, password) = self.user.clone();
-            let (client, secret) = (text(&answer["client"]["id"])?, text(&answer["clientSecret"])?);
+            let (client, secret) = (text(&response["client"]["id"])?, text(&response["clientSecret"])?);
             let signed_in = Application { client, secret, email, password }.sign_in(self.public).await?;
             self.access_tokens.push(signed_in.access_token().await?);
         }
         Ok(())
     }
 
-    /// Subscribes, and waits for nothing.
-    pub(crate) async fn ask(&self, urls: &[String]) -> Fallible<()> {
+    /// Subscribes without waiting for the handshakes.
+    pub(crate) async fn send_subscriptions(&self, urls: &[String]) -> Fallible<()> {
         let next = std::cell::Cell::new(0);
         let work = (0..SUBSCRIBERS.min(urls.len())).map(|_| async {
             let mut stream = TcpStream::connect(self.public).await?;
@@ -128,9 +127,9 @@ impl Dev {
                     "thirdPartyApplicationName": url, "url": url, "secret": "a secret of the bench",
                     "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
                 });
-                let answer = self.call(&mut stream, number, "POST", "subscribe", &body.to_string()).await?;
-                if !answer.contains("\"responseState\":3") {
-                    return Err(answer.into());
+                let response = self.call(&mut stream, number, "POST", "subscribe", &body.to_string()).await?;
+                if !response.contains("\"responseState\":3") {
+                    return Err(response.into());
                 }
             }
         });
@@ -160,21 +159,21 @@ impl Dev {
         );
         stream.write_all(request.as_bytes()).await?;
         let mut buffer = vec![0; 256 * 1024];
-        Ok(String::from_utf8(wire::answer(stream, &mut buffer).await?.to_vec())?)
+        Ok(String::from_utf8(wire::response(stream, &mut buffer).await?.to_vec())?)
     }
 
-    /// Lets the application's webhooks rest, or go on: what happens meanwhile waits.
-    pub(crate) async fn rest(&self, rests: bool) -> Fallible<()> {
-        let body = json!({ "standing": if rests { "disabled" } else { "active" } });
+    /// Pauses or resumes the application's webhooks; events wait while they are paused.
+    pub(crate) async fn set_paused(&self, is_paused: bool) -> Fallible<()> {
+        let body = json!({ "standing": if is_paused { "disabled" } else { "active" } });
         self.administer("PATCH", &format!("clients/{}", self.client), &body).await?;
-        if rests {
-            // What was under way has ended then.
+        if is_paused {
+            // Deliveries in flight have ended by then.
             tokio::time::sleep(Duration::from_millis(200)).await;
         }
         Ok(())
     }
 
-    /// Asks the operator's side.
+    /// Calls the operator API.
     async fn administer(&self, method: &str, what: &str, body: &Value) -> Fallible<Value> {
         let body = body.to_string();
         let mut stream = TcpStream::connect(self.operator).await?;
@@ -187,12 +186,12 @@ impl Dev {
         );
         stream.write_all(request.as_bytes()).await?;
         let mut buffer = vec![0; 64 * 1024];
-        let answer = wire::answer(&mut stream, &mut buffer).await?;
-        if !answer.starts_with(b"HTTP/1.1 20") {
-            return Err(String::from_utf8_lossy(answer).into());
+        let response = wire::response(&mut stream, &mut buffer).await?;
+        if !response.starts_with(b"HTTP/1.1 20") {
+            return Err(String::from_utf8_lossy(response).into());
         }
-        let from = wire::find(answer, b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
-        Ok(serde_json::from_slice(&answer[from..])?)
+        let from = wire::find(response, b"\r\n\r\n").map_or(response.len(), |at| at + 4);
+        Ok(serde_json::from_slice(&response[from..])?)
     }
 
     pub(crate) fn resident_mib(&self) -> Fallible<f64> {
@@ -201,24 +200,24 @@ impl Dev {
         Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
     }
 
-    /// The share of one core that the program has used in a span.
+    /// The share of one core that the program uses during `span`.
     pub(crate) async fn core_share(&self, span: Duration) -> Fallible<f64> {
         let ticks = || -> Fallible<f64> {
             let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-            let rest = stat.rsplit_once(')').ok_or("no stat")?.1;
-            let fields: Vec<&str> = rest.split_whitespace().collect();
+            let fields = stat.rsplit_once(')').ok_or("no stat")?.1;
+            let fields: Vec<&str> = fields.split_whitespace().collect();
             let at =
                 |place: usize| fields.get(place).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
             Ok(at(11) + at(12))
         };
         let before = ticks()?;
         tokio::time::sleep(span).await;
-        // A hundred ticks a second, on every machine that Linux runs on today.
+        // Linux counts 100 ticks per second.
         Ok((ticks()? - before) / 100.0 / span.as_secs_f64())
     }
 }
 
-impl Drop for Dev {
+impl Drop for DevServer {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();

@@ -1,4 +1,4 @@
-//! Starts the program as its users do, and asks it and the machine how it is doing.
+//! Starts `aldaba serve` and the bare handler as processes, and reads their memory use and counters.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,9 +10,9 @@ use crate::Fallible;
 use crate::wire::Target;
 
 const SQLITE_FILE: &str = "aldaba.db";
-const START_PATIENCE: Duration = Duration::from_secs(20);
+const START_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// A running `aldaba serve` over a store of its own.
+/// A running `aldaba serve` with its own store.
 pub(crate) struct Program {
     child: Child,
     pub(crate) operator: SocketAddr,
@@ -24,14 +24,14 @@ pub(crate) struct Program {
 }
 
 /// A configured store with one tenant, before the service starts.
-pub(crate) struct Prepared {
+pub(crate) struct PreparedStore {
     folder: tempfile::TempDir,
     program: String,
     tenant: String,
     token: String,
 }
 
-impl Prepared {
+impl PreparedStore {
     pub(crate) fn new(program: &str, store_url: &str) -> Fallible<Self> {
         let folder = tempfile::tempdir()?;
         let path = folder.path();
@@ -46,10 +46,10 @@ impl Prepared {
         Ok(Self { folder, program: program.into(), tenant, token })
     }
 
-    /// Runs a command of the operator's and returns what it prints.
-    pub(crate) fn command(&self, words: &[&str], input: &str) -> Fallible<String> {
+    /// Runs an operator command and returns its standard output.
+    pub(crate) fn command(&self, arguments: &[&str], input: &str) -> Fallible<String> {
         let mut child = Command::new(&self.program)
-            .args(words)
+            .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -58,7 +58,7 @@ impl Prepared {
         child.stdin.take().ok_or("no input")?.write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            return Err(format!("{words:?} ended with {}", output.status).into());
+            return Err(format!("{arguments:?} ended with {}", output.status).into());
         }
         Ok(String::from_utf8(output.stdout)?)
     }
@@ -72,7 +72,7 @@ impl Prepared {
         self.start_by(&[])
     }
 
-    /// The same, held to one core.
+    /// The same, pinned to one core.
     pub(crate) fn start_on(self, core: &str) -> Fallible<Program> {
         self.start_by(&["taskset", "-c", core])
     }
@@ -80,12 +80,12 @@ impl Prepared {
     fn start_by(self, wrapper: &[&str]) -> Fallible<Program> {
         let (public, operator) = (free_address()?, free_address()?);
         let from = Instant::now();
-        let mut words = wrapper.iter().copied().chain([self.program.as_str()]);
-        let child = Command::new(words.next().unwrap_or_default())
-            .args(words)
+        let mut arguments = wrapper.iter().copied().chain([self.program.as_str()]);
+        let child = Command::new(arguments.next().unwrap_or_default())
+            .args(arguments)
             .args(["serve", "--listen", &public.to_string(), "--operator-listen", &operator.to_string()])
             .current_dir(self.folder.path())
-            // On, so that what it costs is measured, and never reached.
+            // The rate limiter is on, so that its cost is measured, but its limit is never reached.
             .env("ALDABA__GATEWAY__RATE_PER_MINUTE", "10000000")
             .stderr(Stdio::null())
             .spawn()?;
@@ -102,8 +102,8 @@ impl Prepared {
             ready_after: Duration::ZERO,
             folder: Some(self.folder),
         };
-        while !get(operator, "/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
-            if from.elapsed() > START_PATIENCE {
+        while !get(operator, "/readyz").is_ok_and(|response| response.starts_with("HTTP/1.1 200")) {
+            if from.elapsed() > START_TIMEOUT {
                 return Err("the service did not become ready".into());
             }
             std::thread::yield_now();
@@ -141,7 +141,7 @@ impl Drop for Program {
     }
 }
 
-/// The bare handler, as a process of its own.
+/// The bare handler in its own process.
 pub(crate) struct BareHandler {
     child: Child,
     pub(crate) target: Target,
@@ -154,25 +154,25 @@ impl BareHandler {
         Self::start_by(command)
     }
 
-    /// The same, held to one core.
+    /// The same, pinned to one core.
     pub(crate) fn start_on(core: &str) -> Fallible<Self> {
         let mut command = Command::new("taskset");
         command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
         Self::start_by(command)
     }
 
-    /// Held to one core, with these bytes to return at `/fixed`.
+    /// Pinned to one core; returns these bytes at `/fixed`.
     pub(crate) fn returning(core: &str, body: &[u8]) -> Fallible<Self> {
         let mut file = tempfile::NamedTempFile::new()?;
         file.write_all(body)?;
         let mut command = Command::new("taskset");
         command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
         command.arg("--body").arg(file.path());
-        // It has read the file once it tells its address.
+        // The file may go: the handler has read it when it prints its address.
         Self::start_by(command)
     }
 
-    /// Held to one core, with pages read out of a SQLite file.
+    /// Pinned to one core; reads pages from a SQLite file.
     pub(crate) fn reading(core: &str, database: &Path) -> Fallible<Self> {
         let mut command = Command::new("taskset");
         command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
@@ -196,8 +196,8 @@ impl Drop for BareHandler {
     }
 }
 
-fn run(program: &str, folder: &Path, words: &[&str]) -> Fallible<String> {
-    let output = Command::new(program).args(words).current_dir(folder).output()?;
+fn run(program: &str, folder: &Path, arguments: &[&str]) -> Fallible<String> {
+    let output = Command::new(program).args(arguments).current_dir(folder).output()?;
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
     }
@@ -211,7 +211,7 @@ fn free_address() -> Fallible<SocketAddr> {
 fn get(address: SocketAddr, path: &str) -> Fallible<String> {
     let mut stream = TcpStream::connect(address)?;
     write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer)?;
-    Ok(answer)
+    let mut response = String::new();
+    stream.read_to_string(&mut response)?;
+    Ok(response)
 }

@@ -1,6 +1,6 @@
-//! How many reads a second one core answers, beside a bare handler that returns the same bytes from memory on the
-//! same core: a hot page, random pages over a million customers, single accounts; and what a page far down and a
-//! filtered page cost beside plain ones.
+//! The read benchmark: reads per second on one core, beside a bare handler that returns the same bytes from memory on the same
+//! core: a hot page, random pages over a million customers, and single accounts. Also the cost of deep pages and of filtered
+//! pages relative to plain ones.
 
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -11,23 +11,23 @@ use tokio::net::TcpStream;
 
 use crate::database::Database;
 use crate::load::{Load, load, mixed};
-use crate::program::{BareHandler, Prepared, Program};
+use crate::program::{BareHandler, PreparedStore, Program};
 use crate::report::{Figure, Report};
 use crate::rows::{COMPANY, account_id, account_line, company_line, customer_line, payroll_line};
 use crate::sign_in::Application;
 use crate::{Fallible, Options, wire};
 
-/// The program has one core, what loads it has the other.
+/// The program has this core; the load generator has the other.
 const CORE: &str = "0";
 const CONNECTIONS: usize = 64;
 const CUSTOMERS: u64 = 1_000_000;
 const ACCOUNTS: u64 = 10_000;
 const PAYROLL_COMPANIES: u64 = 100_000;
 const PIECE_LINES: u64 = 500;
-const LOAD_PATIENCE: Duration = Duration::from_mins(10);
-/// Each figure is the middle of this many, so that a moment's noise does not decide.
+const LOAD_TIMEOUT: Duration = Duration::from_mins(10);
+/// Each figure is the median of this many rounds, to reduce noise.
 const ROUNDS: usize = 3;
-/// So many for the program and the bare handler beside it.
+/// Rounds of the program and the bare handler in turn.
 const PAIRED_ROUNDS: u64 = 15;
 
 const HOT_GOAL: f64 = 0.6;
@@ -42,8 +42,8 @@ pub(crate) fn run(options: &Options) -> Fallible<Report> {
     runtime.block_on(measure(options))
 }
 
-/// A program with its records, and who may read them.
-struct Library {
+/// A program filled with records, and the request head with a token that may read them.
+struct ReadBench {
     program: Program,
     head: String,
     span: Duration,
@@ -51,31 +51,31 @@ struct Library {
 
 async fn measure(options: &Options) -> Fallible<Report> {
     let database = Database::new(options).await?;
-    let library = filled(options, &database).await?;
+    let bench = fill_store(options, &database).await?;
     let hot_path = "/accounting/api/customers?pageSize=25";
     if options.only.as_deref() == Some("random") {
-        let figures = library.random_pages(hot_path).await?;
-        drop(library);
+        let figures = bench.random_pages(hot_path).await?;
+        drop(bench);
         database.drop().await?;
         return Ok(Report { bench: "reads".into(), store: options.store.clone(), figures });
     }
     eprintln!("hot page");
-    let hot = library.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
+    let hot = bench.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
     eprintln!("random pages");
-    let random = library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
-    let alone = library.alone().await?;
+    let random = bench.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
+    let query_alone = bench.query_alone().await?;
     eprintln!("one account");
     let account_path = format!("/accounting/api/accounts/{}", account_id(7));
-    let account = library.beside(&account_path, |_, path| write!(path, "{account_path}")).await?;
+    let account = bench.beside(&account_path, |_, path| write!(path, "{account_path}")).await?;
     eprintln!("random accounts");
-    let one_of = |number: u64, path: &mut Vec<u8>| {
+    let random_account = |number: u64, path: &mut Vec<u8>| {
         write!(path, "/accounting/api/accounts/{}", account_id(mixed(number) % ACCOUNTS))
     };
-    let accounts = library.beside(&account_path, one_of).await?;
-    eprintln!("pages at the beginning and far down, one after the other");
+    let accounts = bench.beside(&account_path, random_account).await?;
+    eprintln!("first pages and deep pages, in turn");
     let first = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 1);
     let deep = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 30_001);
-    let (first, deep) = library.against(1, first, deep).await?;
+    let (first, deep) = bench.compare(1, first, deep).await?;
     eprintln!("payroll companies, plain and filtered");
     let plain = |number: u64, path: &mut Vec<u8>| {
         let (page, size) = (mixed(number) % 3000 + 1, mixed(number + 1) % 11 + 20);
@@ -85,52 +85,56 @@ async fn measure(options: &Options) -> Fallible<Report> {
         let fraction = mixed(number) % 10_000_000;
         write!(path, "/payroll/api/companies?filter=lastUpdate%20gt%202026-06-01T00:00:00.{fraction:07}Z")
     };
-    let (busy_plain, busy_filtered) = library.against(CONNECTIONS, plain, filtered).await?;
-    let (plain, filtered) = library.against(1, plain, filtered).await?;
-    let resident = library.program.resident_mib()?;
+    let (busy_plain, busy_filtered) = bench.compare(CONNECTIONS, plain, filtered).await?;
+    let (plain, filtered) = bench.compare(1, plain, filtered).await?;
+    let resident = bench.program.resident_mib()?;
     let on_sqlite = !database.is_postgres();
-    drop(library);
+    drop(bench);
     database.drop().await?;
-    let seen = Seen {
+    let measurements = Measurements {
         beside: [
             ("hot page", hot),
             ("random pages", random),
             ("one account", account),
             ("random accounts", accounts),
         ],
-        alone,
+        query_alone,
         depth: (first, deep),
         payroll: (plain, filtered),
         busy_payroll: (busy_plain, busy_filtered),
         resident,
     };
-    Ok(Report { bench: "reads".into(), store: options.store.clone(), figures: seen.figures(on_sqlite) })
+    Ok(Report {
+        bench: "reads".into(),
+        store: options.store.clone(),
+        figures: measurements.figures(on_sqlite),
+    })
 }
 
-/// What was measured; each pair is the program and the bare handler, or the plain and the other.
-struct Seen {
+/// The results; each pair is the program and the bare handler, or the plain and the compared requests.
+struct Measurements {
     beside: [(&'static str, (Load, Load)); 4],
-    alone: Option<Load>,
+    query_alone: Option<Load>,
     depth: (Load, Load),
     payroll: (Load, Load),
     busy_payroll: (Load, Load),
     resident: f64,
 }
 
-impl Seen {
+impl Measurements {
     fn figures(&self, on_sqlite: bool) -> Vec<Figure> {
         let goal = |goal: f64| on_sqlite.then_some(goal);
         let goals = [goal(HOT_GOAL), goal(RANDOM_GOAL), goal(ACCOUNT_GOAL), None];
         let mut figures = Vec::new();
-        for ((name, (ours, bare)), wanted) in self.beside.iter().zip(goals) {
-            figures.push(Figure::plain(name, ours.rate, "requests/s").beside(bare.rate, wanted));
-            figures.push(Figure::plain(&format!("{name}, p50"), ours.p50_ms, "ms"));
-            figures.push(Figure::plain(&format!("{name}, p99"), ours.p99_ms, "ms"));
+        for ((name, (program, bare)), goal) in self.beside.iter().zip(goals) {
+            figures.push(Figure::plain(name, program.rate, "requests/s").beside(bare.rate, goal));
+            figures.push(Figure::plain(&format!("{name}, p50"), program.p50_ms, "ms"));
+            figures.push(Figure::plain(&format!("{name}, p99"), program.p99_ms, "ms"));
         }
-        if let Some(alone) = &self.alone {
+        if let Some(query_alone) = &self.query_alone {
             let name = "random pages, the query alone behind a bare handler";
             let [_, (_, (_, bare)), ..] = &self.beside;
-            figures.push(Figure::plain(name, alone.rate, "requests/s").beside(bare.rate, None));
+            figures.push(Figure::plain(name, query_alone.rate, "requests/s").beside(bare.rate, None));
         }
         let ((first, deep), (plain, filtered)) = (&self.depth, &self.payroll);
         let (busy_plain, busy_filtered) = &self.busy_payroll;
@@ -153,7 +157,7 @@ fn page(path: &mut Vec<u8>, number: u64) -> std::io::Result<()> {
     write!(path, "/accounting/api/customers?pageSize=25&pageNumber={number}")
 }
 
-/// How much longer the second takes than the first, as who waits for it sees it.
+/// The ratio of the second latency to the first.
 fn cost(name: &str, first: &Load, second: &Load, goal: Option<f64>) -> Figure {
     let figure = Figure::plain(name, second.p50_ms / first.p50_ms, "times");
     match goal {
@@ -162,32 +166,32 @@ fn cost(name: &str, first: &Load, second: &Load, goal: Option<f64>) -> Figure {
     }
 }
 
-async fn filled(options: &Options, database: &Database) -> Fallible<Library> {
-    let prepared = Prepared::new(&options.program, &database.url)?;
-    let application = Application::register(&prepared)?;
-    let key = prepared.command(&["key", "add", "Bench", "--json"], "")?;
+async fn fill_store(options: &Options, database: &Database) -> Fallible<ReadBench> {
+    let store = PreparedStore::new(&options.program, &database.url)?;
+    let application = Application::register(&store)?;
+    let key = store.command(&["key", "add", "Bench", "--json"], "")?;
     let key: serde_json::Value = serde_json::from_str(&key)?;
     let key = key["primary_key"].as_str().ok_or("no key")?.to_owned();
-    let program = prepared.start_on(CORE)?;
+    let program = store.start_on(CORE)?;
     let user = application.sign_in(program.public).await?;
     let token = user.access_token().await?;
     eprintln!("loading {} records", CUSTOMERS + ACCOUNTS + PAYROLL_COMPANIES);
     let company = (company_line() + "\n").into_bytes();
-    wire::stream(&program.target, LOAD_PATIENCE, &[company]).await?;
-    put_in(&program, CUSTOMERS, |number| customer_line(1, number)).await?;
-    put_in(&program, ACCOUNTS, account_line).await?;
-    put_in(&program, PAYROLL_COMPANIES, payroll_line).await?;
+    wire::stream(&program.target, LOAD_TIMEOUT, &[company]).await?;
+    load_records(&program, CUSTOMERS, |number| customer_line(1, number)).await?;
+    load_records(&program, ACCOUNTS, account_line).await?;
+    load_records(&program, PAYROLL_COMPANIES, payroll_line).await?;
     let head = format!(
         " HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\nocp-apim-subscription-key: {key}\r\ncontext: {{\"clientId\":\"{COMPANY}\"}}\r\n\r\n",
         program.public
     );
     let figures = 14.0;
     let span = Duration::from_secs_f64((options.seconds as f64 / figures / PAIRED_ROUNDS as f64).max(0.5));
-    Ok(Library { program, head, span })
+    Ok(ReadBench { program, head, span })
 }
 
-/// Puts so many records in, a part at a time: they are not all made beforehand.
-async fn put_in(program: &Program, count: u64, line: impl Fn(u64) -> String) -> Fallible<()> {
+/// Loads this many records in parts, so that not all requests are in memory at once.
+async fn load_records(program: &Program, count: u64, line: impl Fn(u64) -> String) -> Fallible<()> {
     let part = 100_000;
     for from in (0..count).step_by(part) {
         let to = (from + part as u64).min(count);
@@ -198,15 +202,15 @@ async fn put_in(program: &Program, count: u64, line: impl Fn(u64) -> String) -> 
                 lines.flat_map(|number| (line(number) + "\n").into_bytes()).collect()
             })
             .collect();
-        wire::stream(&program.target, LOAD_PATIENCE, &pieces).await?;
+        wire::stream(&program.target, LOAD_TIMEOUT, &pieces).await?;
     }
     Ok(())
 }
 
-impl Library {
+impl ReadBench {
     fn request(&self, path: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>, bytes: &mut Vec<u8>) {
         bytes.extend(b"GET ");
-        // Writing to memory does not fail.
+        // Writing to a Vec cannot fail.
         let _ = path(bytes);
         bytes.extend(self.head.as_bytes());
     }
@@ -222,9 +226,9 @@ impl Library {
         load(address, connections, self.span, request).await
     }
 
-    /// Requests to the program, and requests of the same length to a bare handler that returns the body which the
-    /// program returns for `sample`; in turn, so that both meet the same machine. Of all rounds, the one whose ratio is
-    /// the middle one: how fast the machine is changes from second to second, and a round sees one moment of it.
+    /// Sends requests to the program and, in turn, requests of the same length to a bare handler that returns the program's
+    /// response body for `sample`. Returns the round with the median ratio, because the speed of the machine changes from
+    /// second to second.
     async fn beside(
         &self,
         sample: &str,
@@ -236,28 +240,33 @@ impl Library {
         let same = |_, to: &mut Vec<u8>| write!(to, "/fixed?{sample}");
         let mut rounds = Vec::new();
         for round in 0..PAIRED_ROUNDS {
-            let ours = self.load(self.program.public, CONNECTIONS, &path, round << 32).await?;
-            rounds.push((ours, self.load(fixed, CONNECTIONS, &same, 0).await?));
+            let program = self.load(self.program.public, CONNECTIONS, &path, round << 32).await?;
+            rounds.push((program, self.load(fixed, CONNECTIONS, &same, 0).await?));
         }
-        rounds.sort_by(|one, other| (one.0.rate / one.1.rate).total_cmp(&(other.0.rate / other.1.rate)));
+        rounds.sort_by(|first, second| {
+            (first.0.rate / first.1.rate).total_cmp(&(second.0.rate / second.1.rate))
+        });
         Ok(rounds.swap_remove(rounds.len() / 2))
     }
 
-    /// Random pages alone, for who works on them.
+    /// Only the random pages (`--only random`).
     async fn random_pages(&self, sample: &str) -> Fallible<Vec<Figure>> {
         eprintln!("random pages");
         let random = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 40_000 + 1);
-        let (ours, bare) = self.beside(sample, random).await?;
-        let mut figures =
-            vec![Figure::plain("random pages", ours.rate, "requests/s").beside(bare.rate, Some(RANDOM_GOAL))];
-        if let Some(alone) = self.alone().await? {
-            figures.push(Figure::plain("the query alone", alone.rate, "requests/s").beside(bare.rate, None));
+        let (program, bare) = self.beside(sample, random).await?;
+        let mut figures = vec![
+            Figure::plain("random pages", program.rate, "requests/s").beside(bare.rate, Some(RANDOM_GOAL)),
+        ];
+        if let Some(query_alone) = self.query_alone().await? {
+            figures.push(
+                Figure::plain("the query alone", query_alone.rate, "requests/s").beside(bare.rate, None),
+            );
         }
         Ok(figures)
     }
 
-    /// Random pages by a bare handler that reads the program's own file; none where there is no such file.
-    async fn alone(&self) -> Fallible<Option<Load>> {
+    /// Random pages from a bare handler that reads the program's own SQLite file; none on PostgreSQL.
+    async fn query_alone(&self) -> Fallible<Option<Load>> {
         let Some(file) = self.program.database() else { return Ok(None) };
         let bare = BareHandler::reading(CORE, &file)?;
         let address: SocketAddr = bare.target.address.parse()?;
@@ -270,19 +279,19 @@ impl Library {
         Ok(Some(Load::middle(loads)))
     }
 
-    /// Two kinds of requests to the program, in turn.
-    async fn against(
+    /// Sends two kinds of requests to the program in turn.
+    async fn compare(
         &self,
         connections: usize,
-        one: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
-        other: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+        first: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+        second: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
     ) -> Fallible<(Load, Load)> {
-        let (mut ones, mut others) = (Vec::new(), Vec::new());
+        let (mut firsts, mut seconds) = (Vec::new(), Vec::new());
         for round in 0..ROUNDS as u64 {
-            ones.push(self.load(self.program.public, connections, &one, round << 32).await?);
-            others.push(self.load(self.program.public, connections, &other, round << 32).await?);
+            firsts.push(self.load(self.program.public, connections, &first, round << 32).await?);
+            seconds.push(self.load(self.program.public, connections, &second, round << 32).await?);
         }
-        Ok((Load::middle(ones), Load::middle(others)))
+        Ok((Load::middle(firsts), Load::middle(seconds)))
     }
 
     async fn body(&self, path: &str) -> Fallible<Vec<u8>> {
@@ -291,11 +300,11 @@ impl Library {
         let mut stream = TcpStream::connect(self.program.public).await?;
         stream.write_all(&request).await?;
         let mut buffer = vec![0; 64 * 1024];
-        let answer = wire::answer(&mut stream, &mut buffer).await?;
-        if !answer.starts_with(b"HTTP/1.1 200") {
-            return Err(String::from_utf8_lossy(answer).into());
+        let response = wire::response(&mut stream, &mut buffer).await?;
+        if !response.starts_with(b"HTTP/1.1 200") {
+            return Err(String::from_utf8_lossy(response).into());
         }
-        let head = wire::find(answer, b"\r\n\r\n").ok_or("an answer without an end of its head")?;
-        Ok(answer[head + 4..].to_vec())
+        let head = wire::find(response, b"\r\n\r\n").ok_or("the response has no end of its head")?;
+        Ok(response[head + 4..].to_vec())
     }
 }

@@ -1,4 +1,4 @@
-//! Figures in the form that all benchmarks share.
+//! The report format that all benchmarks share.
 
 use serde::Serialize;
 
@@ -14,7 +14,7 @@ pub(crate) struct Figure {
     pub(crate) name: String,
     pub(crate) value: f64,
     pub(crate) unit: String,
-    /// What the same machine reached without the program, in the same run.
+    /// What the machine reached without the program, in the same run.
     pub(crate) limit: Option<f64>,
     pub(crate) ratio: Option<f64>,
     pub(crate) goal: Option<f64>,
@@ -26,7 +26,7 @@ impl Figure {
         Self { name: name.into(), value, unit: unit.into(), ..Self::default() }
     }
 
-    /// A figure beside its limit; `goal` is the share of it that is wanted.
+    /// Adds the limit; `goal` is the wanted ratio to it.
     pub(crate) fn beside(mut self, limit: f64, goal: Option<f64>) -> Self {
         let ratio = self.value / limit;
         self.limit = Some(limit);
@@ -36,7 +36,7 @@ impl Figure {
         self
     }
 
-    /// A figure that must stay below a bound.
+    /// Adds an upper bound as the goal.
     pub(crate) fn below(mut self, bound: f64) -> Self {
         self.goal = Some(bound);
         self.met = Some(self.value < bound);

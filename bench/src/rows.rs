@@ -1,5 +1,5 @@
-//! The changes that are measured: new customers of one company, as lines for the door and as the rows that
-//! the program makes of them.
+//! The data of the benchmarks: new customers of one company, as lines for the ingest API and as the rows that the program
+//! writes for them.
 
 use domain::Ticks;
 use domain::record::{RecordTail, State};
@@ -13,7 +13,7 @@ pub(crate) fn company_line() -> String {
     )
 }
 
-/// A GUID that looks random, the same for the same number.
+/// A GUID that looks random and depends only on salt and number.
 fn id(salt: u64, number: u64) -> Guid {
     let mut bytes = [0; 16];
     for (half, chunk) in (1_u64..).zip(bytes.chunks_mut(8)) {
@@ -53,7 +53,7 @@ pub(crate) fn account_line(number: u64) -> String {
     )
 }
 
-/// One in a hundred was last updated after the first of June 2026; they lie scattered.
+/// One in a hundred, evenly spread, was last updated after 1 June 2026.
 pub(crate) fn payroll_line(number: u64) -> String {
     let month = if number % 100 == 37 { "06" } else { "03" };
     let (day, minute) = (number % 28 + 1, number % 60);
@@ -63,7 +63,7 @@ pub(crate) fn payroll_line(number: u64) -> String {
     )
 }
 
-/// The record row and the log row of a new customer, as the program would write them.
+/// The values of the record row and the log row of a new customer, as the program writes them.
 pub(crate) struct CustomerRow {
     pub(crate) ordinal: i64,
     pub(crate) sequence: i64,

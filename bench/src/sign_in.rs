@@ -1,18 +1,18 @@
-//! Signs a user in over the program's own pages, so that there are codes and refresh tokens to measure with.
+//! Signs a user in through the program's pages, to get the codes and tokens that the benchmarks need.
 
 use std::net::SocketAddr;
 
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::TcpStream;
 
-use crate::program::Prepared;
+use crate::program::PreparedStore;
 use crate::{Fallible, wire};
 
 pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 const PASSWORD: &str = "a password for the bench";
 const EMAIL: &str = "bench@example.com";
 
-/// An application and a browser in which its user has signed in.
+/// An application and the cookies of its signed-in user.
 pub(crate) struct SignedIn {
     address: SocketAddr,
     client: String,
@@ -20,7 +20,7 @@ pub(crate) struct SignedIn {
     cookies: String,
 }
 
-/// The application, before the program runs.
+/// An application and its user, before sign-in.
 pub(crate) struct Application {
     pub(crate) client: String,
     pub(crate) secret: String,
@@ -29,13 +29,13 @@ pub(crate) struct Application {
 }
 
 impl Application {
-    pub(crate) fn register(prepared: &Prepared) -> Fallible<Self> {
-        let tenant = prepared.tenant();
+    pub(crate) fn register(store: &PreparedStore) -> Fallible<Self> {
+        let tenant = store.tenant();
         let user = ["user", "add", EMAIL, "--given-name", "Bench", "--tenant", tenant];
-        prepared.command(&user, &format!("{PASSWORD}\n"))?;
+        store.command(&user, &format!("{PASSWORD}\n"))?;
         let client = ["client", "add", "Bench", "--redirect-uri", CALLBACK, "--json"];
-        let made: serde_json::Value = serde_json::from_str(&prepared.command(&client, "")?)?;
-        let text = |member: &str| made[member].as_str().map(ToOwned::to_owned).ok_or("no client");
+        let client_json: serde_json::Value = serde_json::from_str(&store.command(&client, "")?)?;
+        let text = |member: &str| client_json[member].as_str().map(ToOwned::to_owned).ok_or("no client");
         let (email, password) = (EMAIL.to_owned(), PASSWORD.to_owned());
         Ok(Self { client: text("client_id")?, secret: text("client_secret")?, email, password })
     }
@@ -50,24 +50,24 @@ impl Application {
         browser.cookies = to_login.cookies;
         let password = self.password.replace(' ', "+");
         let body = format!("ticket={ticket}&username={}&password={password}", self.email);
-        let entered = browser.post(&mut stream, "/auth/core/login", &body).await?;
-        if entered.cookies.is_empty() {
-            return Err(format!("the sign-in failed: {}", entered.text).into());
+        let signed_in = browser.post(&mut stream, "/auth/core/login", &body).await?;
+        if signed_in.cookies.is_empty() {
+            return Err(format!("the sign-in failed: {}", signed_in.text).into());
         }
-        browser.cookies = format!("{}; {}", browser.cookies, entered.cookies);
+        browser.cookies = format!("{}; {}", browser.cookies, signed_in.cookies);
         Ok(browser)
     }
 }
 
-/// What is looked at of an answer.
-struct Answer {
+/// The parts of a response that the sign-in needs.
+struct ParsedResponse {
     location: Option<String>,
     cookies: String,
     text: String,
 }
 
 impl SignedIn {
-    /// Without a nonce, so that the callback costs no signature.
+    /// Without a nonce, so that the callback needs no signature.
     fn authorize(&self) -> String {
         format!(
             "/auth/core/connect/authorize?client_id={}&response_type=code&redirect_uri={CALLBACK}&state=s\
@@ -76,15 +76,15 @@ impl SignedIn {
         )
     }
 
-    /// Codes, each good for one exchange.
+    /// New authorization codes.
     pub(crate) async fn codes(&self, count: usize) -> Fallible<Vec<String>> {
         let mut stream = TcpStream::connect(self.address).await?;
         let mut codes = Vec::with_capacity(count);
         for _ in 0..count {
-            let answer = self.get(&mut stream, &self.authorize()).await?;
-            let location = answer.location.unwrap_or_default();
+            let response = self.get(&mut stream, &self.authorize()).await?;
+            let location = response.location.unwrap_or_default();
             let code = location.split("code=").nth(1).and_then(|rest| rest.split('&').next());
-            codes.push(code.ok_or_else(|| format!("no code in {location} {}", answer.text))?.to_owned());
+            codes.push(code.ok_or_else(|| format!("no code in {location} {}", response.text))?.to_owned());
         }
         Ok(codes)
     }
@@ -123,19 +123,19 @@ impl SignedIn {
         .into_bytes()
     }
 
-    async fn get(&self, stream: &mut TcpStream, path: &str) -> Fallible<Answer> {
+    async fn get(&self, stream: &mut TcpStream, path: &str) -> Fallible<ParsedResponse> {
         exchange(stream, &self.request("GET", path, "")).await
     }
 
-    async fn post(&self, stream: &mut TcpStream, path: &str, body: &str) -> Fallible<Answer> {
+    async fn post(&self, stream: &mut TcpStream, path: &str, body: &str) -> Fallible<ParsedResponse> {
         exchange(stream, &self.request("POST", path, body)).await
     }
 }
 
-async fn exchange(stream: &mut TcpStream, request: &[u8]) -> Fallible<Answer> {
+async fn exchange(stream: &mut TcpStream, request: &[u8]) -> Fallible<ParsedResponse> {
     stream.write_all(request).await?;
     let mut buffer = vec![0; 32 * 1024];
-    let text = String::from_utf8(wire::answer(stream, &mut buffer).await?.to_vec())?;
+    let text = String::from_utf8(wire::response(stream, &mut buffer).await?.to_vec())?;
     let lines = |name: &str| {
         let name = format!("{name}: ");
         text.lines()
@@ -144,5 +144,5 @@ async fn exchange(stream: &mut TcpStream, request: &[u8]) -> Fallible<Answer> {
     };
     let pairs: Vec<String> =
         lines("set-cookie").iter().filter_map(|line| line.split(';').next().map(ToOwned::to_owned)).collect();
-    Ok(Answer { location: lines("location").pop(), cookies: pairs.join("; "), text })
+    Ok(ParsedResponse { location: lines("location").pop(), cookies: pairs.join("; "), text })
 }

@@ -1,5 +1,5 @@
-//! Raw signing: what one core does with one key and nothing else.
-#![allow(clippy::disallowed_types, reason = "the library asks for randomness; these signatures use none")]
+//! Raw signing: the signatures per second of one core with one key.
+#![allow(clippy::disallowed_types, reason = "the library requires randomness; these signatures use none")]
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -10,10 +10,10 @@ use aws_lc_rs::signature::{RSA_PKCS1_SHA256, RsaKeyPair};
 
 use crate::Fallible;
 
-/// About as long as an access token before it is signed.
+/// About the length of an unsigned access token.
 const MESSAGE_BYTES: usize = 1100;
 
-/// Signs for this long on this thread and prints how often a second.
+/// Signs for this long on this thread and prints the signatures per second.
 pub(crate) fn raw(seconds: u64) -> Fallible<()> {
     let pair = RsaKeyPair::generate(KeySize::Rsa2048)?;
     let random = SystemRandom::new();
@@ -29,7 +29,7 @@ pub(crate) fn raw(seconds: u64) -> Fallible<()> {
     Ok(())
 }
 
-/// The same in a process of its own, held to a core.
+/// The same in its own process, pinned to a core.
 pub(crate) fn raw_on(core: &str, seconds: u64) -> Fallible<f64> {
     let program = std::env::current_exe()?;
     let output = Command::new("taskset")

@@ -1,4 +1,5 @@
-//! A receiver that costs little: takes every POST with 200 and counts it; below `/dead` it never answers an event.
+//! A webhook receiver with little overhead: it counts every POST and responds with 200. Below `/dead` it accepts the handshake
+//! and never responds to events.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -11,69 +12,69 @@ use tokio::net::{TcpListener, TcpStream};
 
 use crate::{Fallible, wire};
 
-const DEAD: &[u8] = b"POST /dead";
-const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
+const DEAD_PATH: &[u8] = b"POST /dead";
+const RESPONSE: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 
 #[derive(Default)]
-pub(crate) struct Seen {
+pub(crate) struct Received {
     events: AtomicU64,
     handshakes: AtomicU64,
-    /// Whether to remember when each record's event arrived.
-    notes: AtomicBool,
+    /// Whether to record when each record's event arrives.
+    records_arrivals: AtomicBool,
     arrivals: Mutex<HashMap<String, Instant>>,
 }
 
-/// Listens on every address of this machine, so that 127.x.y.z are so many receivers.
+/// Listens on every address of this machine, so that each 127.x.y.z is a receiver of its own.
 #[derive(Clone)]
 pub(crate) struct Sink {
     pub(crate) port: u16,
-    seen: Arc<Seen>,
+    received: Arc<Received>,
 }
 
 impl Sink {
     pub(crate) async fn open() -> Fallible<Self> {
         let listener = TcpListener::bind("0.0.0.0:0").await?;
-        let sink = Self { port: listener.local_addr()?.port(), seen: Arc::default() };
-        let seen = sink.seen.clone();
+        let sink = Self { port: listener.local_addr()?.port(), received: Arc::default() };
+        let received = sink.received.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
-                tokio::spawn(take(stream, seen.clone()));
+                tokio::spawn(receive(stream, received.clone()));
             }
         });
         Ok(sink)
     }
 
-    /// Events taken so far, handshakes aside.
+    /// Events received so far, without handshakes.
     pub(crate) fn events(&self) -> u64 {
-        self.seen.events.load(Ordering::Relaxed)
+        self.received.events.load(Ordering::Relaxed)
     }
 
     pub(crate) fn handshakes(&self) -> u64 {
-        self.seen.handshakes.load(Ordering::Relaxed)
+        self.received.handshakes.load(Ordering::Relaxed)
     }
 
-    /// Waits until so many events were taken; tells how long that took.
-    pub(crate) async fn wait_for(&self, events: u64, patience: Duration) -> Fallible<Duration> {
+    /// Waits until this many events have arrived; returns how long that took.
+    pub(crate) async fn wait_for(&self, events: u64, timeout: Duration) -> Fallible<Duration> {
         let from = Instant::now();
         while self.events() < events {
-            if from.elapsed() > patience {
-                return Err(format!("{} of {events} events after {patience:?}", self.events()).into());
+            if from.elapsed() > timeout {
+                return Err(format!("{} of {events} events after {timeout:?}", self.events()).into());
             }
             tokio::time::sleep(Duration::from_millis(1)).await;
         }
         Ok(from.elapsed())
     }
 
-    pub(crate) fn note_arrivals(&self) {
-        self.seen.notes.store(true, Ordering::Relaxed);
+    pub(crate) fn record_arrivals(&self) {
+        self.received.records_arrivals.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn arrivals(&self) -> HashMap<String, Instant> {
-        std::mem::take(&mut self.seen.arrivals.lock())
+        std::mem::take(&mut self.received.arrivals.lock())
     }
 }
 
-async fn take(mut stream: TcpStream, seen: Arc<Seen>) -> std::io::Result<()> {
+async fn receive(mut stream: TcpStream, received: Arc<Received>) -> std::io::Result<()> {
     const LENGTH: &[u8] = b"content-length: ";
     stream.set_nodelay(true)?;
     let (mut buffer, mut filled) = (vec![0; 16 * 1024], 0);
@@ -94,10 +95,10 @@ async fn take(mut stream: TcpStream, seen: Arc<Seen>) -> std::io::Result<()> {
             if end > filled {
                 break;
             }
-            let is_event = note(&buffer[from + head + 4..end], &seen);
-            // Accepts its handshake, and then never answers again.
-            if !is_event || !buffer[from..].starts_with(DEAD) {
-                stream.write_all(ANSWER).await?;
+            let is_event = count_request(&buffer[from + head + 4..end], &received);
+            // A dead receiver accepts its handshake and never responds to events.
+            if !is_event || !buffer[from..].starts_with(DEAD_PATH) {
+                stream.write_all(RESPONSE).await?;
             }
             from = end;
         }
@@ -109,18 +110,18 @@ async fn take(mut stream: TcpStream, seen: Arc<Seen>) -> std::io::Result<()> {
     }
 }
 
-/// Tells whether it was an event; handshakes are not counted.
-fn note(body: &[u8], seen: &Seen) -> bool {
+/// Counts the request and returns whether it is an event.
+fn count_request(body: &[u8], received: &Received) -> bool {
     const ID: &[u8] = b"CorrelationId\\\":\\\"";
     let Some(at) = wire::find(body, ID) else {
-        seen.handshakes.fetch_add(1, Ordering::Relaxed);
+        received.handshakes.fetch_add(1, Ordering::Relaxed);
         return false;
     };
-    if seen.notes.load(Ordering::Relaxed) {
+    if received.records_arrivals.load(Ordering::Relaxed) {
         let id = body[at + ID.len()..].iter().take_while(|byte| **byte != b'\\');
         let id = String::from_utf8_lossy(&id.copied().collect::<Vec<u8>>()).into_owned();
-        seen.arrivals.lock().entry(id).or_insert_with(Instant::now);
+        received.arrivals.lock().entry(id).or_insert_with(Instant::now);
     }
-    seen.events.fetch_add(1, Ordering::Relaxed);
+    received.events.fetch_add(1, Ordering::Relaxed);
     true
 }

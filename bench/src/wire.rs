@@ -1,4 +1,4 @@
-//! A load generator that costs little: raw HTTP/1.1 over kept connections, on one thread.
+//! A load generator with little overhead: raw HTTP/1.1 over persistent connections, on one thread.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 
 use crate::Fallible;
 
-/// Where requests go and what each of them starts with.
+/// Where requests go, and the values of their head.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) address: String,
@@ -25,7 +25,7 @@ impl Target {
     }
 }
 
-/// Whole requests of one line each, made beforehand: making them is not what is measured.
+/// Complete requests of one line each, built beforehand so that building them is not measured.
 pub(crate) fn requests(target: &Target, count: u64, line: impl Fn(u64) -> String) -> Vec<Vec<u8>> {
     let request = |number| {
         let body = line(number);
@@ -34,7 +34,7 @@ pub(crate) fn requests(target: &Target, count: u64, line: impl Fn(u64) -> String
     (0..count).map(request).collect()
 }
 
-/// Requests answered with 200 a second, by `connections` that each wait for their answer; and how many.
+/// The rate and the number of 200 responses; each connection waits for its response before the next request.
 pub(crate) async fn singles(
     target: &Target,
     connections: usize,
@@ -42,7 +42,7 @@ pub(crate) async fn singles(
     requests: &[Vec<u8>],
 ) -> Fallible<(f64, u64)> {
     let next = Cell::new(0);
-    let answered = Cell::new(0);
+    let responses = Cell::new(0);
     let from = Instant::now();
     let work = (0..connections).map(|_| async {
         let mut stream = TcpStream::connect(&target.address).await?;
@@ -52,22 +52,22 @@ pub(crate) async fn singles(
             && let Some(request) = requests.get(next.replace(next.get() + 1))
         {
             stream.write_all(request).await?;
-            let answer = answer(&mut stream, &mut buffer).await?;
-            if !answer.starts_with(b"HTTP/1.1 200") {
-                return Err(String::from_utf8_lossy(answer).into());
+            let response = response(&mut stream, &mut buffer).await?;
+            if !response.starts_with(b"HTTP/1.1 200") {
+                return Err(String::from_utf8_lossy(response).into());
             }
-            answered.set(answered.get() + 1);
+            responses.set(responses.get() + 1);
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     });
     for done in futures_util::future::join_all(work).await {
         done?;
     }
-    let count: u64 = answered.get();
+    let count: u64 = responses.get();
     Ok((count as f64 / from.elapsed().as_secs_f64(), count))
 }
 
-/// Lines accepted a second through one streamed request, from its first byte to its answer.
+/// The rate and the number of lines accepted through one streamed request, from its first byte to its response.
 pub(crate) async fn stream(target: &Target, span: Duration, pieces: &[Vec<u8>]) -> Fallible<(f64, u64)> {
     let mut stream = TcpStream::connect(&target.address).await?;
     stream.write_all(target.head("transfer-encoding: chunked").as_bytes()).await?;
@@ -82,19 +82,19 @@ pub(crate) async fn stream(target: &Target, span: Duration, pieces: &[Vec<u8>]) 
     }
     stream.write_all(b"0\r\n\r\n").await?;
     let mut buffer = vec![0; 64 * 1024];
-    let answer = answer(&mut stream, &mut buffer).await?;
-    let took = from.elapsed().as_secs_f64();
-    let body = find(answer, b"\r\n\r\n").map_or(answer, |head| &answer[head + 4..]);
+    let response = response(&mut stream, &mut buffer).await?;
+    let seconds = from.elapsed().as_secs_f64();
+    let body = find(response, b"\r\n\r\n").map_or(response, |head| &response[head + 4..]);
     let parsed: serde_json::Value = serde_json::from_slice(body)?;
     if parsed["rejected"] != 0 {
         return Err(parsed.to_string().into());
     }
-    let accepted = parsed["accepted"].as_u64().ok_or("no count in the answer")?;
-    Ok((accepted as f64 / took, accepted))
+    let accepted = parsed["accepted"].as_u64().ok_or("no count in the response")?;
+    Ok((accepted as f64 / seconds, accepted))
 }
 
-/// Reads one answer with a Content-Length.
-pub(crate) async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible<&'a [u8]> {
+/// Reads one response with a Content-Length.
+pub(crate) async fn response<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible<&'a [u8]> {
     const LENGTH: &[u8] = b"content-length: ";
     let mut filled = 0;
     loop {
@@ -107,7 +107,7 @@ pub(crate) async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) 
         }
         filled += count;
         let Some(head) = find(&buffer[..filled], b"\r\n\r\n") else { continue };
-        let length = find(&buffer[..head], LENGTH).ok_or("an answer without a length")?;
+        let length = find(&buffer[..head], LENGTH).ok_or("the response has no content-length")?;
         let digits = buffer[length + LENGTH.len()..].iter().take_while(|byte| byte.is_ascii_digit());
         let length = digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'));
         if filled >= head + 4 + length {

@@ -1,4 +1,4 @@
-// The application's side of the browser: a small server on localhost that notes what comes back, by its state.
+// The client's callback server on localhost: records each callback by its state.
 
 import { createServer } from 'node:http';
 
@@ -25,7 +25,7 @@ export class Callbacks {
     const state = params.get('state');
     if (state) this.#come.set(state, { method: request.method, path: url.pathname, params });
     if (this.#quiet.delete(state)) {
-      // No content: the browser stays on the page that it was on.
+      // No content: the browser stays on its page.
       response.writeHead(204).end();
       return;
     }
@@ -33,14 +33,14 @@ export class Callbacks {
     response.end('<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>App</title><p>Back.</p>');
   }
 
-  /** What came back with this state, once. */
+  /** Returns and forgets the callback with this state. */
   take(state) {
     const found = this.#come.get(state);
     this.#come.delete(state);
     return found;
   }
 
-  /** Lets the browser stay where it is, the next time. */
+  /** Makes the next callback with this state leave the browser on its page. */
   stay(state) {
     this.#quiet.add(state);
   }

@@ -1,4 +1,4 @@
-// What the Node clients share: the file that tells of the servers, a person at the sign-in pages, and checks.
+// Shared by the Node clients: the file about the servers, sign-in through the pages, and checks.
 
 import { readFileSync } from 'node:fs';
 
@@ -8,13 +8,13 @@ export const SCOPE = 'openid offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.Webhook
 
 let checks = 0;
 
-/** Throws with what was expected, unless it holds. */
+/** Throws with the expectation unless it holds. */
 export function check(what, holds, seen) {
   checks += 1;
   if (!holds) throw new Error(`expected: ${what}; seen: ${JSON.stringify(seen) ?? seen}`);
 }
 
-/** The error that a call must end in. */
+/** The error of a call that must fail. */
 export async function refused(what, call) {
   let given;
   try {
@@ -36,7 +36,7 @@ export function version(name) {
   return JSON.parse(readFileSync(manifest, 'utf8')).version;
 }
 
-/** The claims of a token, unchecked. */
+/** The claims of a token, without verification. */
 export function claims(token) {
   return JSON.parse(Buffer.from(token.split('.')[1], 'base64url').toString());
 }
@@ -51,7 +51,7 @@ function attribute(tag, name) {
   return found && unescaped(found[1]);
 }
 
-/** The page's form that is sent by POST: where to, and what is filled in already. */
+/** The action and the prefilled fields of the page's POST form. */
 function form(page) {
   const [, tag, inside] = /<form([^>]*method="post"[^>]*)>([\s\S]*?)<\/form>/.exec(page);
   const fields = new URLSearchParams();
@@ -62,7 +62,7 @@ function form(page) {
   return { action: attribute(tag, 'action'), fields };
 }
 
-/** Goes where a browser would go, by plain forms; returns the callback's address. */
+/** Follows redirects and submits forms like a browser; returns the callback url. */
 export async function signIn(url, user, tenant) {
   const cookies = new Map();
   const go = async (to, options = {}) => {

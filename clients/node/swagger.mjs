@@ -1,5 +1,5 @@
-// Chromium looks at the APIs' document as a developer does: opens the page, types in key and token, and tries
-// a call. Nothing may be fetched from elsewhere, and nothing may break the page's policy.
+// Chromium uses the API documentation page like a developer: opens it, enters key and token, and tries a call. The page may
+// load nothing from other hosts and must not violate its content security policy.
 
 import { SCOPE, check, signIn, world } from './stage.mjs';
 
@@ -32,7 +32,7 @@ async function authorize(page, values) {
   await page.locator('.auth-btn-wrapper .btn-done').first().click();
 }
 
-/** Tries the list of companies; returns what the page shows of the answer. */
+/** Calls the list of companies; returns the response as the page shows it. */
 async function tryIt(page) {
   const operation = page.locator(`#${LIST}`);
   await operation.locator('button.execute').click();
@@ -47,7 +47,7 @@ async function tryIt(page) {
   return shown;
 }
 
-/** The whole look; `newPage` gives a page whose troubles are watched. */
+/** The whole test; `newPage` returns a page whose errors are recorded. */
 export async function swagger(newPage) {
   const { dev } = world;
   const user = dev.users.find(({ tenants }) => tenants.length === 1);

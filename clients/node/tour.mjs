@@ -1,4 +1,4 @@
-// One way through all pages, as a person goes it, with a look at each.
+// One tour of all pages, as a user would make it, with a screenshot or an audit of each.
 
 import { randomUUID } from 'node:crypto';
 
@@ -37,7 +37,7 @@ class Person {
     Object.assign(this, { page, context, callbacks, users, show, lang, plain, words: WORDS[lang] });
   }
 
-  /** A request of an application, with a state by which its answer is known. */
+  /** An authorization request with a unique state. */
   #ask(client, more = {}) {
     const state = randomUUID();
     const asked = {
@@ -125,7 +125,7 @@ class Person {
   async sendsByForm() {
     const ask = this.#ask(world.site.clients.usual, { response_mode: 'form_post' });
     await this.page.goto(ask.url);
-    // A page that sends itself is gone at once: the application lets the browser stay, the first time.
+    // The form_post page submits itself at once: the application responds with 204 the first time, so that the browser stays.
     this.callbacks.stay(ask.state);
     await this.#mark(this.users.two.tenants[0]);
     await this.#button('[value=allow]').click();
@@ -217,7 +217,7 @@ class Person {
     this.tokens = await this.#exchange(this.#arrived(ask).get('code'), ask);
   }
 
-  /** Another application, which asks for no consent. */
+  /** Another client, which needs no consent. */
   async looksInVain() {
     await this.page.goto(this.#ask(world.site.clients.usual).url);
     await this.#heading(this.words.choose);
@@ -232,7 +232,7 @@ class Person {
     await this.#press(this.page.locator('form.search button'));
   }
 
-  /** An application ends the session: at once with an id_token, after a question without. */
+  /** A client ends the session: at once with an id_token hint, after a confirmation without. */
   async isSentAway() {
     const back = new URL('/signed-out', world.callback).href;
     const end = (fields) => `${issuer}/connect/endsession?${new URLSearchParams(fields)}`;

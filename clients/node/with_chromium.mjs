@@ -1,6 +1,6 @@
-// Chromium goes through every page: in both languages, light and dark, on a desk and on a phone, with scripts
-// and without. Nothing may leave this machine, nothing may break the pages' policy, and axe may find nothing
-// serious. What was seen lies in target/screenshots afterwards.
+// Chromium visits every page: in both languages, light and dark, on a desktop and on a phone, with scripts and without. No
+// request may leave this machine, no page may violate its content security policy, and axe may find nothing serious.
+// Screenshots go to target/screenshots.
 
 import { mkdirSync, rmSync } from 'node:fs';
 import axe from 'axe-core';
@@ -13,7 +13,7 @@ import { tour } from './tour.mjs';
 
 const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 const LOCALES = { es: 'es-ES', en: 'en-GB' };
-// A page that says what went wrong has the status to match, which the console mentions.
+// Error pages have an error status, which the console reports.
 const STATUS = /^Failed to load resource: the server responded with a status of 4/;
 // Advice on the forms of Swagger UI, which are not ours.
 const ADVICE = /^\[DOM\] (Password field|Input elements)/;
@@ -21,11 +21,11 @@ const LOCAL = new Set(['127.0.0.1', 'localhost']);
 const FLAGS = [
   '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
-  // Whatever a page might ask for, there is nobody else.
+  // No other host can be resolved.
   '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
 ];
 
-/** Every way to look at the pages. `axe` has the policy off, because it has to add its own script. */
+/** Every combination to test. `axe` runs without the content security policy, because it injects its own script. */
 function ways() {
   const all = [];
   for (const lang of ['es', 'en']) {
@@ -38,7 +38,7 @@ function ways() {
   return all;
 }
 
-/** What must not happen while a context is open, as it happens. `fine` is what its console may say. */
+/** Records forbidden requests, console messages and script errors of a context. `fine` matches allowed messages. */
 function watched(context, fine = STATUS) {
   context.setDefaultTimeout(20_000);
   const troubles = [];
@@ -53,7 +53,7 @@ function watched(context, fine = STATUS) {
   return troubles;
 }
 
-/** The page over the APIs' document. */
+/** The API documentation page. */
 async function document(browser) {
   const context = await browser.newContext({ locale: LOCALES.en, viewport: SIZES.desk, reducedMotion: 'reduce' });
   const troubles = watched(context, new RegExp(`${STATUS.source}|${ADVICE.source}`));
@@ -102,7 +102,7 @@ async function walk(browser, callbacks, users, way) {
   return count;
 }
 
-/** Chromium now and then refuses one picture and takes it when asked again; nothing is tested by a picture itself. */
+/** Chromium sometimes fails to take a screenshot and succeeds on a retry; no test depends on the image. */
 async function shot(page, path) {
   for (let tries = 4; ; tries -= 1) {
     try {
@@ -114,7 +114,7 @@ async function shot(page, path) {
   }
 }
 
-/** What a person sees and, where there is more below, the whole page on a screen that is tall enough. */
+/** A screenshot of the viewport and, if the page is longer, one of the whole page. */
 async function picture(page, name, { size }) {
   const shoot = (path) => shot(page, path);
   await shoot(name);
@@ -125,7 +125,7 @@ async function picture(page, name, { size }) {
   await page.setViewportSize(SIZES[size]);
 }
 
-/** Nothing sticks out to the right. */
+/** Checks that the page does not overflow horizontally. */
 async function fits(page, title, way) {
   const box = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
   check(`${title} fits its width (${way.size})`, box[0] <= box[1], box);

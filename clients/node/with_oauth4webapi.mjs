@@ -1,4 +1,4 @@
-// oauth4webapi signs a user in, every step spelled out and every answer checked by the library.
+// oauth4webapi signs a user in step by step; the library checks every response.
 
 import * as oauth from 'oauth4webapi';
 
@@ -85,7 +85,7 @@ async function journey(server, authentication, user, tenant) {
   check('the reason', challenge?.scheme === 'bearer' && challenge.parameters.error === 'invalid_token', error);
 }
 
-/** This client must send a challenge, and a wrong verifier must not pass. */
+/** This client must send a code_challenge, and a wrong verifier must be refused. */
 async function proof(server, user, tenant) {
   const url = new URL(server.authorization_endpoint);
   const asked = { client_id, redirect_uri: world.callback, response_type: 'code', scope: 'openid', state: 's' };

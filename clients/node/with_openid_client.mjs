@@ -1,5 +1,5 @@
-// openid-client signs a user in: discovery, PKCE, RFC 9207, refresh with rotation, revocation, introspection,
-// end of session. Its client has the callback's id_token switched off, which this library would refuse.
+// openid-client signs a user in: discovery, PKCE, RFC 9207, refresh with rotation, revocation, introspection and end of
+// session. Its client has the callback's id_token switched off, because this library refuses one.
 
 import * as oidc from 'openid-client';
 
@@ -11,7 +11,7 @@ async function journey(authentication, user, tenant) {
   const config = await oidc.discovery(new URL(issuer), client_id, undefined, authentication, {
     execute: [oidc.allowInsecureRequests],
   });
-  // Every id_token is held to the published keys, also those that came over a direct connection.
+  // Verifies the signature of every id_token, also of those from the token endpoint.
   oidc.enableNonRepudiationChecks(config);
   check('discovery of the issuer', config.serverMetadata().issuer === issuer, config.serverMetadata());
   check('S256', config.serverMetadata().supportsPKCE(), config.serverMetadata());
@@ -94,7 +94,7 @@ async function givenBack(config, user, tenant) {
   check('401 with a challenge', barred.status === 401 && barred.cause?.length > 0, barred);
 }
 
-/** With the callback's id_token on, the library is right to refuse: that is why it can be switched off. */
+/** With the callback's id_token on, the library refuses the callback: that is why it can be switched off. */
 async function whyItIsOff(config, user, tenant) {
   const usual = world.site.clients.usual;
   const other = new oidc.Configuration(config.serverMetadata(), usual.client_id, usual.client_secret);

@@ -1,4 +1,4 @@
-// Validators written by others read the documents: AsyncAPI's own parser, and an independent OpenAPI validator.
+// Third-party validators check the documents: AsyncAPI's own parser and an independent OpenAPI validator.
 
 import { Parser } from '@asyncapi/parser';
 import { Validator } from '@seriousme/openapi-schema-validator';

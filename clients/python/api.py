@@ -1,5 +1,5 @@
-"""What clients of the APIs share: a token for every scope, calls as the contract has them, the door through which
-changes come in, a receiver that takes whatever comes, and patience."""
+"""Shared by the API clients: an access token for every scope, calls of the contract's APIs, the ingest API, a receiver that
+accepts everything, and polling."""
 
 import json
 import sys
@@ -37,7 +37,7 @@ def token(dev, user, tenant):
 
 
 def credentials(dev, user, tenant):
-    """The headers with which every call is let in."""
+    """The headers that authorize every call."""
     return {
         "Authorization": f"Bearer {token(dev, user, tenant)}",
         "Ocp-Apim-Subscription-Key": dev["subscription"]["primary_key"],
@@ -45,7 +45,7 @@ def credentials(dev, user, tenant):
 
 
 def load(dev, tenant, changes):
-    """Takes changes in through the door; each of them must be good."""
+    """Sends changes to the ingest API; every one must be accepted."""
     answer = requests.post(
         f"{dev['operator_url']}/operator/v1/tenants/{tenant}/changes",
         data="\n".join(json.dumps(change) for change in changes),
@@ -59,7 +59,7 @@ def load(dev, tenant, changes):
 
 
 def until(what, look):
-    """Looks again and again until there is something to see."""
+    """Polls until `look` returns a true value."""
     for _ in range(SECONDS_MAX * 20):
         seen = look()
         if seen:
@@ -69,7 +69,7 @@ def until(what, look):
 
 
 class Subscriber:
-    """An application that calls the management of webhooks, for one tenant, and ends what it has begun."""
+    """An application that manages webhooks for one tenant, and deletes them at the end."""
 
     CUSTOMERS = "/accounting/api/customers/webhooks"
     INVOICING = "/invoicing/api/webhooks"
@@ -123,13 +123,13 @@ class Subscriber:
 
 
 class Taker:
-    """A receiver on this machine that notes everything as it came, and accepts it."""
+    """A receiver on this machine that records and accepts every request."""
 
     def __init__(self):
         self.letters = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"letters": self.letters}))
         self.server.daemon_threads = True
-        # Who hangs up early will come again.
+        # A client that closes the connection early will retry.
         self.server.handle_error = lambda *_: None
         self.origin = "http://{}:{}".format(*self.server.server_address)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()

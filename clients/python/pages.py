@@ -1,4 +1,4 @@
-"""What all Python clients share: the file that tells of the servers, a person at the sign-in pages, and checks."""
+"""Shared by all Python clients: the file about the servers, sign-in through the pages, and checks."""
 
 import json
 import sys
@@ -13,7 +13,7 @@ checks = 0
 
 
 def check(what, holds, seen=None):
-    """Ends the program with what was expected, unless it holds."""
+    """Exits with the expectation unless it holds."""
     global checks
     checks += 1
     if not holds:
@@ -26,14 +26,14 @@ def world():
 
 
 def accounts(dev):
-    """A user with one tenant and one with two, each with the tenant to choose."""
+    """A user with one tenant and a user with two, each with the tenant to choose."""
     one = next(user for user in dev["users"] if len(user["tenants"]) == 1)
     two = next(user for user in dev["users"] if len(user["tenants"]) == 2)
     return [(one, one["tenants"][0]), (two, two["tenants"][1])]
 
 
 class Forms(HTMLParser):
-    """The forms of a page, with the fields that are filled in already."""
+    """The forms of a page, with their prefilled fields."""
 
     def __init__(self, text):
         super().__init__()
@@ -52,7 +52,7 @@ class Forms(HTMLParser):
 
 
 def sign_in(url, user, tenant, callback):
-    """Goes where a browser would go; returns the callback's address and whether a tenant was asked for."""
+    """Follows redirects and submits forms like a browser; returns the callback url and whether a tenant had to be chosen."""
     browser, asked = requests.Session(), False
     answer = browser.get(url, allow_redirects=False, timeout=SECONDS_MAX)
     for _ in range(12):

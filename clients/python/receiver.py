@@ -1,5 +1,5 @@
-"""A receiver of both families as an integrator writes it who has read the contract and nothing else: it answers
-handshakes, checks signatures over the bytes as they came, and refuses what was changed. Python alone."""
+"""A receiver of both webhook families, written from the contract's text alone: it answers handshakes, checks signatures over
+the raw bytes, and refuses changed requests. It uses only the standard library."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ def signature(secret, body):
 
 
 class Receiver:
-    """Knows the secret of each path; keeps what it accepted and counts what it refused."""
+    """Has one secret per path; records accepted and refused requests."""
 
     def __init__(self, secrets):
         self.secrets, self.accepted, self.refused, self.echoes = secrets, [], [], []
@@ -29,7 +29,7 @@ class Receiver:
         return f"http://{host}:{port}{path}"
 
     def on(self, path):
-        """What was accepted there, handshakes too, in the order of its arrival."""
+        """The accepted bodies of a path, including handshakes, in order of arrival."""
         return [told for at, _, told in self.accepted if at == path]
 
     def close(self):
@@ -42,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
     receiver = None
 
     def do_GET(self):
-        """The handshake of the invoicing API: the GUID comes back as the body."""
+        """The handshake of the invoicing API: the response body is the GUID."""
         at = urlsplit(self.path)
         echo = parse_qs(at.query).get("echo", [""])[0]
         if at.path != INVOICING_PATH or not echo:
@@ -58,7 +58,7 @@ class Handler(BaseHTTPRequestHandler):
         if not hmac.compare_digest(signature(self.receiver.secrets[at], body).encode(), given.encode()):
             self.receiver.refused.append((at, dict(self.headers), body))
             return self.answer(401)
-        # The Acknowledge is one of them: the same check, and 200.
+        # The Acknowledge is checked in the same way, and gets 200.
         self.receiver.accepted.append((at, (dict(self.headers), body), json.loads(body)))
         return self.answer(200)
 

@@ -1,5 +1,5 @@
-"""What Schemathesis is told beyond the document: how a payroll filter and an order are written, where a receiver
-listens, which webhooks there are, and that somebody counts what was answered."""
+"""Hooks for Schemathesis: the syntax of payroll filters and orders, the url of a receiver, existing webhooks, and a count of
+the responses."""
 
 import atexit
 import json
@@ -39,20 +39,20 @@ ORDER = st.lists(
 schemathesis.openapi.format("payroll-filter", FILTER)
 schemathesis.openapi.format("payroll-order", ORDER)
 
-# A receiver on this machine that accepts, and what was subscribed to beforehand, by the prefix of its resource.
+# A receiver on this machine, and the webhooks created beforehand, by the path prefix of their resource.
 RECEIVER = os.environ.get("ALDABA_RECEIVER", "")
 WEBHOOKS = json.loads(os.environ.get("ALDABA_WEBHOOKS", "{}"))
 INVOICING_PATH = "/api/webhooks/incoming/Invoicing"
 schemathesis.openapi.format("receiver-url", st.integers(0, 99).map(lambda number: f"{RECEIVER}/{number}"))
 schemathesis.openapi.format("invoicing-receiver-url", st.just(RECEIVER + INVOICING_PATH))
-# As long as it may be in bytes, which no schema can say.
+# The limit is in bytes, which a schema cannot express.
 SECRET = st.text(st.characters(codec="utf-8"), min_size=1, max_size=64)
 schemathesis.openapi.format("webhook-secret", SECRET)
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    """Lets most calls meet a webhook that is there; and what is asked well names one receiver and one webhook."""
+    """Makes most calls use an existing webhook, and gives valid requests one receiver and one webhook."""
     prefix, found, tail = case.operation.path.partition("/webhooks")
     known = WEBHOOKS.get(prefix) if found else None
     if not known:

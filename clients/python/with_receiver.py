@@ -1,5 +1,5 @@
-"""The receiver that was written from the contract's text takes what the service delivers, both families, and answers
-401 to a copy of which one byte was changed; the service takes a receiver's 401 for what it is."""
+"""The receiver that was written from the contract's text accepts the service's deliveries of both families and responds with
+401 to a copy with one changed byte; the service treats a receiver's 401 as a refusal."""
 
 import json
 import platform
@@ -20,7 +20,7 @@ NAMES = "Svc.ACC.Customers.Customer"
 
 
 def envelope(told, webhook, tenant, event):
-    """What the contract says of every notification of the accounting family."""
+    """Checks the rules of the contract for every notification of the accounting family."""
     check("the envelope's members", set(told) == ENVELOPE, told)
     for member in ("WebhookId", "OutgoingId", "ConversationId", "UserIdentifier"):
         check(f"{member} is a GUID", GUID.fullmatch(told[member]), told)
@@ -43,7 +43,7 @@ def changed_somewhere(body):
 
 
 def tampered(receiver, path, header):
-    """Sends copies of the last delivery as anybody could: only the true one is taken."""
+    """Sends changed copies of the last delivery: only the unchanged one is accepted."""
     (headers, body), url = receiver.accepted[-1][1], receiver.url(path)
     signed = {name.lower(): value for name, value in headers.items()}[header]
 
@@ -109,7 +109,7 @@ def invoicing(subscriber, receiver):
 
 
 def refused(subscriber, receiver):
-    """A receiver with another secret says 401 to the Acknowledge: there is no contract, and nothing is told to it."""
+    """A receiver with another secret responds to the Acknowledge with 401: the webhook stays inactive and gets no events."""
     webhook = subscriber.subscribe(receiver.url("/other"), SECRET, [NAMES + "Created"])
     until("a refusal", lambda: [one for one in receiver.refused if one[0] == "/other"])
     subscriber.load(customer("panaderia-w", "cliente/2", "Otro"))

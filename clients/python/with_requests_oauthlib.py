@@ -1,5 +1,5 @@
-"""requests-oauthlib signs a user in, as the plain OAuth clients do that know nothing of OpenID Connect; the
-id_tokens are checked by hand, with cryptography alone."""
+"""requests-oauthlib signs a user in as a plain OAuth client without OpenID Connect; the id_tokens are verified here, with
+the library cryptography."""
 
 import base64
 import hashlib
@@ -27,7 +27,7 @@ def unpacked(text):
 
 
 def claims(token, keys):
-    """The claims of a token that one of the keys has signed."""
+    """The claims of a token, after verifying its signature with one of the keys."""
     head, body, signature = token.split(".")
     header = json.loads(unpacked(head))
     check("RS256", header["alg"] == "RS256", header)
@@ -105,7 +105,7 @@ def journey(dev, client, user, tenant):
 
 
 def second_use(dev, client, user, tenant):
-    """A code that comes twice was stolen: the second use fails, and ends what the first has given."""
+    """A code that is used twice may be stolen: the second use fails and revokes the tokens of the first."""
     issuer = dev["auth_url"] + "/auth/core"
     sessions = [OAuth2Session(client["client_id"], redirect_uri=client["redirect_uri"], scope=SCOPE.split())]
     url, state = sessions[0].authorization_url(issuer + "/connect/authorize")

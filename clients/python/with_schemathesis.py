@@ -1,6 +1,5 @@
-"""Schemathesis asks the APIs everything that their OpenAPI document allows, and much that it does not: every
-answer must be one that the document tells of. The document's own examples are loaded first, so that the
-example requests find their records."""
+"""Schemathesis calls the APIs with everything that their OpenAPI documents allow, and much that they do not: every response
+must match the document. The document's examples are loaded first, so that the example requests find their records."""
 
 import json
 import os
@@ -25,16 +24,16 @@ AREAS = {
     "accounting-import": "import",
     "payroll": "payroll",
 }
-# What the store sets by itself.
+# Members that the store sets.
 OWNED = {"correlationId", "state", "version", "sequenceVersion"}
 SEED = "20261115"
 RUN_SECONDS_MAX = 300
-# What the configuration names must be there, also where none of it is asked for.
+# The variables that the configuration names must be set in every run.
 NAMED = ("ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY")
 
 
 def examples_hold(document):
-    """Every example is what its schema says."""
+    """Checks that every example matches its schema."""
     def resolved(schema):
         return {**schema, "components": document["components"]}
 
@@ -63,7 +62,7 @@ def examples_hold(document):
 
 
 def example_changes(document):
-    """The examples of all lists, as changes for the door; companies first."""
+    """The examples of all lists as changes for the ingest API; companies first."""
     company, lines = None, []
     for path, item in document["paths"].items():
         area, _, resource = path.strip("/").partition("/api/")
@@ -92,7 +91,7 @@ def example_changes(document):
 
 
 class Stock:
-    """Webhooks whose receiver has accepted, and events that were delivered to them."""
+    """Active webhooks with delivered events."""
 
     ROLES = ("kept", "turned", "gone")
     ACTIONS = {"kept": "Created", "turned": "Updated", "gone": "Deleted"}
@@ -101,7 +100,7 @@ class Stock:
     def __init__(self, subscriber, receiver, changes):
         self.subscriber, self.receiver = subscriber, receiver
         self.operator = {"Authorization": f"Bearer {subscriber.dev['operator_token']}"}
-        # Every resource of the accounting family can tell of a failure.
+        # Every resource of the accounting family has a failure event.
         own = ("area", "resource", "company", "correlationId")
         self.failures = [
             {name: change[name] for name in own if name in change} | {"action": "fail"}
@@ -131,7 +130,7 @@ class Stock:
             until("the receiver accepts", lambda: self.asked(webhook)["status"] == "active")
 
     def of_all(self, document):
-        """For every prefix one to look at, one to be turned off and on, one to be deleted."""
+        """Per path prefix: one webhook to read, one to disable and enable, one to delete."""
         ends = "/webhooks/subscribe"
         prefixes = [path.removesuffix(ends) for path in document["paths"] if path.endswith(ends)]
         webhooks = {prefix: {role: self.subscribed(prefix, role) for role in self.ROLES} for prefix in prefixes}
@@ -147,7 +146,7 @@ class Stock:
         return {"ALDABA_WEBHOOKS": json.dumps(webhooks), "ALDABA_RECEIVER": self.receiver}
 
     def of_the_operator(self):
-        """The same for the operator's API, where none can be made."""
+        """The same for the operator's API, which cannot create webhooks."""
         kept, turned, gone = (self.subscribed(self.CUSTOMERS, f"operator-{role}") for role in self.ROLES)
         self.accepted([kept, turned, gone])
         self.subscriber.load(*self.failures)
@@ -159,8 +158,8 @@ class Stock:
 
 
 def run(name, url, arguments, headers, known, operations_min, statuses_min, hard=frozenset()):
-    """One document from its address; every operation of it must have been tested, and have gone well once, but
-    for those that are too hard to get right by chance."""
+    """Runs Schemathesis on one document. Every operation must have been called and must have succeeded once, except those in
+    `hard`, which random requests hardly ever get right."""
     with tempfile.TemporaryDirectory() as folder:
         tally = Path(folder) / "tally.json"
         command = [
@@ -195,14 +194,14 @@ def run(name, url, arguments, headers, known, operations_min, statuses_min, hard
 
 
 def turned_away(dev):
-    """How many calls of the APIs were answered with 401, as the service itself has counted."""
+    """The number of 401 responses of the APIs, from the service's own metrics."""
     measures = requests.get(dev["operator_url"] + "/metrics", timeout=SECONDS_MAX).text
     counted = re.findall(r'side="public".*route="/(?!auth/).*status="401"} (\d+)', measures)
     return sum(map(int, counted))
 
 
 dev = world()["dev"]
-# Nobody else among the clients reads this tenant.
+# No other client uses this tenant.
 user = next(user for user in dev["users"] if user["tenants"] == [dev["tenants"][-1]["id"]])
 tenant = user["tenants"][0]
 url = dev["base_url"] + "/openapi.json"
@@ -214,10 +213,10 @@ taker, subscriber = Taker(), Subscriber(dev, user, tenant)
 public = subscriber.headers
 stock = Stock(subscriber, taker.origin, changes)
 known = stock.of_all(document)
-# Sign-in is the business of the clients beside this one.
+# Other clients test the sign-in.
 apis = ["--exclude-tag", "Identity provider"]
 hooks = ["--exclude-tag", "Webhooks", "--exclude-tag", "Invoicing webhooks"]
-# All 19 prefixes come from one list: three are asked everything, and the others what their examples say.
+# All 19 prefixes come from one table: three are tested fully, the others with their examples.
 WHOLE = "/accounting/api/customers|/accounting-core/api/activities/estimations|/accounting-import/api/integrationFiles"
 whole = ["--include-path-regex", f"^({WHOLE}|/invoicing/api)/webhooks"]
 others = ["--include-tag", "Webhooks", "--exclude-path-regex", f"^({WHOLE})/webhooks"]
@@ -234,7 +233,7 @@ check("and of webhooks", count(lambda path: "/webhooks" in path) == 19 * 15 + 12
 told = [
     run("public", url, apis + hooks, public, known, operations, {"200", "304", "400", "404", "405"}),
     run("webhooks", url, whole, public, known, 3 * 15 + 12, {"200", "202", "400", "404", "405", "409"}),
-    # Two of each prefix take nothing, and so have no example.
+    # Two operations of each prefix take no parameters and have no example.
     run("other webhooks", url, others + few, public, known, 16 * 13, {"200", "202"}),
     run(
         "operator", dev["operator_url"] + "/operator/v1/openapi.json", [],
@@ -243,6 +242,6 @@ told = [
     ),
 ]
 taker.close()
-# Schemathesis takes the credentials away by itself, behind the hook that counts.
+# Schemathesis also calls without credentials, after the hook that counts.
 check("calls without key or token were tried, and refused", turned_away(dev) > operations, turned_away(dev))
 done(f"{schemathesis.__version__}, {'; '.join(told)}")

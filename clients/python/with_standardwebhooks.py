@@ -1,5 +1,5 @@
-"""Standard Webhooks' own library verifies what the service delivers, both families, and refuses one changed byte,
-another secret and an old timestamp; while a secret is being rotated it verifies with either."""
+"""The Standard Webhooks library verifies the service's deliveries of both families, and refuses one changed byte, another
+secret and an old timestamp. During a secret rotation it verifies with both secrets."""
 
 import base64
 from datetime import datetime, timedelta, timezone
@@ -14,7 +14,7 @@ INVOICING_PATH = "/api/webhooks/incoming/Invoicing"
 
 
 def came(path, text):
-    """The first letter at a path that tells of something."""
+    """The first request to a path whose body contains the text."""
     def look():
         return [letter for at, *letter in taker.letters if at == path and text in letter[1]]
 
@@ -31,21 +31,21 @@ def refuses(webhook, headers, body, why):
 
 
 def verifies(webhook, headers, body):
-    """The letter as it came; and nothing that differs from it."""
+    """Verifies the request unchanged, and refuses every change of it."""
     told = webhook.verify(body, headers)
     lower = {name.lower(): value for name, value in headers.items()}
     check("the body itself", told.get("OutgoingId", lower["webhook-id"]) == lower["webhook-id"], told)
     no_match = "No matching signature found"
     for at in range(len(body)):
         changed = body[:at] + bytes([body[at] ^ 1]) + body[at + 1:]
-        if body[at] < 128:  # the library takes text alone
+        if body[at] < 128:  # the library accepts only text
             refuses(webhook, lower, changed, no_match)
     refuses(webhook, lower, body + b" ", no_match)
     refuses(webhook, lower | {"webhook-id": lower["webhook-id"][:-1] + "x"}, body, no_match)
     later = str(int(lower["webhook-timestamp"]) + 1)
     refuses(webhook, lower | {"webhook-timestamp": later}, body, no_match)
     for away, why in [(-10, "Message timestamp too old"), (10, "Message timestamp too new")]:
-        # Signed with the right secret, so that the time alone is wrong.
+        # Signed with the right secret, so that only the time is wrong.
         moment = datetime.now(timezone.utc) + timedelta(minutes=away)
         stale = {
             "webhook-id": lower["webhook-id"], "webhook-timestamp": str(int(moment.timestamp())),
@@ -63,7 +63,7 @@ taker = Taker()
 origin = taker.origin
 subscriber = Subscriber(dev, user, tenant)
 subscriber.load(company("panaderia-s"))
-# The library reads a text as base64; what is no such text is a key by its bytes.
+# The library decodes a str as base64; other secrets are passed as bytes.
 PLAIN, NEWER = "un secreto «largo»", "otro secreto"
 PREFIXED = "whsec_" + base64.b64encode(bytes(range(200, 232))).decode()
 event = "Svc.ACC.Customers.CustomerCreated"

@@ -1,11 +1,11 @@
-//! How a command ends when it does not end well: words for the terminal and an exit code.
+//! The failure of a command: a message for the terminal and an exit code.
 
 use std::process::ExitStatus;
 
-/// The command was used wrongly.
+/// The exit code of a usage error.
 const USAGE_CODE: u8 = 2;
 
-/// Why a command stopped. An empty message means that everything was already said.
+/// Why a command stopped. An empty message means that there is nothing more to print.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Failure {
     pub code: u8,
@@ -13,17 +13,17 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The work was understood and did not succeed.
+    /// The command was valid but did not succeed.
     pub fn work(message: impl Into<String>) -> Self {
         Self { code: 1, message: message.into() }
     }
 
-    /// The command was not understood.
+    /// The command line was invalid.
     pub fn usage(message: impl Into<String>) -> Self {
         Self { code: USAGE_CODE, message: message.into() }
     }
 
-    /// A child process ended badly; its own words are already on the terminal, its code becomes ours.
+    /// A child process failed. Its output is already on the terminal, and its exit code becomes ours.
     pub fn child(what: &str, status: ExitStatus) -> Self {
         let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
         Self { code, message: format!("{what}: {status}") }

@@ -1,5 +1,5 @@
-//! What people run in this repository: test, clients, tidy, prove, bench. One module for each, and what they share.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people talks to the terminal")]
+//! The commands of this repository: test, clients, tidy, prove and bench. Each has a module; the others are shared.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool prints to the terminal")]
 
 pub mod bench;
 pub mod clients;
@@ -20,7 +20,7 @@ use std::process::ExitCode;
 
 use failure::Failure;
 
-/// Runs the command that `arguments` (the arguments after the program's name) ask for.
+/// Runs the command that `arguments` name; the program's own name is not among them.
 pub fn run(arguments: &[String]) -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match dispatch(&arguments) {

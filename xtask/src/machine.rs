@@ -1,4 +1,4 @@
-//! The machine that the tests run on: who we are on it, its free ports, and Debian's packages.
+//! The machine that runs the tests: the current user, free ports and Debian packages.
 
 use std::{
     fs, io,
@@ -9,7 +9,7 @@ use std::{
 
 use crate::{failure::Failure, workspace};
 
-/// The owner of our own process's folder is our effective user.
+/// The owner of /proc/self is the effective user of this process.
 pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
@@ -21,16 +21,16 @@ pub(crate) fn free_port() -> Result<u16, String> {
         .map_err(|error| format!("no free port on loopback: {error}"))
 }
 
-/// Brings one of Debian's packages onto the machine.
+/// Installs a Debian package.
 pub(crate) fn install(package: &str) -> Result<(), Failure> {
-    eprintln!("{package} is missing: installing Debian's package");
+    eprintln!("{package} is missing: installing the Debian package");
     apt_get(&["update"])?;
     apt_get(&["install", "-y", "--no-install-recommends", package])
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
     let mut command = Command::new("apt-get");
-    // The second variable keeps a configuration that is there without a question. Our standard output is for data.
+    // The second variable keeps existing configuration files without asking. Standard output is reserved for data.
     command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("UCF_FORCE_CONFFOLD", "1");
     workspace::run(&format!("apt-get {}", arguments.join(" ")), command.stdout(io::stderr()))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask`: the entrance to what people run by hand and what continuous integration runs.
+//! The entry point of `cargo xtask`, for people and for continuous integration.
 
 use std::process::ExitCode;
 

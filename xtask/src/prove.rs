@@ -1,11 +1,11 @@
-//! `cargo xtask prove`: long proofs that the test command runs only in part, or not at all.
+//! `cargo xtask prove`: long checks that `cargo xtask test` runs only in part, or not at all.
 
 use crate::{failure::Failure, server::Server, steps::Steps, supply_chain, workspace};
 
-/// How often the program is killed on each store. The test command does it three times.
+/// How often the program is killed on each store. `cargo xtask test` does it three times.
 const CRASH_ROUNDS: u32 = 20;
 
-/// The test, and the variable with its number of rounds.
+/// The test, and the environment variable with its number of rounds.
 const CRASH: [&str; 7] = ["test", "--package", "aldaba", "--locked", "--test", "main", "webhooks::crash::"];
 const ROUNDS: &str = "ALDABA_CRASH_ROUNDS";
 
@@ -19,7 +19,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     }
 }
 
-/// `kill -9` under load: nothing that was accepted is lost, and everything is delivered, on both stores.
+/// `kill -9` under load on both stores: no accepted change is lost, and every event is delivered.
 fn crash() -> Result<(), Failure> {
     let steps = Steps::start();
     let server = steps.step("PostgreSQL", Server::prepare)?;

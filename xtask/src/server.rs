@@ -1,4 +1,4 @@
-//! The PostgreSQL server that tests run beside: somebody's, or a throwaway one.
+//! The PostgreSQL server for the tests: the one in the environment, or a temporary one.
 
 use std::{env, process::Command};
 
@@ -7,10 +7,10 @@ use crate::{
     postgres::{self, Cluster, Settings},
 };
 
-/// Where the tests find the server in which they may create databases.
+/// The environment variable with the url of a server where tests may create databases.
 const SERVER: &str = "ALDABA_TEST_POSTGRES";
 
-/// The server of one run: somebody's, or a throwaway one that goes with this value.
+/// The server of one run. A temporary one stops when this value is dropped.
 pub(crate) struct Server {
     variables: Vec<(&'static str, String)>,
     cluster: Option<Cluster>,
@@ -18,14 +18,14 @@ pub(crate) struct Server {
 
 impl Server {
     pub(crate) fn prepare() -> Result<Self, Failure> {
-        let given = env::var(SERVER).ok().filter(|url| !url.is_empty());
-        if let Some(url) = given {
-            println!("using the server that {SERVER} names");
+        let url = env::var(SERVER).ok().filter(|url| !url.is_empty());
+        if let Some(url) = url {
+            println!("using the server in {SERVER}");
             let programs = postgres::find_programs().ok();
             return Ok(Self::new(url, programs.map(|folder| folder.display().to_string()), None));
         }
         let cluster = Cluster::start(Settings::default())?;
-        println!("throwaway server at {} (programs: {})", cluster.url(), cluster.programs().display());
+        println!("temporary server at {} (programs: {})", cluster.url(), cluster.programs().display());
         let programs = cluster.programs().display().to_string();
         Ok(Self::new(cluster.url(), Some(programs), Some(cluster)))
     }
@@ -36,8 +36,8 @@ impl Server {
         Self { variables, cluster }
     }
 
-    /// Lets a child process know: the server's url, and PostgreSQL's programs for a test that needs a
-    /// server of its own to stop and start.
+    /// Sets a child process's environment: the server's url, and the folder of PostgreSQL's programs for a test that starts
+    /// and stops its own server.
     pub(crate) fn set_environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)))
     }

@@ -1,10 +1,10 @@
-//! A row of steps for people: a heading for each, its time at its end, and a stop at the first that fails.
+//! The steps of a command: prints a heading and the time of each step, and stops at the first failure.
 
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
 
-/// The steps of one command, and when it started.
+/// The steps of one command.
 #[derive(Debug)]
 pub struct Steps {
     started: Instant,
@@ -15,7 +15,7 @@ impl Steps {
         Self { started: now() }
     }
 
-    /// Does one step; its failure carries the step's name.
+    /// Runs one step; a failure is reported with the step's name.
     pub fn step<T>(&self, name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
         println!("\n== {name}");
         let started = now();
@@ -33,19 +33,19 @@ impl Steps {
         }
     }
 
-    /// The closing line.
+    /// Prints the closing line.
     pub fn finish(self) {
         println!("\nall steps passed in {}", format_time(self.started.elapsed()));
     }
 }
 
-/// Tenths for what is short, whole seconds for what is long.
+/// Tenths of a second below ten seconds, whole seconds above.
 fn format_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
 
-#[expect(clippy::disallowed_methods, reason = "people want to know how long a step really took")]
+#[expect(clippy::disallowed_methods, reason = "the output shows real elapsed time")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_failing_step_keeps_its_code_and_gains_its_name() {
+    fn failing_step_keeps_its_code_and_adds_its_name() {
         let failure = Steps::start()
             .step("clippy", || {
                 Err::<(), _>(Failure { code: 101, message: "cargo clippy: exit status: 101".into() })
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn times_are_spelled_for_people() {
+    fn times_are_formatted_for_people() {
         assert_eq!(format_time(Duration::from_millis(1_240)), "1.2 s");
         assert_eq!(format_time(Duration::from_millis(312_400)), "312 s");
     }

@@ -63,11 +63,11 @@ fn write_sbom(cyclonedx: PathBuf) -> Result<(), Failure> {
     ]);
     workspace::run("cargo cyclonedx", write.current_dir(&root))?;
     let file = format!("{SBOM_NAME}.json");
-    let (written, kept) = (root.join("crates/aldaba").join(&file), workspace::target().join(&file));
-    let moved = fs::copy(&written, &kept).and_then(|_| fs::remove_file(&written));
-    moved.map_err(|error| Failure::work(format!("{}: {error}", written.display())))?;
+    let (written, destination) = (root.join("crates/aldaba").join(&file), workspace::target().join(&file));
+    let result = fs::copy(&written, &destination).and_then(|_| fs::remove_file(&written));
+    result.map_err(|error| Failure::work(format!("{}: {error}", written.display())))?;
     remove_other_sboms(&file);
-    println!("wrote {}", kept.display());
+    println!("wrote {}", destination.display());
     Ok(())
 }
 

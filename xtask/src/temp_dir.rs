@@ -1,4 +1,4 @@
-//! A folder for a while: fresh, private, and gone with its owner.
+//! A temporary folder: new, private, and removed on drop.
 
 use std::{
     fs::{self, DirBuilder},
@@ -9,14 +9,14 @@ use std::{
     sync::atomic::{AtomicU32, Ordering},
 };
 
-/// A temporary folder that is removed when this value goes.
+/// A temporary folder that is removed when this value is dropped.
 #[derive(Debug)]
 pub struct TempDir {
     path: PathBuf,
 }
 
 impl TempDir {
-    /// Makes a folder that did not exist before, inside `parent`.
+    /// Creates a new folder inside `parent`.
     pub fn inside(parent: &Path, label: &str) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
         loop {
@@ -24,14 +24,14 @@ impl TempDir {
             let path = parent.join(format!("aldaba-{label}-{}-{number}", process::id()));
             match DirBuilder::new().mode(0o700).create(&path) {
                 Ok(()) => return Ok(Self { path }),
-                // Left behind by a killed run that had our process id.
+                // Left behind by a killed run with the same process id.
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
             }
         }
     }
 
-    /// The same, where the system keeps temporary things.
+    /// The same, in the system's temporary folder.
     pub fn new(label: &str) -> Result<Self, Error> {
         Self::inside(&std::env::temp_dir(), label)
     }
@@ -43,7 +43,7 @@ impl TempDir {
 
 impl Drop for TempDir {
     fn drop(&mut self) {
-        // It may be gone already, and nobody is left who could act on another answer.
+        // The folder may be gone already, and a drop cannot report another error.
         let _ = fs::remove_dir_all(&self.path);
     }
 }
@@ -53,12 +53,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn folders_are_fresh_and_go_with_their_owner() {
-        let (one, other) = (TempDir::new("scratch").unwrap(), TempDir::new("scratch").unwrap());
-        assert_ne!(one.path(), other.path());
-        fs::write(one.path().join("file"), "text").unwrap();
-        let path = one.path().to_path_buf();
-        drop(one);
+    fn folders_are_new_and_removed_on_drop() {
+        let (first, second) = (TempDir::new("scratch").unwrap(), TempDir::new("scratch").unwrap());
+        assert_ne!(first.path(), second.path());
+        fs::write(first.path().join("file"), "text").unwrap();
+        let path = first.path().to_path_buf();
+        drop(first);
         assert!(!path.exists());
     }
 }

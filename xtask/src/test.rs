@@ -1,4 +1,4 @@
-//! `cargo xtask test`: everything that must pass, on any Debian machine, with one command.
+//! `cargo xtask test`: every check that must pass, with one command, on any Debian machine.
 
 use crate::{clients, failure::Failure, server::Server, steps::Steps, tidy, workspace};
 
@@ -7,10 +7,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
         [] => false,
         ["--fast"] => true,
         _ => {
-            return Err(Failure::usage(format!(
-                "`test` takes --fast and nothing else, not `{}`",
-                arguments.join(" ")
-            )));
+            return Err(Failure::usage(format!("`test` takes only --fast, not `{}`", arguments.join(" "))));
         }
     };
     let steps = Steps::start();
@@ -25,7 +22,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     steps.step("tests", || cargo(&["test", "--workspace", "--locked"], &server))?;
     if !fast {
         steps.step("fuzz targets", fuzz_targets)?;
-        steps.step("clients", clients::stage)?;
+        steps.step("clients", clients::run_all)?;
     }
     server.stop()?;
     steps.finish();
@@ -37,9 +34,9 @@ fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {
     workspace::run(&what, server.set_environment(&mut workspace::cargo(arguments)))
 }
 
-/// They compile: without libFuzzer itself, which needs a C++ compiler and is linked only to run them.
+/// Checks that the fuzz targets compile, without libFuzzer, which needs a C++ compiler.
 fn fuzz_targets() -> Result<(), Failure> {
-    // In the same folder as everything else, so that what both are made of is checked once.
+    // In the workspace's target folder, so that shared dependencies are checked once.
     let target = workspace::target().display().to_string();
     let arguments = [
         "check",

@@ -1,50 +1,49 @@
-//! The words that explain `cargo xtask`, and the guess at what a mistyped command meant.
+//! The usage text of `cargo xtask`, and the suggestion for a mistyped command.
 
-/// What `cargo xtask` alone prints.
+/// The usage text.
 pub const TEXT: &str = "\
 cargo xtask <command>
 
-  test [--fast]      everything that must pass before a change is taken: formatting, clippy, tidy, and all
-                     tests, with a throwaway PostgreSQL beside them, then `clients`. --fast leaves clippy and
-                     the clients out.
-  clients            other people's clients in Python, Node and Rust, Debian's Chromium through every page, and
-                     Schemathesis over the APIs' own document; what they need is installed below target/ (root on
-                     Debian: Chromium too). Screenshots go to target/screenshots.
-  tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
-  prove crash        `kill -9` of the program under load, 20 rounds on each store: nothing that was accepted is lost.
-                     The tests do 3.
-  prove supply-chain licences, bans and sources of all dependencies (deny.toml); writes an SBOM to target/.
+  test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
+                     fuzz targets, and `clients`. --fast leaves out clippy, the fuzz targets and the clients.
+  clients            test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
+                     page, and with Schemathesis on the OpenAPI documents. Installs their dependencies below target/
+                     (as root on Debian also Chromium). Writes screenshots to target/screenshots.
+  tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
+  prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
+                     lost. `test` runs 3 rounds.
+  prove supply-chain check licences, bans and sources of all dependencies (deny.toml); write an SBOM to target/.
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]
-                     measure the release program; without --store, on both stores.
+                     run a benchmark on the release program; without --store, on both stores.
 
 Environment of `test`, `clients` and `prove`:
-  ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it a throwaway one is made
-                            (root on Debian: installed if missing)
+  ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it, a temporary server is started
+                            (as root on Debian, PostgreSQL is installed if missing)
   ALDABA_TEST_POSTGRES_BIN  folder with PostgreSQL's server programs (initdb, pg_ctl), 15 or newer
-  ALDABA_TEST_CHROMIUM      a Chromium to use; without it the one on the path, installed if missing
+  ALDABA_TEST_CHROMIUM      the Chromium to use; without it, the one on the path, installed if missing
 
-Exit codes: 0 done, 1 something failed, 2 not understood; a failing step's own code goes through.";
+Exit codes: 0 success, 1 failure, 2 usage error; a failing step's own exit code is passed on.";
 
-/// Every command, for the guess.
+/// Every command, for the suggestion.
 const COMMANDS: [&str; 5] = ["bench", "clients", "prove", "test", "tidy"];
 
-/// What to say about a command that does not exist.
+/// The message for an unknown command.
 pub fn unknown_command(word: &str) -> String {
-    let guess = nearest(word, &COMMANDS).map_or_else(
-        || format!("there are: {}", COMMANDS.join(", ")),
+    let suggestion = nearest(word, &COMMANDS).map_or_else(
+        || format!("the commands are {}", COMMANDS.join(", ")),
         |near| format!("did you mean `{near}`?"),
     );
-    format!("no command `{word}`; {guess} (`cargo xtask --help` explains them)")
+    format!("no command `{word}`; {suggestion} (see `cargo xtask --help`)")
 }
 
-/// The candidate that a person most likely meant, if one is near enough.
+/// The closest candidate, if its distance is at most 2.
 fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
     let (near, distance) =
         candidates.iter().map(|name| (*name, distance(word, name))).min_by_key(|(_, distance)| *distance)?;
     (distance <= 2).then_some(near)
 }
 
-/// Levenshtein's distance, on characters.
+/// The Levenshtein distance in characters.
 fn distance(left: &str, right: &str) -> usize {
     let right: Vec<char> = right.chars().collect();
     let mut row: Vec<usize> = (0..=right.len()).collect();
@@ -66,34 +65,34 @@ mod tests {
     use crate::{dispatch, failure::Failure};
 
     #[test]
-    fn a_mistyped_command_is_guessed() {
+    fn mistyped_command_gets_a_suggestion() {
         assert!(unknown_command("tset").contains("did you mean `test`?"));
         assert!(unknown_command("tidi").contains("did you mean `tidy`?"));
-        assert!(unknown_command("frobnicate").contains("there are: bench, clients, prove, test, tidy"));
+        assert!(unknown_command("frobnicate").contains("the commands are bench, clients, prove, test, tidy"));
     }
 
     #[test]
-    fn an_unknown_command_exits_with_2() {
+    fn unknown_command_exits_with_2() {
         let Failure { code, message } = dispatch(&["benhc"]).unwrap_err();
         assert_eq!((code, message.contains("`bench`")), (2, true));
     }
 
     #[test]
-    fn help_is_no_failure() {
+    fn help_succeeds() {
         for arguments in [&[][..], &["--help"], &["help"], &["test", "--help"]] {
             assert_eq!(dispatch(arguments), Ok(()));
         }
     }
 
     #[test]
-    fn every_command_is_explained() {
+    fn usage_lists_every_command() {
         for command in COMMANDS {
             assert!(TEXT.contains(&format!("\n  {command} ")), "{command}");
         }
     }
 
     #[test]
-    fn an_option_that_a_command_does_not_have_exits_with_2() {
+    fn unknown_option_exits_with_2() {
         for arguments in
             [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
         {

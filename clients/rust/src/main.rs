@@ -1,5 +1,5 @@
-//! The crate openidconnect signs a user in: discovery, PKCE, code, id_tokens, userinfo, introspection,
-//! refresh, revocation. Told of the servers by the file that its first argument names.
+//! The crate openidconnect signs a user in: discovery, PKCE, code, id_tokens, userinfo, introspection, refresh and revocation.
+//! Its first argument is the JSON file about the servers.
 
 mod pages;
 
@@ -41,7 +41,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Fails with what was expected, unless it holds.
+/// Fails with the expectation unless it holds.
 fn check(what: &str, holds: bool) -> Done<()> {
     if holds { Ok(()) } else { Err(format!("expected: {what}").into()) }
 }
@@ -49,7 +49,7 @@ fn check(what: &str, holds: bool) -> Done<()> {
 fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
     let issuer = IssuerUrl::new(format!("{}/auth/core", text(&dev["auth_url"])))?;
     let metadata = CoreProviderMetadata::discover(&issuer, &call)?;
-    // The crate takes only the endpoints of OpenID Connect itself from discovery.
+    // The crate reads only the OpenID Connect endpoints from discovery.
     let introspection = IntrospectionUrl::new(format!("{}/connect/introspect", issuer.as_str()))?;
     let app = &dev["client"];
     let redirect = text(&app["redirect_uri"]);
@@ -90,7 +90,7 @@ fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
     let second = renewed.refresh_token().ok_or("no second refresh token")?;
     check("rotation", second.secret() != first.secret())?;
 
-    // The crate revokes over https only, so this one call is made by hand.
+    // The crate revokes only over https, so this call does not use it.
     pages::revoke(issuer.as_str(), app, second.secret())?;
     check("an inactive token", !client.introspect(renewed.access_token()).request(&call)?.active())?;
     let barred: Result<CoreUserInfoClaims, _> =
@@ -106,7 +106,7 @@ fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
     }
 }
 
-/// Whom the callback's id_token is about, once it is found good for this code.
+/// The subject of the callback's id_token, after verifying it and its c_hash.
 fn callback_person(
     token: &CoreIdToken,
     judge: &CoreIdTokenVerifier<'_>,
@@ -119,7 +119,7 @@ fn callback_person(
     Ok(claims.subject().clone())
 }
 
-/// Whom the token endpoint's id_token is about, once it is found good for its access token.
+/// The subject of the token endpoint's id_token, after verifying it and its at_hash.
 fn person(
     tokens: &CoreTokenResponse,
     judge: &CoreIdTokenVerifier<'_>,

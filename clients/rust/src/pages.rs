@@ -1,4 +1,4 @@
-//! A person at the sign-in pages, by plain forms, and the way out for the crate's own calls.
+//! Signs in through the pages with plain forms, and sends the crate's HTTP requests.
 
 use std::{collections::BTreeMap, error::Error, time::Duration};
 
@@ -15,13 +15,13 @@ fn agent() -> Agent {
     config.build().new_agent()
 }
 
-/// The crate's calls: as they are, and no redirect is followed.
+/// Sends a request of the crate; does not follow redirects.
 pub fn call(request: HttpRequest) -> Result<HttpResponse, ureq::Error> {
     let (parts, mut body) = agent().run(request)?.into_parts();
     Ok(HttpResponse::from_parts(parts, body.read_to_vec()?))
 }
 
-/// Gives a token back.
+/// Revokes a token.
 pub fn revoke(issuer: &str, app: &Value, token: &str) -> Result<(), Box<dyn Error>> {
     let text = |member: &str| app[member].as_str().unwrap_or_default().to_owned();
     let fields = [
@@ -33,14 +33,14 @@ pub fn revoke(issuer: &str, app: &Value, token: &str) -> Result<(), Box<dyn Erro
     if answer.status().is_success() { Ok(()) } else { Err(format!("revocation: {answer:?}").into()) }
 }
 
-/// A browser without a screen.
+/// A minimal browser: cookies, redirects and forms.
 #[derive(Default)]
 pub struct Web {
     cookies: BTreeMap<String, String>,
 }
 
 impl Web {
-    /// Goes where a browser would go; returns what the callback carries.
+    /// Follows redirects and submits forms like a browser; returns the parameters of the callback.
     pub fn sign_in(
         mut self,
         url: &str,
@@ -94,7 +94,7 @@ impl Web {
     }
 }
 
-/// The form that is sent by POST: where to, and its hidden fields.
+/// The action and the hidden fields of the POST form.
 fn form(page: &str) -> Option<(String, Vec<(String, String)>)> {
     let form = page.split("<form").skip(1).find(|form| form.contains("method=\"post\""))?;
     let action = attribute(form.split('>').next()?, "action")?;

@@ -1,9 +1,5 @@
-//! The conformance suite: one set of stories that memory, SQLite and PostgreSQL all pass whole, and a
-//! section for the two that keep what they are given when the program ends.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a story that cannot go on stops where it stands"
-)]
+//! The conformance suite: memory, SQLite and PostgreSQL all pass the same tests. The folder `durable` adds the tests of the
+//! two stores that keep their data when the program ends.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod suite;

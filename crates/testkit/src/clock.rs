@@ -16,9 +16,16 @@ impl TestClock {
         Self(AtomicI64::new(now.0))
     }
 
-    pub fn advance(&self, time: Duration) {
-        let now = Ticks(self.0.load(Ordering::SeqCst)) + time;
-        self.0.store(now.0, Ordering::SeqCst);
+    /// Moves the clock forward and returns its new time.
+    pub fn advance(&self, time: Duration) -> Ticks {
+        self.set(self.now() + time);
+        self.now()
+    }
+
+    /// Moves the clock back and returns its new time.
+    pub fn rewind(&self, time: Duration) -> Ticks {
+        self.set(self.now().minus(time));
+        self.now()
     }
 
     pub fn set(&self, now: Ticks) {
@@ -47,8 +54,8 @@ mod tests {
         let clock = TestClock::default();
         let start = clock.now();
         assert_eq!(clock.now(), start);
-        clock.advance(Duration::from_secs(5));
-        assert_eq!(clock.now().since(start), Duration::from_secs(5));
+        assert_eq!(clock.advance(Duration::from_secs(5)), start + Duration::from_secs(5));
+        assert_eq!(clock.rewind(Duration::from_secs(7)), start.minus(Duration::from_secs(2)));
         clock.set(start);
         assert_eq!(clock.now(), start);
     }

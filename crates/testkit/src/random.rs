@@ -1,18 +1,32 @@
 //! Randomness that follows from a seed (SplitMix64): the same seed gives the same bytes.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use domain::Random;
 use parking_lot::Mutex;
 
 #[derive(Debug)]
-pub struct SeededRandom(Mutex<u64>);
+pub struct SeededRandom {
+    state: Mutex<u64>,
+    panics_next: AtomicBool,
+}
 
 impl SeededRandom {
     pub fn new(seed: u64) -> Self {
-        Self(Mutex::new(seed))
+        Self { state: Mutex::new(seed), panics_next: AtomicBool::new(false) }
+    }
+
+    /// Makes the next `fill` panic: a test interrupts an operation halfway with it.
+    pub fn panic_next(&self) {
+        self.panics_next.store(true, Ordering::SeqCst);
+    }
+
+    pub fn below(&self, bound: u64) -> u64 {
+        self.next_u64() % bound
     }
 
     pub fn next_u64(&self) -> u64 {
-        let mut state = self.0.lock();
+        let mut state = self.state.lock();
         *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut mixed = *state;
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -23,6 +37,7 @@ impl SeededRandom {
 
 impl Random for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) {
+        assert!(!self.panics_next.swap(false, Ordering::SeqCst), "a test asked for this panic");
         for chunk in bytes.chunks_mut(8) {
             let value = self.next_u64().to_le_bytes();
             chunk.copy_from_slice(&value[..chunk.len()]);

@@ -1,9 +1,9 @@
-// A complete receiver of Aldaba's webhooks, both families; nothing but what comes with Node (18 or newer).
+// A complete receiver of Aldaba's webhooks, both families, with built-in modules of Node (18 or newer) only.
 //
-//     WEBHOOK_SECRET='what was given at subscription' node receiver.mjs 8443
+//     WEBHOOK_SECRET='the secret of the subscription' node receiver.mjs 8443
 //
-// It answers the handshakes, verifies every delivery, takes each event once, and answers before the work is done.
-// TLS and port 443 belong to the reverse proxy in front of it.
+// It answers the handshakes, verifies every delivery, processes each event once, and answers before it processes it.
+// A reverse proxy in front of it provides TLS and port 443.
 
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
@@ -18,14 +18,14 @@ const IDS_KEPT_MAX = 100_000;
 const GUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const seen = new Set();
 
-// Both families sign alike: upper-case hexadecimal HMAC-SHA256 of the bytes that came.
+// Both families sign alike: upper-case hexadecimal HMAC-SHA256 of the raw body.
 function isSigned(headers, body) {
   const expected = Buffer.from(`sha256=${createHmac("sha256", SECRET).update(body).digest("hex").toUpperCase()}`);
   const given = Buffer.from(headers["svc-webhook-signature"] ?? headers["ms-signature"] ?? "");
   return given.length === expected.length && timingSafeEqual(given, expected);
 }
 
-// Every attempt of an event carries the same id.
+// Every attempt to deliver an event carries the same id.
 function isNew(id) {
   if (seen.has(id)) return false;
   seen.add(id);
@@ -47,7 +47,7 @@ function doTheWork(event) {
       sequenceVersion: change.SequenceVersion,
     };
   }
-  // Here: GET the record by its id, in the context of its company, and write it down.
+  // Here: GET the record by its id, in the context of its company, and store it.
   console.log(JSON.stringify(told));
 }
 
@@ -56,7 +56,7 @@ async function read(request) {
   let bytes = 0;
   for await (const piece of request) {
     bytes += piece.length;
-    // What is too much is read and not kept, so that the answer still arrives; the server's patience bounds it.
+    // Read and discard the rest of a body that is too large, so that the response arrives; requestTimeout bounds this.
     if (bytes <= BODY_BYTES_MAX) pieces.push(piece);
   }
   return bytes <= BODY_BYTES_MAX ? Buffer.concat(pieces) : null;
@@ -65,18 +65,18 @@ async function read(request) {
 async function answer(request) {
   const url = new URL(request.url, "http://receiver");
   if (request.method === "GET") {
-    // Invoicing's handshake. Nothing but a GUID is echoed: this answers to everybody.
+    // Invoicing's handshake. Echo only a GUID, because anybody can call this.
     const asked = url.searchParams.get("echo") ?? "";
     return GUID.test(asked) ? [200, asked] : [400, "A GET is answered only with the query echo=<GUID>."];
   }
   if (request.method !== "POST") return [405, "Deliveries are posted here."];
   const body = await read(request);
   if (body === null) return [413, "The body is too large."];
-  // Over the bytes as they came, before anything parses them.
+  // Verify the raw bytes before parsing them.
   if (!isSigned(request.headers, body)) return [401, "The signature does not match."];
   const event = JSON.parse(body.toString("utf8"));
   if (event.EventType?.EventType === "Acknowledge") return [200, ""];
-  // Answered first: the work has no place within the service's 5 seconds.
+  // Answer first: the service waits at most 5 seconds for the response.
   if (isNew(request.headers["webhook-id"] ?? event.OutgoingId)) setImmediate(doTheWork, event);
   return [200, ""];
 }

@@ -1,9 +1,9 @@
-"""A complete receiver of Aldaba's webhooks, both families; nothing but Python's standard library (3.9 or newer).
+"""A complete receiver of Aldaba's webhooks, both families, with Python's standard library (3.9 or newer) only.
 
-    WEBHOOK_SECRET='what was given at subscription' python3 receiver.py 8443
+    WEBHOOK_SECRET='the secret of the subscription' python3 receiver.py 8443
 
-It answers the handshakes, verifies every delivery, takes each event once, and answers before the work is done.
-TLS and port 443 belong to the reverse proxy in front of it.
+It answers the handshakes, verifies every delivery, processes each event once, and answers before it processes it.
+A reverse proxy in front of it provides TLS and port 443.
 """
 
 import hashlib
@@ -28,14 +28,14 @@ seen_lock = threading.Lock()
 
 
 def is_signed(headers, body):
-    """Both families sign alike: upper-case hexadecimal HMAC-SHA256 of the bytes that came."""
+    """Both families sign alike: upper-case hexadecimal HMAC-SHA256 of the raw body."""
     expected = "sha256=" + hmac.new(SECRET, body, hashlib.sha256).hexdigest().upper()
     given = headers.get("svc-webhook-signature") or headers.get("ms-signature") or ""
     return hmac.compare_digest(expected.encode(), given.encode("utf-8", "replace"))
 
 
 def is_new(delivery_id):
-    """Every attempt of an event carries the same id."""
+    """Every attempt to deliver an event carries the same id."""
     with seen_lock:
         if delivery_id in seen:
             return False
@@ -46,7 +46,7 @@ def is_new(delivery_id):
 
 
 def forget(delivery_id):
-    """What was not taken is new when it comes again."""
+    """Forgets an event that was not queued, so that its next attempt counts as new."""
     with seen_lock:
         seen.pop(delivery_id, None)
 
@@ -65,7 +65,7 @@ def do_the_work():
                 "id": change["CorrelationId"],
                 "sequenceVersion": change["SequenceVersion"],
             }
-        # Here: GET the record by its id, in the context of its company, and write it down.
+        # Here: GET the record by its id, in the context of its company, and store it.
         print(json.dumps(told), flush=True)
 
 
@@ -74,7 +74,7 @@ class Receiver(BaseHTTPRequestHandler):
     timeout = 30
 
     def do_GET(self):
-        """Invoicing's handshake. Nothing but a GUID is echoed: this answers to everybody."""
+        """Invoicing's handshake. Echoes only a GUID, because anybody can call this."""
         asked = parse_qs(urlsplit(self.path).query).get("echo", [""])[0]
         try:
             self.answer(200, str(uuid.UUID(asked)))
@@ -87,7 +87,7 @@ class Receiver(BaseHTTPRequestHandler):
             self.close_connection = True
             return self.answer(413, "The body is too large, or does not say how large it is.")
         body = self.rfile.read(int(length))
-        # Over the bytes as they came, before anything parses them.
+        # Verify the raw bytes before parsing them.
         if not is_signed(self.headers, body):
             return self.answer(401, "The signature does not match.")
         try:

@@ -1,5 +1,5 @@
-//! Runs a measurement: builds the program and the crate `bench` as releases, starts a durable PostgreSQL
-//! where one is needed, and reads the figures that are printed.
+//! Runs a benchmark: builds the program and the crate `bench` with the profile `dist`, starts a durable PostgreSQL server if
+//! needed, and parses the figures that the benchmark prints.
 
 use std::process::{Command, Stdio};
 
@@ -25,7 +25,7 @@ pub(super) fn run(name: &str, options: &Options) -> Result<Report, String> {
     }
     let output = command.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
-        return Err(format!("the measurement ended with {}", output.status));
+        return Err(format!("the benchmark ended with {}", output.status));
     }
     Report::parse(&String::from_utf8_lossy(&output.stdout))
 }

@@ -1,5 +1,5 @@
-//! `cargo xtask bench`: the common form of every measurement. A bench is one entry in the registry, a
-//! function from options to a report; which stores it runs on and how figures are shown is decided here.
+//! `cargo xtask bench`: the registry of benchmarks. A bench is a function from options to a report; this module chooses the
+//! stores and renders the figures.
 
 mod measure;
 mod options;
@@ -13,7 +13,7 @@ pub use report::{Figure, Report};
 use crate::failure::Failure;
 use options::Request;
 
-/// One thing that can be measured.
+/// A benchmark.
 #[derive(Debug)]
 pub struct Bench {
     pub name: &'static str,
@@ -22,21 +22,21 @@ pub struct Bench {
     pub run: fn(&Options) -> Result<Report, String>,
 }
 
-/// Every bench there is. What they do stands in the crate `bench`, which is built as a release.
+/// Every benchmark. The crate `bench` implements them.
 pub const BENCHES: &[Bench] = &[
     Bench {
         name: "changes",
-        about: "durable changes a second through the changes door",
+        about: "durable changes per second through the ingest API",
         run: |options| measure::run("changes", options),
     },
     Bench {
         name: "tokens",
-        about: "code exchanges and refreshes a second, beside raw signing on the same core",
+        about: "code exchanges and refreshes per second, beside raw signing on the same core",
         run: |options| measure::run("tokens", options),
     },
     Bench {
         name: "reads",
-        about: "reads a second through the gate, beside a bare handler that returns the same bytes",
+        about: "reads per second through the gateway, beside a bare handler that returns the same bytes",
         run: |options| measure::run("reads", options),
     },
 ];
@@ -65,7 +65,7 @@ fn run(benches: &[Bench], arguments: &[&str], out: &mut dyn Write) -> Result<(),
 
 fn list(benches: &[Bench]) -> String {
     if benches.is_empty() {
-        return "there are no benches yet".to_owned();
+        return "there are no benches".to_owned();
     }
     let width = benches.iter().map(|bench| bench.name.len()).max().unwrap_or_default();
     let lines = benches.iter().map(|bench| format!("\n  {:width$}  {}", bench.name, bench.about));
@@ -76,47 +76,49 @@ fn list(benches: &[Bench]) -> String {
 mod tests {
     use super::*;
 
-    const SOME: &[Bench] = &[
-        Bench { name: "reads", about: "pages a second", run: |options| Ok(seconds_as_report(options)) },
-        Bench { name: "broken", about: "never works", run: |_| Err("no server".to_owned()) },
+    const SAMPLES: &[Bench] = &[
+        Bench { name: "reads", about: "pages per second", run: |options| Ok(seconds_as_report(options)) },
+        Bench { name: "broken", about: "always fails", run: |_| Err("no server".to_owned()) },
     ];
 
     fn seconds_as_report(options: &Options) -> Report {
         let figures =
-            vec![Figure { name: "asked".into(), value: f64::from(options.seconds), ..Figure::default() }];
+            vec![Figure { name: "seconds".into(), value: f64::from(options.seconds), ..Figure::default() }];
         Report { bench: "reads".into(), store: options.store.name().into(), figures }
     }
 
-    fn printed(arguments: &[&str]) -> Result<String, Failure> {
+    fn output_of(arguments: &[&str]) -> Result<String, Failure> {
         let mut out = Vec::new();
-        run(SOME, arguments, &mut out).map(|()| String::from_utf8(out).unwrap())
+        run(SAMPLES, arguments, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
 
     #[test]
     fn both_stores_run_unless_one_is_named() {
-        let both = printed(&["reads", "--json"]).unwrap();
+        let both = output_of(&["reads", "--json"]).unwrap();
         let stores: Vec<bool> = both.lines().map(|line| line.contains(r#""store":"sqlite""#)).collect();
-        assert_eq!(stores, [true, false], "one object a line, a line a store");
-        let one = printed(&["reads", "--json", "--store", "postgres", "--seconds", "3"]).unwrap();
+        assert_eq!(stores, [true, false], "one object per line, one line per store");
+        let one = output_of(&["reads", "--json", "--store", "postgres", "--seconds", "3"]).unwrap();
         assert_eq!(one.lines().count(), 1);
         assert!(one.contains(r#""store":"postgres""#) && one.contains(r#""value":3.0"#), "{one}");
     }
 
     #[test]
-    fn an_unknown_bench_exits_with_2_and_the_names() {
-        let failure = printed(&["writes"]).unwrap_err();
+    fn unknown_bench_exits_with_2_and_lists_the_names() {
+        let failure = output_of(&["writes"]).unwrap_err();
         assert_eq!(failure.code, 2);
-        assert!(failure.message.contains("no bench `writes`\nbenches:\n  reads   pages a second\n  broken"));
+        assert!(
+            failure.message.contains("no bench `writes`\nbenches:\n  reads   pages per second\n  broken")
+        );
     }
 
     #[test]
-    fn a_bench_that_fails_exits_with_1() {
-        let failure = printed(&["broken", "--store", "sqlite"]).unwrap_err();
+    fn failing_bench_exits_with_1() {
+        let failure = output_of(&["broken", "--store", "sqlite"]).unwrap_err();
         assert_eq!(failure, Failure { code: 1, message: "broken on sqlite: no server".into() });
     }
 
     #[test]
-    fn names_in_the_registry_are_different() {
+    fn bench_names_are_unique() {
         let mut names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
         names.sort_unstable();
         names.dedup();

@@ -1,11 +1,11 @@
-//! What a bench is asked for: its name, the stores, the time, and how the figures are shown.
+//! The command line of `cargo xtask bench`: name, stores, time and output format.
 
-/// Short enough that a run on both stores, with its preparations, stays under two minutes.
+/// Short enough that a run on both stores, including preparation, takes less than two minutes.
 const SECONDS_DEFAULT: u32 = 20;
 
 const SECONDS_MAX: u32 = 3_600;
 
-/// Where the program under measurement keeps its data.
+/// The store of the measured program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Store {
     Sqlite,
@@ -23,13 +23,13 @@ impl Store {
     }
 }
 
-/// What one run of a bench gets to know.
+/// The options of one run.
 #[derive(Debug, Clone)]
 pub struct Options {
     pub store: Store,
-    /// How long to measure, preparations not counted.
+    /// How long to measure, without preparation.
     pub seconds: u32,
-    /// One part of a bench that has several.
+    /// The part to run of a bench that has several.
     pub only: Option<String>,
 }
 
@@ -46,9 +46,13 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut name = None;
-        let (stores, seconds_asked) = (Store::ALL.to_vec(), SECONDS_DEFAULT);
-        let mut request =
-            Self { name: String::new(), stores, seconds: seconds_asked, only: None, json: false };
+        let mut request = Self {
+            name: String::new(),
+            stores: Store::ALL.to_vec(),
+            seconds: SECONDS_DEFAULT,
+            only: None,
+            json: false,
+        };
         let mut arguments = arguments.iter().copied();
         while let Some(word) = arguments.next() {
             let (option, attached) =
@@ -61,11 +65,11 @@ impl Request {
                 "--seconds" => request.seconds = seconds(value()?)?,
                 "--only" => request.only = Some(value()?.to_owned()),
                 _ if word.starts_with('-') => return Err(format!("`bench` has no option `{word}`")),
-                _ if name.is_some() => return Err(format!("one bench at a time, so not `{word}` too")),
+                _ if name.is_some() => return Err(format!("only one bench at a time, not `{word}` too")),
                 _ => name = Some(word.to_owned()),
             }
         }
-        request.name = name.ok_or("which bench? `cargo xtask bench NAME`")?;
+        request.name = name.ok_or("the name of a bench is missing: `cargo xtask bench NAME`")?;
         Ok(request)
     }
 }
@@ -85,19 +89,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn options_stand_before_or_after_the_name() {
+    fn options_may_come_before_or_after_the_name() {
         let (name, stores, only) = ("reads".into(), vec![Store::Postgres], Some("random".into()));
-        let wanted = Request { name, stores, seconds: 5, only, json: true };
+        let expected = Request { name, stores, seconds: 5, only, json: true };
         for arguments in [
             &["reads", "--store", "postgres", "--seconds", "5", "--only", "random", "--json"][..],
             &["--json", "--only=random", "--seconds=5", "--store=postgres", "reads"],
         ] {
-            assert_eq!(Request::parse(arguments).as_ref(), Ok(&wanted));
+            assert_eq!(Request::parse(arguments).as_ref(), Ok(&expected));
         }
     }
 
     #[test]
-    fn without_options_both_stores_run_for_a_short_while() {
+    fn defaults_run_both_stores_for_a_short_time() {
         let request = Request::parse(&["reads"]).unwrap();
         assert_eq!(
             (request.stores, request.seconds, request.json),
@@ -106,9 +110,9 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named() {
+    fn errors_name_the_argument() {
         for (arguments, complaint) in [
-            (&[][..], "which bench?"),
+            (&[][..], "the name of a bench is missing"),
             (&["reads", "--store"], "--store needs a value"),
             (&["reads", "--store", "mysql"], "not `mysql`"),
             (&["reads", "--seconds", "0"], "not `0`"),

@@ -1,4 +1,4 @@
-//! What a bench found: figures, as a table for people or as one line of JSON for programs.
+//! The figures of a benchmark, as a table or as one line of JSON.
 
 use serde_json::Value;
 
@@ -10,30 +10,30 @@ pub struct Report {
     pub figures: Vec<Figure>,
 }
 
-/// One measured value, and what it is held against.
+/// One measured value with its limit and goal.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Figure {
     pub name: String,
     pub value: f64,
     pub unit: String,
-    /// What the machine itself can do, measured in the same run.
+    /// What the machine reaches without the program, measured in the same run.
     pub limit: Option<f64>,
-    /// The value as a part of the limit.
+    /// The value divided by the limit.
     pub ratio: Option<f64>,
     pub goal: Option<f64>,
-    /// Whether the goal was met; the bench knows in which direction it lies.
+    /// Whether the goal was met: the bench knows if more or less is better.
     pub met: Option<bool>,
 }
 
-/// The columns; words stand left, numbers stand right.
+/// The columns; text is aligned left, numbers right.
 const HEADINGS: [&str; 7] = ["figure", "value", "unit", "limit", "ratio", "goal", "met"];
 
 impl Report {
-    /// Reads the object that `json` writes.
+    /// Parses the output of `json`.
     pub fn parse(text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text.trim()).map_err(|error| error.to_string())?;
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let figures = value["figures"].as_array().ok_or("there are no figures")?;
+        let figures = value["figures"].as_array().ok_or("the report has no figures")?;
         let figure = |figure: &Value| Figure {
             name: word(&figure["name"]),
             value: figure["value"].as_f64().unwrap_or(f64::NAN),
@@ -50,7 +50,7 @@ impl Report {
         })
     }
 
-    /// One object on one line, null where there is nothing.
+    /// One object on one line; absent values are null.
     pub fn json(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(Figure::json).collect();
         let (bench, store) = (Value::from(self.bench.as_str()), Value::from(self.store.as_str()));
@@ -101,7 +101,7 @@ impl Figure {
     }
 }
 
-/// Small numbers keep two decimals; large ones are grouped by thousands.
+/// Two decimals below 100; thousands separators above.
 fn format_number(number: f64) -> String {
     if number.abs() < 100.0 {
         return format!("{number:.2}");
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     fn report() -> Report {
-        let judged = Figure {
+        let with_goal = Figure {
             name: "pages".into(),
             value: 61_234.5,
             unit: "1/s".into(),
@@ -133,11 +133,11 @@ mod tests {
             met: Some(true),
         };
         let bare = Figure { name: "p99 \"hot\"".into(), value: 1.25, unit: "ms".into(), ..Figure::default() };
-        Report { bench: "reads".into(), store: "sqlite".into(), figures: vec![judged, bare] }
+        Report { bench: "reads".into(), store: "sqlite".into(), figures: vec![with_goal, bare] }
     }
 
     #[test]
-    fn json_is_one_object_with_null_for_nothing() {
+    fn json_is_one_object_with_null_for_absent_values() {
         assert_eq!(
             report().json(),
             concat!(
@@ -150,18 +150,18 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_aligned() {
-        let wanted = "\
+    fn table_is_aligned() {
+        let expected = "\
 reads on sqlite
   figure      value  unit   limit  ratio  goal  met
   pages      61,234  1/s   74,000   0.83  0.80  yes
   p99 \"hot\"    1.25  ms";
-        assert_eq!(report().table(), wanted);
+        assert_eq!(report().table(), expected);
     }
 
     #[test]
-    fn numbers_are_spelled_for_people() {
-        let spelled = [0.5, 99.994, 100.4, 1_234_567.0, -1_234.0, f64::INFINITY].map(format_number);
-        assert_eq!(spelled, ["0.50", "99.99", "100", "1,234,567", "-1,234", "inf"]);
+    fn numbers_are_formatted_for_people() {
+        let formatted = [0.5, 99.994, 100.4, 1_234_567.0, -1_234.0, f64::INFINITY].map(format_number);
+        assert_eq!(formatted, ["0.50", "99.99", "100", "1,234,567", "-1,234", "inf"]);
     }
 }

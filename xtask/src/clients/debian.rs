@@ -1,4 +1,4 @@
-//! What Debian has to bring where it is missing.
+//! Programs that come from Debian packages.
 
 use std::{
     env, fs,
@@ -8,28 +8,30 @@ use std::{
 
 use crate::machine;
 
-/// The variable that names the browser, for machines that are no Debian.
+/// The environment variable with the browser's path, for machines without Debian's package.
 const CHROMIUM: &str = "ALDABA_TEST_CHROMIUM";
 
-/// The browser, brought here if it is missing and we may.
+/// The browser, installed if it is missing and this user may install packages.
 pub(super) fn chromium() -> Result<PathBuf, String> {
-    if let Some(given) = env::var_os(CHROMIUM).filter(|given| !given.is_empty()) {
-        return Some(PathBuf::from(given))
+    if let Some(browser) = env::var_os(CHROMIUM).filter(|browser| !browser.is_empty()) {
+        return Some(PathBuf::from(browser))
             .filter(|program| program.is_file())
-            .ok_or_else(|| format!("{CHROMIUM} names no program"));
+            .ok_or_else(|| format!("{CHROMIUM} is not the path of a program"));
     }
     if let Some(found) = find("chromium") {
         return Ok(found);
     }
-    install("chromium", &format!("or set {CHROMIUM} to such a browser"))?;
-    find("chromium").ok_or_else(|| "Debian's package chromium has brought no chromium".to_owned())
+    install("chromium", &format!("or set {CHROMIUM} to the path of a Chromium"))?;
+    find("chromium").ok_or_else(|| {
+        "Debian's package chromium was installed, but there is no program chromium on the path".to_owned()
+    })
 }
 
-/// Installs a package, or says what to do where only somebody else can.
-pub(super) fn install(package: &str, otherwise: &str) -> Result<(), String> {
+/// Installs a package as root; otherwise the error says what to do.
+pub(super) fn install(package: &str, alternative: &str) -> Result<(), String> {
     if !machine::is_root() || find("apt-get").is_none() {
         return Err(format!(
-            "{package} is missing. Install it (`apt-get install {package}` as root), {otherwise}."
+            "{package} is missing. Install it (`apt-get install {package}` as root), {alternative}."
         ));
     }
     machine::install(package)
@@ -51,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_are_found_on_the_path() {
+    fn find_searches_the_path() {
         assert!(find("sh").is_some_and(|program| program.ends_with("sh")));
         assert_eq!(find("no-such-program"), None);
     }

@@ -1,4 +1,4 @@
-//! The servers of one run, on loopback and free ports, and the file that tells the clients of them.
+//! The servers of one run, on free loopback ports, and the JSON file that describes them to the clients.
 
 use std::{
     fs,
@@ -9,28 +9,29 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Directories, about,
+    Directories,
     installation::{Installation, aldaba},
     process::Process,
+    with_path,
 };
 use crate::{machine::free_port, temp_dir::TempDir};
 
-/// How long a server may take to be ready.
-const READY: Duration = Duration::from_secs(60);
+/// How long a server may take to become ready.
+const READY_MAX: Duration = Duration::from_secs(60);
 
 /// Another process may take the free port before the server does.
-const PORTS_TRIED_MAX: usize = 5;
+const PORT_ATTEMPTS_MAX: usize = 5;
 
-/// As many as make the list one to search in.
-const MANY_TENANTS: usize = 12;
+/// Enough for the tenant page to show its search field.
+const TENANTS: usize = 12;
 
-/// Who walks through the pages at the same time must not share an account: each sees the other's permissions.
+/// Browsers that run at the same time need separate accounts: an account's page shows all of its permissions.
 const BROWSERS: usize = 2;
 
 #[derive(Debug)]
 pub(super) struct Environment {
     dev: Process,
-    /// None where the clients need only the development mode.
+    /// None if the clients need only the development mode.
     serve: Option<Process>,
     file: PathBuf,
     _folder: TempDir,
@@ -45,17 +46,17 @@ impl Environment {
         let (dev, ready) = dev(program, &callback)?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         let installation = Installation::init(program, folder.path().join("site"), &store)?;
-        let filled = fill(&installation, port)?;
+        let site = fill(&installation, port)?;
         let (serve, url) = serve(&installation)?;
         let environment = json!({
             "dev": ready,
-            "site": {"auth_url": url, "users": filled.users, "tenants": filled.tenants, "clients": filled.clients},
+            "site": {"auth_url": url, "users": site.users, "tenants": site.tenants, "clients": site.clients},
             "callback": callback,
             "callback_port": port,
             "screenshots": directories.screenshots,
         });
         let file = folder.path().join("world.json");
-        fs::write(&file, environment.to_string()).map_err(about(&file))?;
+        fs::write(&file, environment.to_string()).map_err(with_path(&file))?;
         Ok(Self { dev, serve: Some(serve), file, _folder: folder })
     }
 
@@ -66,11 +67,11 @@ impl Environment {
         let (dev, ready) = dev(program, &callback)?;
         let file = folder.path().join("world.json");
         let environment = json!({"dev": ready, "callback": callback});
-        fs::write(&file, environment.to_string()).map_err(about(&file))?;
+        fs::write(&file, environment.to_string()).map_err(with_path(&file))?;
         Ok(Self { dev, serve: None, file, _folder: folder })
     }
 
-    /// What the clients read.
+    /// The path of the JSON file.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
@@ -84,19 +85,19 @@ impl Environment {
 fn dev(program: &Path, callback: &str) -> Result<(Process, Value), String> {
     let mut command = aldaba(program);
     command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--redirect-uri", callback]);
-    // Schemathesis subscribes to whatever it can.
+    // Schemathesis creates many webhooks.
     command.args(["--set", "delivery.webhooks_max=10000"]);
     let mut process = Process::start("aldaba dev", &mut command)?;
-    let ready = process.line(READY, |line| serde_json::from_str(line).ok())?;
+    let ready = process.line(READY_MAX, |line| serde_json::from_str(line).ok())?;
     Ok((process, ready))
 }
 
 fn serve(installation: &Installation<'_>) -> Result<(Process, String), String> {
     let mut reason = String::new();
-    for _ in 0..PORTS_TRIED_MAX {
+    for _ in 0..PORT_ATTEMPTS_MAX {
         let port = free_port()?;
         let mut process = installation.serve(port)?;
-        match process.line(READY, |line| line.contains(r#""message":"serving""#).then_some(())) {
+        match process.line(READY_MAX, |line| line.contains(r#""message":"serving""#).then_some(())) {
             Ok(()) => return Ok((process, format!("http://127.0.0.1:{port}"))),
             Err(messages) => reason = messages,
         }
@@ -104,23 +105,23 @@ fn serve(installation: &Installation<'_>) -> Result<(Process, String), String> {
     Err(reason)
 }
 
-/// What a site holds, as the clients are told.
-struct Filled {
+/// The data of a site, as the JSON file describes it.
+struct SiteData {
     tenants: Vec<Value>,
     users: Value,
     clients: Value,
 }
 
-fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<Filled, String> {
+fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<SiteData, String> {
     let mut tenants = vec![
         installation.add_tenant("t-1", "Asesoría Peñalver", "4101")?,
         installation.add_tenant("t-2", "Gestoría Ibáñez & Núñez", "4102")?,
     ];
-    for number in 3..=MANY_TENANTS {
+    for number in 3..=TENANTS {
         let name = format!("Comunidad de Bienes {number}");
         tenants.push(installation.add_tenant(&format!("t-{number}"), &name, &format!("41{number:02}"))?);
     }
-    let ids: Vec<String> = (1..=MANY_TENANTS).map(|number| format!("t-{number}")).collect();
+    let ids: Vec<String> = (1..=TENANTS).map(|number| format!("t-{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut browsers = Vec::new();
     for number in 0..BROWSERS {
@@ -135,13 +136,14 @@ fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<Filled, S
         "browsers": browsers,
     });
     let callback = format!("http://localhost:{callback_port}/callback");
-    let after = format!("http://localhost:{callback_port}/signed-out");
-    let usual = ["--redirect-uri", &callback, "--post-logout-uri", &after];
-    let with = |name: &str, flags: &[&str]| installation.add_client(name, &[&usual[..], flags].concat());
+    let signed_out = format!("http://localhost:{callback_port}/signed-out");
+    let default_flags = ["--redirect-uri", &callback, "--post-logout-uri", &signed_out];
+    let add_client =
+        |name: &str, flags: &[&str]| installation.add_client(name, &[&default_flags[..], flags].concat());
     let clients = json!({
-        "usual": with("Panel de ventas", &["--redirect-uri", "urn:ietf:wg:oauth:2.0:oob"])?,
-        "strict": with("Cuadro de mando", &["--no-callback-id-token", "--pkce", "required"])?,
-        "consent": with("Conciliación bancaria", &["--consent"])?,
+        "usual": add_client("Panel de ventas", &["--redirect-uri", "urn:ietf:wg:oauth:2.0:oob"])?,
+        "strict": add_client("Cuadro de mando", &["--no-callback-id-token", "--pkce", "required"])?,
+        "consent": add_client("Conciliación bancaria", &["--consent"])?,
     });
-    Ok(Filled { tenants, users, clients })
+    Ok(SiteData { tenants, users, clients })
 }

@@ -1,4 +1,4 @@
-//! A site of `aldaba init`, filled with tenants, users and applications by the program's own commands.
+//! A site created by `aldaba init`, and the commands that add tenants, users and clients to it.
 
 use std::{
     io::Write,
@@ -48,11 +48,11 @@ impl<'a> Installation<'a> {
         Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants}))
     }
 
-    /// Registers an application and returns what its developers are told.
+    /// Registers a client and returns the command's JSON output with its name.
     pub(super) fn add_client(&self, name: &str, flags: &[&str]) -> Result<Value, String> {
-        let said = finish(self.command().args(["client", "add", name, "--json"]).args(flags), "")?;
+        let output = finish(self.command().args(["client", "add", name, "--json"]).args(flags), "")?;
         let mut client: Value =
-            serde_json::from_str(&said).map_err(|error| format!("aldaba client add: {error}: {said}"))?;
+            serde_json::from_str(&output).map_err(|error| format!("aldaba client add: {error}: {output}"))?;
         client["name"] = name.into();
         Ok(client)
     }
@@ -65,7 +65,7 @@ impl<'a> Installation<'a> {
         for set in [
             format!("server.auth_url={url}"),
             format!("server.base_url={url}"),
-            // Many wrong passwords come from this one address, on purpose.
+            // The clients send many wrong passwords from this one address.
             "identity.address_failures_max=100000".to_owned(),
             "server.drain=1s".to_owned(),
             "logging.format=json".to_owned(),
@@ -76,7 +76,7 @@ impl<'a> Installation<'a> {
     }
 }
 
-/// The program, without this machine's own settings for it.
+/// The program, without any ALDABA_ variables of the environment.
 pub(super) fn aldaba(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
@@ -88,16 +88,16 @@ pub(super) fn aldaba(program: &Path) -> Command {
     command
 }
 
-/// Runs a command to its end with this input, and returns what it said.
+/// Runs a command with this input and returns its standard output.
 fn finish(command: &mut Command, input: &str) -> Result<String, String> {
     let what = format!("{command:?}");
-    let cannot = |error: std::io::Error| format!("{what}: {error}");
+    let with_command = |error: std::io::Error| format!("{what}: {error}");
     let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = piped.spawn().map_err(cannot)?;
+    let mut child = piped.spawn().map_err(with_command)?;
     if let Some(mut stdin) = child.stdin.take() {
-        stdin.write_all(input.as_bytes()).map_err(cannot)?;
+        stdin.write_all(input.as_bytes()).map_err(with_command)?;
     }
-    let output = child.wait_with_output().map_err(cannot)?;
+    let output = child.wait_with_output().map_err(with_command)?;
     if output.status.success() {
         Ok(String::from_utf8_lossy(&output.stdout).into_owned())
     } else {

@@ -1,5 +1,5 @@
-//! `cargo xtask clients`: other people's clients and a browser against the program as it was just built.
-//! Each is a small program in the folder `clients`, which is told of the servers in a file.
+//! `cargo xtask clients`: tests the program with third-party client libraries and a browser. Each client is a small program in
+//! the folder `clients` that reads a JSON file about the servers.
 
 mod debian;
 mod environment;
@@ -14,23 +14,23 @@ use crate::{failure::Failure, steps::Steps, workspace};
 use environment::Environment;
 use prepare::Toolchain;
 
-/// Where things lie for one run of the stage.
+/// The folders of one run.
 #[derive(Debug)]
 struct Directories {
     /// The clients' sources.
     sources: PathBuf,
-    /// What is installed and built for them, kept from run to run.
-    kept: PathBuf,
+    /// Installed and built dependencies, reused by later runs.
+    cache: PathBuf,
     screenshots: PathBuf,
 }
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     if !arguments.is_empty() {
-        return Err(Failure::usage(format!("`clients` takes nothing, not `{}`", arguments.join(" "))));
+        return Err(Failure::usage(format!("`clients` takes no arguments, not `{}`", arguments.join(" "))));
     }
     let steps = Steps::start();
-    steps.step("the program", build)?;
-    steps.step("clients", stage)?;
+    steps.step("build", build)?;
+    steps.step("clients", run_all)?;
     steps.finish();
     Ok(())
 }
@@ -40,29 +40,29 @@ fn build() -> Result<(), Failure> {
     workspace::run("cargo build", &mut workspace::cargo(&arguments))
 }
 
-/// Runs every client against the debug program, which must be there.
-pub fn stage() -> Result<(), Failure> {
+/// Runs every client against the debug program, which must have been built.
+pub fn run_all() -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
-        return Err(Failure::work(format!("{} is not there: build it first", program.display())));
+        return Err(Failure::work(format!("{} does not exist: build it first", program.display())));
     }
     let directories = Directories {
         sources: workspace::root().join("clients"),
-        kept: target.join("clients"),
+        cache: target.join("clients"),
         screenshots: target.join("screenshots"),
     };
     let toolchain = Toolchain::prepare(&directories)?;
     let environment = Environment::start(&program, &directories)?;
-    let alone = Environment::start_dev(&program)?;
-    let messages = run::all(&toolchain, &directories, environment.file(), alone.file());
-    let ended = environment.stop().and(alone.stop());
-    messages?;
-    Ok(ended?)
+    let dev_environment = Environment::start_dev(&program)?;
+    let result = run::all(&toolchain, &directories, environment.file(), dev_environment.file());
+    let stopped = environment.stop().and(dev_environment.stop());
+    result?;
+    Ok(stopped?)
 }
 
-/// What a failed operation on a file or folder was about.
-fn about(path: &Path) -> impl FnOnce(std::io::Error) -> String {
+/// Adds the path to the error of a file operation.
+fn with_path(path: &Path) -> impl FnOnce(std::io::Error) -> String {
     let path = path.display().to_string();
     move |error| format!("{path}: {error}")
 }

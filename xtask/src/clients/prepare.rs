@@ -1,5 +1,5 @@
-//! What the clients need on this machine: their libraries, exactly as pinned, and a browser. What is there
-//! already and was made from the same pins is used again.
+//! Installs the clients' dependencies: their libraries with pinned versions, and a browser. An installation with the same pins
+//! is reused.
 
 use std::{
     fs,
@@ -8,16 +8,16 @@ use std::{
     time::Duration,
 };
 
-use super::{Directories, about, debian, process::Process};
+use super::{Directories, debian, process::Process, with_path};
 use crate::workspace;
 
-/// Downloads may be slow; nothing may last for ever.
-const BOUND: Duration = Duration::from_secs(600);
+/// Generous, because downloads may be slow.
+const INSTALL_MAX: Duration = Duration::from_secs(600);
 
-/// What `npm ci` reads.
+/// The files that `npm ci` reads.
 const MANIFESTS: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
-/// Everything ready.
+/// The installed programs and folders.
 #[derive(Debug)]
 pub(super) struct Toolchain {
     pub(super) python: PathBuf,
@@ -29,7 +29,7 @@ pub(super) struct Toolchain {
 
 impl Toolchain {
     pub(super) fn prepare(directories: &Directories) -> Result<Self, String> {
-        fs::create_dir_all(&directories.kept).map_err(about(&directories.kept))?;
+        fs::create_dir_all(&directories.cache).map_err(with_path(&directories.cache))?;
         Ok(Self {
             python: python(directories)?,
             node: node(directories)?,
@@ -39,58 +39,59 @@ impl Toolchain {
     }
 }
 
-/// A virtual environment with the packages of `requirements.txt`, held to their hashes.
+/// A virtual environment with the packages of `requirements.txt`, checked against their hashes.
 fn python(directories: &Directories) -> Result<PathBuf, String> {
-    let (pins, folder) = (directories.sources.join("python/requirements.txt"), directories.kept.join("venv"));
+    let (pins, folder) =
+        (directories.sources.join("python/requirements.txt"), directories.cache.join("venv"));
     let program = folder.join("bin/python");
-    let wanted = Stamp::new(&folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
-    if !wanted.is_there() {
+    let stamp = Stamp::new(&folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
+    if !stamp.is_current() {
         println!("installing Python's libraries into {}", folder.display());
-        wanted.clear()?;
-        make_environment(&folder)?;
+        stamp.clear()?;
+        create_venv(&folder)?;
         let mut pip = Command::new(&program);
         pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
         finish("pip install", pip.args(["--require-hashes", "--requirement"]).arg(&pins))?;
-        wanted.write()?;
+        stamp.write()?;
     }
     Ok(program)
 }
 
-/// Debian's Python comes without what a virtual environment is made from.
-fn make_environment(folder: &Path) -> Result<(), String> {
-    let make = || finish("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder));
-    let Err(reason) = make() else {
+/// Debian's Python needs another package for virtual environments.
+fn create_venv(folder: &Path) -> Result<(), String> {
+    let create = || finish("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder));
+    let Err(reason) = create() else {
         return Ok(());
     };
-    debian::install("python3-venv", &format!("since `python3 -m venv` said:\n{reason}"))?;
-    make()
+    debian::install("python3-venv", &format!("because `python3 -m venv` failed:\n{reason}"))?;
+    create()
 }
 
-/// The libraries that `package-lock.json` names, and the clients' sources beside them.
+/// The libraries of `package-lock.json`, with copies of the clients' sources.
 fn node(directories: &Directories) -> Result<PathBuf, String> {
-    let (sources, folder) = (directories.sources.join("node"), directories.kept.join("node"));
+    let (sources, folder) = (directories.sources.join("node"), directories.cache.join("node"));
     let mut pins = vec![version("node", "Node 20 or newer")?];
     for name in MANIFESTS {
         pins.push(text(&sources.join(name))?);
     }
-    let wanted = Stamp::new(&folder, &pins);
-    if !wanted.is_there() {
+    let stamp = Stamp::new(&folder, &pins);
+    if !stamp.is_current() {
         println!("installing Node's libraries into {}", folder.display());
-        wanted.clear()?;
+        stamp.clear()?;
         copy(&sources, &folder)?;
         let mut npm = Command::new("npm");
         npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
         finish("npm ci", npm.env("NPM_CONFIG_UPDATE_NOTIFIER", "false").current_dir(&folder))?;
-        wanted.write()?;
+        stamp.write()?;
     }
-    // Node looks for libraries beside the source, and the source tree stays as it is.
+    // Node looks for libraries next to the source; the source tree stays unchanged.
     copy(&sources, &folder)?;
     Ok(folder)
 }
 
-/// The client in Rust: a workspace of its own, so that its libraries are none of the product's.
+/// The client in Rust: a separate workspace, so that its dependencies are not the product's.
 fn rust(directories: &Directories) -> Result<PathBuf, String> {
-    let (source, target) = (directories.sources.join("rust"), directories.kept.join("rust"));
+    let (source, target) = (directories.sources.join("rust"), directories.cache.join("rust"));
     if !target.exists() {
         println!("building the client in Rust into {}", target.display());
     }
@@ -100,17 +101,17 @@ fn rust(directories: &Directories) -> Result<PathBuf, String> {
 }
 
 fn copy(from: &Path, to: &Path) -> Result<(), String> {
-    fs::create_dir_all(to).map_err(about(to))?;
-    for entry in fs::read_dir(from).map_err(about(from))?.flatten() {
+    fs::create_dir_all(to).map_err(with_path(to))?;
+    for entry in fs::read_dir(from).map_err(with_path(from))?.flatten() {
         if entry.path().is_file() {
-            fs::copy(entry.path(), to.join(entry.file_name())).map_err(about(&entry.path()))?;
+            fs::copy(entry.path(), to.join(entry.file_name())).map_err(with_path(&entry.path()))?;
         }
     }
     Ok(())
 }
 
 fn text(path: &Path) -> Result<String, String> {
-    fs::read_to_string(path).map_err(about(path))
+    fs::read_to_string(path).map_err(with_path(path))
 }
 
 /// What a program says of its version; without the program nothing can go on.
@@ -126,10 +127,10 @@ fn version(program: &str, needed: &str) -> Result<String, String> {
 }
 
 fn finish(what: &str, command: &mut Command) -> Result<(), String> {
-    Process::start(what, command)?.finish(BOUND)
+    Process::start(what, command)?.finish(INSTALL_MAX)
 }
 
-/// What a folder was made from, written beside it once it is complete.
+/// The pins that a folder was installed from, in a file that is written once the folder is complete.
 #[derive(Debug)]
 struct Stamp {
     folder: PathBuf,
@@ -142,20 +143,20 @@ impl Stamp {
         Self { folder: folder.to_owned(), file: folder.with_extension("stamp"), pins: pins.join("\n") }
     }
 
-    fn is_there(&self) -> bool {
+    fn is_current(&self) -> bool {
         self.folder.is_dir() && fs::read_to_string(&self.file).is_ok_and(|made| made == self.pins)
     }
 
     fn clear(&self) -> Result<(), String> {
         let _ = fs::remove_file(&self.file);
         if self.folder.exists() {
-            fs::remove_dir_all(&self.folder).map_err(about(&self.folder))?;
+            fs::remove_dir_all(&self.folder).map_err(with_path(&self.folder))?;
         }
         Ok(())
     }
 
     fn write(&self) -> Result<(), String> {
-        fs::write(&self.file, &self.pins).map_err(about(&self.file))
+        fs::write(&self.file, &self.pins).map_err(with_path(&self.file))
     }
 }
 
@@ -165,21 +166,21 @@ mod tests {
     use crate::temp_dir::TempDir;
 
     #[test]
-    fn a_folder_counts_once_it_is_complete_and_from_the_same_pins() {
-        let kept = TempDir::new("stamp").unwrap();
-        let folder = kept.path().join("venv");
+    fn stamp_is_current_only_when_complete_and_with_the_same_pins() {
+        let cache = TempDir::new("stamp").unwrap();
+        let folder = cache.path().join("venv");
         let stamp = |pins: &str| Stamp::new(&folder, &[pins.to_owned()]);
         fs::create_dir(&folder).unwrap();
-        assert!(!stamp("1").is_there(), "broken off");
+        assert!(!stamp("1").is_current(), "the installation was interrupted");
         stamp("1").write().unwrap();
-        assert!(stamp("1").is_there());
-        assert!(!stamp("2").is_there(), "other pins");
+        assert!(stamp("1").is_current());
+        assert!(!stamp("2").is_current(), "other pins");
         stamp("2").clear().unwrap();
-        assert!(!folder.exists() && !stamp("1").is_there());
+        assert!(!folder.exists() && !stamp("1").is_current());
     }
 
     #[test]
-    fn the_lock_names_no_place_of_one_registry() {
+    fn lock_file_contains_no_registry_urls() {
         let lock = workspace::root().join("clients/node/package-lock.json");
         let lock = fs::read_to_string(lock).unwrap();
         assert!(!lock.contains("\"resolved\""), "npm install --omit-lockfile-registry-resolved");
@@ -187,11 +188,11 @@ mod tests {
     }
 
     #[test]
-    fn a_program_that_is_missing_is_named() {
-        let messages = version("no-such-program", "Cobol").unwrap_err();
+    fn missing_program_is_named() {
+        let message = version("no-such-program", "Cobol").unwrap_err();
         assert!(
-            messages.starts_with("Cobol is needed: `no-such-program --version` cannot be run"),
-            "{messages}"
+            message.starts_with("Cobol is needed: `no-such-program --version` cannot be run"),
+            "{message}"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! A process of ours: what it says is kept, its time is bounded, and it ends with us, even when we are killed.
+//! A child process: its output is collected, its time is limited, and it ends with this process, even if this one is killed.
 
 use std::{
     io::{BufRead, BufReader, Read},
@@ -9,14 +9,13 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Waits until the other end of its pipe is gone, then ends the process and whatever it has started: first
-/// in order, five seconds later by force.
+/// Waits until its pipe is closed, then ends the process group: with SIGTERM, and with SIGKILL five seconds later.
 const WATCHDOG: &str = r#"read -r _; looks=0; kill -s TERM -- "-$1"
     while [ $looks -lt 50 ] && kill -s 0 -- "-$1"; do sleep 0.1; looks=$((looks + 1)); done
     kill -s KILL -- "-$1"; exit 0"#;
 
-/// How long it may take until what a process has said last has come through.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for the last output of a process.
+const DRAIN_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct Process {
@@ -24,22 +23,22 @@ pub(super) struct Process {
     child: Child,
     watchdog: Child,
     lines: Receiver<String>,
-    said: String,
+    output: String,
     has_ended: bool,
 }
 
 impl Process {
     pub(super) fn start(name: &str, command: &mut Command) -> Result<Self, String> {
-        // A group of its own, so that it can be ended with all that it has started.
+        // A process group of its own, so that its children end with it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| format!("{name} cannot be started: {error}"))?;
         let (sender, lines) = channel();
         if let (Some(out), Some(err)) = (child.stdout.take(), child.stderr.take()) {
-            pass_on(out, sender.clone());
-            pass_on(err, sender);
+            forward_lines(out, sender.clone());
+            forward_lines(err, sender);
         }
         let mut watchdog = Command::new("sh");
-        watchdog.args(["-c", WATCHDOG, "keeper", &child.id().to_string()]).process_group(0);
+        watchdog.args(["-c", WATCHDOG, "watchdog", &child.id().to_string()]).process_group(0);
         watchdog.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         match watchdog.spawn() {
             Ok(watchdog) => Ok(Self {
@@ -47,7 +46,7 @@ impl Process {
                 child,
                 watchdog,
                 lines,
-                said: String::new(),
+                output: String::new(),
                 has_ended: false,
             }),
             Err(error) => {
@@ -58,71 +57,75 @@ impl Process {
         }
     }
 
-    /// Everything it has said so far.
-    pub(super) fn said(&self) -> &str {
-        &self.said
+    /// The output so far.
+    pub(super) fn output(&self) -> &str {
+        &self.output
     }
 
-    /// Waits for a line that says something.
-    pub(super) fn line<T>(&mut self, bound: Duration, look: impl Fn(&str) -> Option<T>) -> Result<T, String> {
-        let end = now() + bound;
+    /// Waits for a line that `parse` accepts.
+    pub(super) fn line<T>(
+        &mut self,
+        bound: Duration,
+        parse: impl Fn(&str) -> Option<T>,
+    ) -> Result<T, String> {
+        let deadline = now() + bound;
         loop {
-            match self.next_line(end) {
+            match self.next_line(deadline) {
                 Ok(line) => {
-                    if let Some(found) = look(&line) {
+                    if let Some(found) = parse(&line) {
                         return Ok(found);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => return Err(self.failure("is not ready in time")),
                 Err(RecvTimeoutError::Disconnected) => {
-                    let status = self.ended()?;
+                    let status = self.wait_for_exit()?;
                     return Err(self.failure(&format!("ended before it was ready: {status}")));
                 }
             }
         }
     }
 
-    /// Waits for its end, which must be a good one.
+    /// Waits for the process to exit successfully.
     pub(super) fn finish(&mut self, bound: Duration) -> Result<(), String> {
-        let end = now() + bound;
+        let deadline = now() + bound;
         loop {
-            match self.next_line(end) {
+            match self.next_line(deadline) {
                 Ok(_) => {}
                 Err(RecvTimeoutError::Timeout) => {
                     let what = format!("was still running after {} s", bound.as_secs());
-                    let _ = self.end();
+                    let _ = self.terminate();
                     return Err(self.failure(&what));
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             }
         }
-        let status = self.ended()?;
+        let status = self.wait_for_exit()?;
         if status.success() { Ok(()) } else { Err(self.failure(&status.to_string())) }
     }
 
-    /// Ends it in order, and by force where that does not help.
+    /// Ends the process with SIGTERM, or with SIGKILL if it does not exit.
     pub(super) fn stop(mut self) -> Result<(), String> {
-        self.end()
+        self.terminate()
     }
 
-    fn end(&mut self) -> Result<(), String> {
+    fn terminate(&mut self) -> Result<(), String> {
         if self.has_ended {
             return Ok(());
         }
         drop(self.watchdog.stdin.take());
         let status = self.child.wait();
-        // It goes when the last of the group has gone.
+        // The watchdog exits after the last process of the group.
         let _ = self.watchdog.wait();
         self.has_ended = true;
-        let mut bound = now() + LAST_WORDS;
+        let mut bound = now() + DRAIN_MAX;
         while self.next_line(bound).is_ok() {
-            bound = now() + LAST_WORDS;
+            bound = now() + DRAIN_MAX;
         }
         status.map(drop).map_err(|error| format!("{} is lost: {error}", self.name))
     }
 
-    /// Its status at an end of its own; from then on its number may be another's, so nobody is to end it.
-    fn ended(&mut self) -> Result<ExitStatus, String> {
+    /// The exit status of a process that ended by itself. Its id may be reused from then on, so the watchdog must not kill it.
+    fn wait_for_exit(&mut self) -> Result<ExitStatus, String> {
         let status = self.child.wait().map_err(|error| format!("{} is lost: {error}", self.name))?;
         self.has_ended = true;
         let _ = self.watchdog.kill();
@@ -130,27 +133,27 @@ impl Process {
         Ok(status)
     }
 
-    fn next_line(&mut self, end: Instant) -> Result<String, RecvTimeoutError> {
-        let line = self.lines.recv_timeout(end.saturating_duration_since(now()))?;
-        self.said.push_str(&line);
-        self.said.push('\n');
+    fn next_line(&mut self, deadline: Instant) -> Result<String, RecvTimeoutError> {
+        let line = self.lines.recv_timeout(deadline.saturating_duration_since(now()))?;
+        self.output.push_str(&line);
+        self.output.push('\n');
         Ok(line)
     }
 
     fn failure(&self, what: &str) -> String {
-        format!("{}{} {what}", self.said, self.name)
+        format!("{}{} {what}", self.output, self.name)
     }
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Who wants to know calls `stop`.
-        let _ = self.end();
+        // `stop` reports errors; a drop cannot.
+        let _ = self.terminate();
     }
 }
 
-/// Every line as it comes, in a thread of its own; the channel closes when the last pipe does.
-fn pass_on(from: impl Read + Send + 'static, to: Sender<String>) {
+/// Sends every line to a channel, on its own thread; the channel closes with the last pipe.
+fn forward_lines(from: impl Read + Send + 'static, to: Sender<String>) {
     thread::spawn(move || {
         let mut lines = BufReader::new(from).split(b'\n');
         while let Some(Ok(line)) = lines.next() {
@@ -161,7 +164,7 @@ fn pass_on(from: impl Read + Send + 'static, to: Sender<String>) {
     });
 }
 
-#[expect(clippy::disallowed_methods, reason = "a bound on other programs counts real time")]
+#[expect(clippy::disallowed_methods, reason = "limits on other programs use real time")]
 pub(super) fn now() -> Instant {
     Instant::now()
 }
@@ -175,43 +178,43 @@ mod tests {
     }
 
     #[test]
-    fn what_it_said_comes_with_its_failure() {
+    fn failure_includes_the_output() {
         let mut process = shell("echo out; echo err >&2; exit 7");
-        let messages = process.finish(Duration::from_secs(10)).unwrap_err();
-        assert!(messages.contains("out\n") && messages.contains("err\n"), "{messages}");
-        assert!(messages.ends_with("the shell exit status: 7"), "{messages}");
+        let failure = process.finish(Duration::from_secs(10)).unwrap_err();
+        assert!(failure.contains("out\n") && failure.contains("err\n"), "{failure}");
+        assert!(failure.ends_with("the shell exit status: 7"), "{failure}");
     }
 
     #[test]
-    fn a_line_is_waited_for() {
+    fn line_waits_for_a_match() {
         let mut process = shell("echo one; echo ready 5; read _");
         let found =
             process.line(Duration::from_secs(10), |line| line.strip_prefix("ready ").map(str::to_owned));
         assert_eq!(found.as_deref(), Ok("5"));
-        assert!(process.finish(Duration::from_secs(10)).is_err(), "its input is empty");
-        assert_eq!(process.said(), "one\nready 5\n");
+        assert!(process.finish(Duration::from_secs(10)).is_err(), "its standard input is empty");
+        assert_eq!(process.output(), "one\nready 5\n");
     }
 
     #[test]
-    fn time_is_bounded_and_children_go_too() {
+    fn timeout_ends_the_process_and_its_children() {
         let mut process = shell("sleep 60 & echo $!; wait");
-        let number = process.line(Duration::from_secs(10), |line| Some(line.to_owned())).unwrap();
-        let messages = process.finish(Duration::from_millis(50)).unwrap_err();
-        assert!(messages.contains("was still running after 0 s"), "{messages}");
-        assert!(!lives(&number), "its child lives on");
+        let pid = process.line(Duration::from_secs(10), |line| Some(line.to_owned())).unwrap();
+        let failure = process.finish(Duration::from_millis(50)).unwrap_err();
+        assert!(failure.contains("was still running after 0 s"), "{failure}");
+        assert!(!is_alive(&pid), "its child is still running");
     }
 
     #[test]
-    fn who_does_not_want_to_go_is_made_to() {
+    fn process_that_ignores_sigterm_is_killed() {
         let mut process = shell("trap '' TERM; echo $$; while :; do sleep 0.1; done");
-        let number = process.line(Duration::from_secs(10), |line| Some(line.to_owned())).unwrap();
+        let pid = process.line(Duration::from_secs(10), |line| Some(line.to_owned())).unwrap();
         process.stop().unwrap();
-        assert!(!lives(&number));
+        assert!(!is_alive(&pid));
     }
 
-    /// What is dead but not yet buried does not live.
-    fn lives(number: &str) -> bool {
-        let status = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap_or_default();
+    /// A zombie does not count as alive.
+    fn is_alive(pid: &str) -> bool {
+        let status = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
         status.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with('Z'))
     }
 }

@@ -1,5 +1,5 @@
-//! The clients, one after the other, each with a bound on its time; beside them the one that takes longest, which has a
-//! service of its own.
+//! Runs the clients one after the other, each with a time limit. Schemathesis takes longest and runs in parallel, against its
+//! own server.
 
 use std::{path::Path, process::Command, thread, time::Duration};
 
@@ -10,93 +10,92 @@ use super::{
 };
 use crate::failure::Failure;
 
-/// What a client is run by.
+/// What runs a client.
 #[derive(Clone, Copy, Debug)]
 enum Runner {
     Python,
     Node,
-    Itself,
+    Binary,
 }
 
 #[derive(Debug)]
 struct Client {
     name: &'static str,
-    by: Runner,
+    runner: Runner,
     /// Its source in the folder of its language.
     source: &'static str,
     seconds_max: u64,
 }
 
 const CLIENTS: [Client; 9] = [
-    Client { name: "Authlib", by: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
+    Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
-        by: Runner::Python,
+        runner: Runner::Python,
         source: "with_requests_oauthlib.py",
         seconds_max: 90,
     },
     Client {
         name: "Standard Webhooks",
-        by: Runner::Python,
+        runner: Runner::Python,
         source: "with_standardwebhooks.py",
         seconds_max: 90,
     },
-    Client { name: "a receiver", by: Runner::Python, source: "with_receiver.py", seconds_max: 90 },
-    Client { name: "openid-client", by: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
-    Client { name: "oauth4webapi", by: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
-    Client { name: "validators", by: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
-    Client { name: "openidconnect", by: Runner::Itself, source: "", seconds_max: 90 },
-    Client { name: "Chromium", by: Runner::Node, source: "with_chromium.mjs", seconds_max: 300 },
+    Client { name: "a receiver", runner: Runner::Python, source: "with_receiver.py", seconds_max: 90 },
+    Client { name: "openid-client", runner: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
+    Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
+    Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
+    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 300 },
 ];
 
-/// By itself: it does whatever a document allows, and others would find what it leaves behind.
+/// It has its own server: it calls everything that the document allows, and the other clients would see the results.
 const SCHEMATHESIS: Client =
-    Client { name: "Schemathesis", by: Runner::Python, source: "with_schemathesis.py", seconds_max: 600 };
+    Client { name: "Schemathesis", runner: Runner::Python, source: "with_schemathesis.py", seconds_max: 600 };
 
-/// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they
-/// differ says what it was.
+/// Runs all clients, also after a failure: which of them fail helps to find the cause.
 pub(super) fn all(
     toolchain: &Toolchain,
     directories: &Directories,
     environment: &Path,
-    alone: &Path,
+    dev_environment: &Path,
 ) -> Result<(), Failure> {
     let failed: Vec<&str> = thread::scope(|scope| {
-        let beside = scope.spawn(|| passes(&SCHEMATHESIS, toolchain, directories, alone));
+        let schemathesis = scope.spawn(|| passes(&SCHEMATHESIS, toolchain, directories, dev_environment));
         let mut results: Vec<_> = CLIENTS
             .iter()
             .map(|client| (client.name, passes(client, toolchain, directories, environment)))
             .collect();
-        results.push((SCHEMATHESIS.name, beside.join().unwrap_or(false)));
+        results.push((SCHEMATHESIS.name, schemathesis.join().unwrap_or(false)));
         results.into_iter().filter(|(_, passed)| !passed).map(|(name, _)| name).collect()
     });
     if failed.is_empty() {
         return Ok(());
     }
-    Err(Failure::work(format!("these clients failed: {}", failed.join(", "))))
+    Err(Failure::work(format!("failed clients: {}", failed.join(", "))))
 }
 
-/// Runs one, and tells how it went.
+/// Runs one client and prints its result.
 fn passes(client: &Client, toolchain: &Toolchain, directories: &Directories, environment: &Path) -> bool {
     let started = now();
-    let mut said = String::new();
+    let mut output = String::new();
     let result = Process::start(client.name, &mut command(client, toolchain, directories, environment))
         .and_then(|mut process| {
             process.finish(Duration::from_secs(client.seconds_max))?;
-            process.said().clone_into(&mut said);
+            process.output().clone_into(&mut output);
             Ok(())
         });
     let seconds = started.elapsed().as_secs_f64();
     match &result {
-        // A client's last line says what it has seen.
-        Ok(()) => println!("{}: {} ({seconds:.1} s)", client.name, said.lines().last().unwrap_or_default()),
-        Err(messages) => println!("{messages}\n{}: FAILED after {seconds:.1} s", client.name),
+        // A client's last line is its summary.
+        Ok(()) => println!("{}: {} ({seconds:.1} s)", client.name, output.lines().last().unwrap_or_default()),
+        Err(failure) => println!("{failure}\n{}: FAILED after {seconds:.1} s", client.name),
     }
     result.is_ok()
 }
 
 fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, environment: &Path) -> Command {
-    let mut command = match client.by {
+    let mut command = match client.runner {
         Runner::Python => {
             let mut python = Command::new(&toolchain.python);
             python.arg("-B").arg(directories.sources.join("python").join(client.source));
@@ -107,9 +106,9 @@ fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, en
             node.arg(toolchain.node.join(client.source));
             node
         }
-        Runner::Itself => Command::new(&toolchain.rust),
+        Runner::Binary => Command::new(&toolchain.rust),
     };
-    // Whatever proxy this machine has, loopback is not behind it.
+    // A proxy of this machine must not be used for loopback.
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
     command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium);
     command

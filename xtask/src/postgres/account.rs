@@ -1,4 +1,4 @@
-//! Who runs the server: PostgreSQL refuses to be root, so root hands it to somebody with fewer rights.
+//! The account of the server: PostgreSQL refuses to run as root, so root starts it as another user.
 
 use std::{
     env, fs,
@@ -10,17 +10,17 @@ use std::{
     process::Command,
 };
 
-/// A unix socket's path may have 107 bytes; the rest is for our folder's and the socket's own names.
+/// A Unix socket's path may have 107 bytes; the names of the folder and the socket need the rest.
 const FOLDER_BYTES_MAX: usize = 60;
 
-/// The user and group to become, or nobody else when we are no root.
+/// The user and group of the server; none if this process does not run as root.
 #[derive(Debug)]
 pub(super) struct Account {
     other: Option<(u32, u32)>,
 }
 
 impl Account {
-    pub(super) fn for_a_server() -> Result<Self, String> {
+    pub(super) fn for_server() -> Result<Self, String> {
         if !crate::machine::is_root() {
             return Ok(Self { other: None });
         }
@@ -31,14 +31,14 @@ impl Account {
         other.map(|other| Self { other: Some(other) }).ok_or_else(|| reason.to_owned())
     }
 
-    /// Lets a command run as this account; the standard library drops root's other groups with it.
-    pub(super) fn enter(&self, command: &mut Command) {
+    /// Makes a command run as this account; the standard library also drops root's supplementary groups.
+    pub(super) fn apply_to(&self, command: &mut Command) {
         if let Some((user, group)) = self.other {
             command.uid(user).gid(group);
         }
     }
 
-    pub(super) fn own(&self, folder: &Path) -> Result<(), String> {
+    pub(super) fn give_ownership(&self, folder: &Path) -> Result<(), String> {
         let Some((user, group)) = self.other else {
             return Ok(());
         };
@@ -46,12 +46,16 @@ impl Account {
             .map_err(|error| format!("cannot give {} to user {user}: {error}", folder.display()))
     }
 
-    /// Where this account can keep a server: the usual place, unless it cannot walk there or the way is too
-    /// long for a socket.
+    /// Where this account can store its data: the default temporary folder, or /tmp if that one is not accessible or its path
+    /// is too long for a socket.
     pub(super) fn temporary_folder(&self) -> PathBuf {
-        let usual = env::temp_dir();
-        let reachable = self.other.is_none() || usual.ancestors().all(open_to_all);
-        if reachable && usual.as_os_str().len() <= FOLDER_BYTES_MAX { usual } else { PathBuf::from("/tmp") }
+        let default = env::temp_dir();
+        let reachable = self.other.is_none() || default.ancestors().all(open_to_all);
+        if reachable && default.as_os_str().len() <= FOLDER_BYTES_MAX {
+            default
+        } else {
+            PathBuf::from("/tmp")
+        }
     }
 }
 
@@ -59,7 +63,7 @@ fn open_to_all(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.mode() & 0o001 != 0)
 }
 
-/// A user's number and group in the text of /etc/passwd.
+/// A user's id and group id in the text of /etc/passwd.
 fn find(users: &str, name: &str) -> Option<(u32, u32)> {
     users.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -74,14 +78,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn users_are_found_by_their_whole_name() {
+    fn users_are_found_by_their_exact_name() {
         let users = "root:x:0:0:root:/:/bin/sh\nbroken\npostgres2:x:7:8::/:/bin/sh\npostgres:x:101:104:,,,:/:/bin/bash\n";
         assert_eq!(find(users, "postgres"), Some((101, 104)));
         assert_eq!(find(users, "nobody"), None);
     }
 
     #[test]
-    fn another_account_needs_a_way_in() {
+    fn folder_must_be_open_to_other_accounts() {
         assert!(open_to_all(Path::new("/tmp")));
         let private = crate::temp_dir::TempDir::new("private").unwrap();
         assert!(!open_to_all(private.path()));

@@ -1,5 +1,5 @@
-//! A PostgreSQL server for a while: its own folder, a free port on loopback, and gone with its owner, even
-//! when that one is killed. For `test` and `bench`, and for a test that has to stop and start a server.
+//! A temporary PostgreSQL server with its own folder and a free loopback port. It stops when its owner drops it or is killed.
+//! Used by `test` and `bench`.
 
 mod account;
 mod programs;
@@ -19,21 +19,21 @@ use account::Account;
 pub use programs::{PROGRAMS, find as find_programs};
 use watchdog::Watchdog;
 
-/// pg_ctl waits this long for the server to say that it is ready, or gone.
+/// How long pg_ctl waits for the server to start or stop.
 const WAIT_SECONDS: &str = "60";
 
 /// Another process may take the free port before the server does.
-const PORTS_TRIED_MAX: usize = 5;
+const PORT_ATTEMPTS_MAX: usize = 5;
 
-/// How the server is to behave.
+/// Settings of the server.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Settings {
-    /// Commits reach the disk, as in production: for measurements. Off, the server is faster and may lose
-    /// everything in a crash of the machine.
+    /// Commits reach the disk, as in production: for benchmarks. Without it, the server is faster and may lose everything if
+    /// the machine crashes.
     pub durable: bool,
 }
 
-/// A running server. The last field to go is its folder.
+/// A running server. Its folder is the last field, so that it is dropped last.
 #[derive(Debug)]
 pub struct Cluster {
     programs: PathBuf,
@@ -44,43 +44,43 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    /// Makes a fresh cluster and waits until it answers. Installs PostgreSQL where that is possible.
+    /// Creates a new cluster and waits until it is ready. Installs PostgreSQL if it is missing and this user may.
     pub fn start(settings: Settings) -> Result<Self, String> {
         let programs = programs::find_or_install()?;
-        let account = Account::for_a_server()?;
+        let account = Account::for_server()?;
         let parent = account.temporary_folder();
         let folder = TempDir::inside(&parent, "postgres")
-            .map_err(|error| format!("cannot make a folder in {}: {error}", parent.display()))?;
-        account.own(folder.path())?;
+            .map_err(|error| format!("cannot create a folder in {}: {error}", parent.display()))?;
+        account.give_ownership(folder.path())?;
         let watchdog = Watchdog::watch(&account, &programs.join("pg_ctl"), folder.path())?;
         let mut cluster = Self { programs, account, port: 0, watchdog, folder };
-        cluster.make()?;
+        cluster.init()?;
         cluster.configure(&configuration(settings, cluster.folder.path()))?;
         cluster.listen()?;
         Ok(cluster)
     }
 
-    /// Where a client finds it: a superuser without a password, who may create databases.
+    /// The url for clients: a superuser without a password.
     pub fn url(&self) -> String {
         format!("postgres://aldaba@127.0.0.1:{}/postgres", self.port)
     }
 
-    /// The folder of PostgreSQL's programs that this server runs from.
+    /// The folder of this server's programs.
     pub fn programs(&self) -> &Path {
         &self.programs
     }
 
-    /// Breaks every connection and comes back on the same port with the same data.
+    /// Restarts the server on the same port with the same data; every connection breaks.
     pub fn restart(&self) -> Result<(), String> {
         finish(self.control("restart").args(["-m", "fast"]))
     }
 
-    /// Stops the server and removes its data. Dropping does the same, but cannot say what went wrong.
+    /// Stops the server and removes its data. Dropping does the same, but cannot report an error.
     pub fn stop(mut self) -> Result<(), String> {
         self.watchdog.release()
     }
 
-    fn make(&self) -> Result<(), String> {
+    fn init(&self) -> Result<(), String> {
         let data = self.data();
         let mut initdb = self.program("initdb");
         initdb.args([
@@ -104,17 +104,17 @@ impl Cluster {
 
     fn listen(&mut self) -> Result<(), String> {
         let mut reason = String::new();
-        for _ in 0..PORTS_TRIED_MAX {
+        for _ in 0..PORT_ATTEMPTS_MAX {
             self.port = machine::free_port()?;
-            // The last line of a kind counts.
+            // The last line of a setting counts.
             self.configure(&format!("port = {}\n", self.port))?;
             let _ = fs::remove_file(self.log());
             let Err(error) = finish(&mut self.control("start")) else {
                 return Ok(());
             };
-            let said = fs::read_to_string(self.log()).unwrap_or_default();
-            reason = format!("{error}\n{said}");
-            if !said.contains("could not bind") {
+            let log = fs::read_to_string(self.log()).unwrap_or_default();
+            reason = format!("{error}\n{log}");
+            if !log.contains("could not bind") {
                 break;
             }
         }
@@ -129,8 +129,8 @@ impl Cluster {
         self.folder.path().join("log")
     }
 
-    /// pg_ctl on this cluster, waiting until the thing has happened. Without a log of its own the server
-    /// would keep our pipe open, and `finish` would wait for it for ever.
+    /// pg_ctl on this cluster, waiting for the result. Without its own log file the server would keep our pipe open, and
+    /// `finish` would wait forever.
     fn control(&self, verb: &str) -> Command {
         let mut command = self.program("pg_ctl");
         command.args([verb, "--wait", "--timeout", WAIT_SECONDS, "--pgdata"]).arg(self.data());
@@ -138,7 +138,7 @@ impl Cluster {
         command
     }
 
-    /// One of PostgreSQL's programs, undisturbed by the caller's settings for other servers.
+    /// One of PostgreSQL's programs, without the PG variables of the environment.
     fn program(&self, name: &str) -> Command {
         let mut command = Command::new(self.programs.join(name));
         for (variable, _) in env::vars_os() {
@@ -146,9 +146,9 @@ impl Cluster {
                 command.env_remove(variable);
             }
         }
-        // `listen` reads what the server says, so it must say it in English.
+        // `listen` searches the server's log for an English message.
         command.env("LC_ALL", "C").current_dir(self.folder.path());
-        self.account.enter(&mut command);
+        self.account.apply_to(&mut command);
         command
     }
 }
@@ -167,14 +167,13 @@ fn configuration(settings: Settings, sockets: &Path) -> String {
     lines
 }
 
-/// Runs a program to its end; what it said matters only when it failed.
+/// Runs a program to its end; an error contains its output.
 fn finish(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
     let output = command.output().map_err(|error| format!("{name} cannot be started: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    let (said, complained) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    Err(format!("{name}: {}\n{said}{complained}", output.status))
+    let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    Err(format!("{name}: {}\n{stdout}{stderr}", output.status))
 }

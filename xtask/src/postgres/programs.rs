@@ -1,4 +1,4 @@
-//! Where PostgreSQL's server programs are, and how they come onto a Debian machine that has none.
+//! Finds PostgreSQL's server programs, and installs them on a Debian machine that has none.
 
 use std::{
     env, fs,
@@ -10,22 +10,22 @@ use crate::{
     machine::{self, is_root},
 };
 
-/// The variable that names the folder of the programs: read here, and handed to the tests.
+/// The environment variable with the folder of the programs; also set for the tests.
 pub const PROGRAMS: &str = "ALDABA_TEST_POSTGRES_BIN";
 
-/// Where Debian keeps them, in a folder for each version.
+/// Where Debian installs them, with one folder per version.
 const DEBIAN: &str = "/usr/lib/postgresql";
 
 /// The oldest version that Aldaba supports.
 const VERSION_MIN: u32 = 15;
 
-/// Debian makes and starts a cluster with each server package unless this file says no.
+/// Debian's server package creates and starts a cluster unless this file forbids it.
 const CREATE_CLUSTER: &str = "/etc/postgresql-common/createcluster.conf";
 
-/// The folder of the newest programs on this machine, or what to do about there being none.
+/// The folder of the newest programs on this machine; the error says how to get them.
 pub fn find() -> Result<PathBuf, String> {
     match env::var_os(PROGRAMS).filter(|folder| !folder.is_empty()) {
-        Some(folder) if complete(Path::new(&folder)) => Ok(folder.into()),
+        Some(folder) if has_server_programs(Path::new(&folder)) => Ok(folder.into()),
         Some(folder) => Err(format!("{PROGRAMS}: {} has no initdb, pg_ctl and postgres", folder.display())),
         None => newest(Path::new(DEBIAN)).ok_or_else(|| {
             format!(
@@ -37,7 +37,7 @@ pub fn find() -> Result<PathBuf, String> {
     }
 }
 
-/// The same, after bringing them here if we may.
+/// The same, after installing them if they are missing and this user may.
 pub(super) fn find_or_install() -> Result<PathBuf, String> {
     let found = find();
     if found.is_ok() || env::var_os(PROGRAMS).is_some() || !is_root() {
@@ -48,12 +48,12 @@ pub(super) fn find_or_install() -> Result<PathBuf, String> {
 }
 
 fn install() -> Result<(), Failure> {
-    keep_debian_from_making_a_cluster();
+    disable_debian_cluster_creation();
     machine::install("postgresql")
 }
 
-/// A server of Debian's own would do no harm but take memory and a port, so it is no failure if this fails.
-fn keep_debian_from_making_a_cluster() {
+/// Best effort: a cluster of Debian's would only use memory and a port.
+fn disable_debian_cluster_creation() {
     let path = Path::new(CREATE_CLUSTER);
     if !path.exists() {
         let _ = path.parent().map_or(Ok(()), fs::create_dir_all);
@@ -61,19 +61,19 @@ fn keep_debian_from_making_a_cluster() {
     }
 }
 
-/// The programs of the newest supported version below `versions`.
+/// The programs of the newest supported version in `versions`.
 fn newest(versions: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(versions).ok()?;
     let numbered = entries.flatten().filter_map(|entry| {
         let version: u32 = entry.file_name().to_str()?.parse().ok()?;
         let programs = entry.path().join("bin");
-        (version >= VERSION_MIN && complete(&programs)).then_some((version, programs))
+        (version >= VERSION_MIN && has_server_programs(&programs)).then_some((version, programs))
     });
     numbered.max().map(|(_, programs)| programs)
 }
 
-/// A client's package leaves a folder without the server's programs.
-fn complete(folder: &Path) -> bool {
+/// The client package has a folder without the server's programs.
+fn has_server_programs(folder: &Path) -> bool {
     ["initdb", "pg_ctl", "postgres"].iter().all(|name| folder.join(name).is_file())
 }
 
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::temp_dir::TempDir;
 
-    fn install_here(versions: &Path, version: &str, programs: &[&str]) {
+    fn create_programs(versions: &Path, version: &str, programs: &[&str]) {
         let folder = versions.join(version).join("bin");
         fs::create_dir_all(&folder).unwrap();
         for program in programs {
@@ -91,16 +91,16 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_server_is_taken() {
+    fn newest_server_is_chosen() {
         let machine = TempDir::new("programs").unwrap();
-        let whole = ["initdb", "pg_ctl", "postgres", "psql"];
+        let server_programs = ["initdb", "pg_ctl", "postgres", "psql"];
         assert_eq!(newest(machine.path()), None);
-        install_here(machine.path(), "9", &whole);
-        install_here(machine.path(), "13", &whole);
-        install_here(machine.path(), "18", &["psql"]);
+        create_programs(machine.path(), "9", &server_programs);
+        create_programs(machine.path(), "13", &server_programs);
+        create_programs(machine.path(), "18", &["psql"]);
         assert_eq!(newest(machine.path()), None, "too old, or a client only");
-        install_here(machine.path(), "15", &whole);
-        install_here(machine.path(), "17", &whole);
+        create_programs(machine.path(), "15", &server_programs);
+        create_programs(machine.path(), "17", &server_programs);
         assert_eq!(newest(machine.path()), Some(machine.path().join("17/bin")));
     }
 }

@@ -1,33 +1,33 @@
-//! A real server on this machine: it starts, comes back, goes, and leaves nothing behind.
+//! Tests with a real server: start, restart, stop and clean-up.
 
 use super::*;
 
-/// One statement's answer, as text.
-fn ask(cluster: &Cluster, statement: &str) -> String {
+/// The result of one statement, as text.
+fn query(cluster: &Cluster, statement: &str) -> String {
     let psql = cluster.program("psql").args(["-Atqc", statement]).arg(cluster.url()).output().unwrap();
     assert!(psql.status.success(), "{}", String::from_utf8_lossy(&psql.stderr));
     String::from_utf8(psql.stdout).unwrap().trim().to_owned()
 }
 
-/// Installs PostgreSQL where there is none, and fails where it cannot.
+/// Starts a server; installs PostgreSQL if it is missing.
 fn start(settings: Settings) -> Cluster {
     Cluster::start(settings).unwrap()
 }
 
 #[test]
-fn a_server_starts_comes_back_and_goes() {
+fn server_starts_restarts_and_stops() {
     let cluster = start(Settings::default());
     let folder = cluster.folder.path().to_path_buf();
-    assert_eq!(ask(&cluster, "show server_encoding"), "UTF8");
-    assert_eq!(ask(&cluster, "show fsync"), "off");
-    assert_eq!(ask(&cluster, "show max_connections"), "200");
-    assert_eq!(ask(&cluster, "show listen_addresses"), "127.0.0.1");
-    ask(&cluster, "create table kept as select 7 as number");
+    assert_eq!(query(&cluster, "show server_encoding"), "UTF8");
+    assert_eq!(query(&cluster, "show fsync"), "off");
+    assert_eq!(query(&cluster, "show max_connections"), "200");
+    assert_eq!(query(&cluster, "show listen_addresses"), "127.0.0.1");
+    query(&cluster, "create table sample as select 7 as number");
 
-    let started = ask(&cluster, "select pg_postmaster_start_time()");
+    let started = query(&cluster, "select pg_postmaster_start_time()");
     cluster.restart().unwrap();
-    assert_ne!(ask(&cluster, "select pg_postmaster_start_time()"), started);
-    assert_eq!(ask(&cluster, "select number from kept"), "7");
+    assert_ne!(query(&cluster, "select pg_postmaster_start_time()"), started);
+    assert_eq!(query(&cluster, "select number from sample"), "7");
 
     let address = format!("127.0.0.1:{}", cluster.port);
     cluster.stop().unwrap();
@@ -36,19 +36,19 @@ fn a_server_starts_comes_back_and_goes() {
 }
 
 #[test]
-fn two_servers_live_side_by_side_and_a_dropped_one_is_gone() {
+fn two_servers_run_at_once_and_a_dropped_one_stops() {
     let durable = start(Settings { durable: true });
     let other = start(Settings::default());
     assert_ne!(durable.url(), other.url());
-    assert_eq!(ask(&durable, "show fsync"), "on");
+    assert_eq!(query(&durable, "show fsync"), "on");
     let folder = durable.folder.path().to_path_buf();
     drop(durable);
     assert!(!folder.exists());
-    assert_eq!(ask(&other, "select 1"), "1");
+    assert_eq!(query(&other, "select 1"), "1");
 }
 
 #[test]
-fn a_server_that_cannot_come_back_says_so() {
+fn failed_restart_is_reported() {
     let cluster = start(Settings::default());
     cluster.configure("max_connections = 'plenty'\n").unwrap();
     let reason = cluster.restart().unwrap_err();

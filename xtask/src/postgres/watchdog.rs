@@ -1,5 +1,4 @@
-//! The one who puts the light out: a small process beside a server that waits for our end, whatever kind of
-//! end that is, then stops the server and removes its folder.
+//! A small process that waits for this process to end, in whatever way, then stops the server and removes its folder.
 
 use std::{
     os::unix::process::CommandExt,
@@ -9,28 +8,28 @@ use std::{
 
 use super::account::Account;
 
-/// `read` returns when the other end of the pipe is gone: released, dropped, or its process killed.
+/// `read` returns when the other end of the pipe closes: on release, on drop, or when this process is killed.
 const SCRIPT: &str = r#"read _; "$1" stop -s -m immediate -D "$2/data"; code=$?; rm -rf "$2"; exit $code"#;
 
 #[derive(Debug)]
 pub(super) struct Watchdog {
-    /// None once it was released.
+    /// None after the release.
     process: Option<Child>,
 }
 
 impl Watchdog {
     pub(super) fn watch(account: &Account, pg_ctl: &Path, folder: &Path) -> Result<Self, String> {
         let mut command = Command::new("sh");
-        command.args(["-c", SCRIPT, "keeper"]).arg(pg_ctl).arg(folder).current_dir("/");
+        command.args(["-c", SCRIPT, "watchdog"]).arg(pg_ctl).arg(folder).current_dir("/");
         command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        // A group of its own: the Ctrl-C that ends us does not reach it.
+        // A process group of its own: Ctrl-C does not reach it.
         command.process_group(0);
-        account.enter(&mut command);
+        account.apply_to(&mut command);
         let process = command.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
         Ok(Self { process: Some(process) })
     }
 
-    /// Lets it do its work now, and waits for it.
+    /// Stops the server now and waits for it.
     pub(super) fn release(&mut self) -> Result<(), String> {
         let Some(mut process) = self.process.take() else {
             return Ok(());
@@ -38,15 +37,15 @@ impl Watchdog {
         drop(process.stdin.take());
         match process.wait() {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!("PostgreSQL did not stop as it should: pg_ctl stop: {status}")),
-            Err(error) => Err(format!("PostgreSQL's keeper is lost: {error}")),
+            Ok(status) => Err(format!("PostgreSQL did not stop: pg_ctl stop: {status}")),
+            Err(error) => Err(format!("cannot wait for the process that stops PostgreSQL: {error}")),
         }
     }
 }
 
 impl Drop for Watchdog {
     fn drop(&mut self) {
-        // Who wants to know calls `release`.
+        // `stop` reports errors; a drop cannot.
         let _ = self.release();
     }
 }

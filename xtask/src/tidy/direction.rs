@@ -31,26 +31,28 @@ const TABLE: [(&str, &[&[&str]]); 13] = [
 const TESTKIT: &str = "testkit";
 
 /// The crate whose tests exercise everything together and may import any crate.
-const TESTS_ARE_FREE: &str = "aldaba";
+const EXEMPT_TESTS: &str = "aldaba";
 
 const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
 pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
-    let shared =
+    let workspace_dependencies =
         source_tree.file("Cargo.toml").and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
-    let shared =
-        shared.get("workspace").and_then(|workspace| workspace.get("dependencies")).and_then(Value::as_table);
+    let workspace_dependencies = workspace_dependencies
+        .get("workspace")
+        .and_then(|workspace| workspace.get("dependencies"))
+        .and_then(Value::as_table);
     let folders = source_tree.crates().into_iter().map(|name| (name, format!("crates/{name}/Cargo.toml")));
     folders
         .chain([("xtask", "xtask/Cargo.toml".to_owned())])
         .filter_map(|(name, path)| {
-            source_tree.file(&path).map(|file| of_crate(name, &path, &file.text, shared))
+            source_tree.file(&path).map(|file| check_crate(name, &path, &file.text, workspace_dependencies))
         })
         .flatten()
         .collect()
 }
 
-fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<Violation> {
+fn check_crate(name: &str, path: &str, text: &str, workspace_dependencies: Option<&Table>) -> Vec<Violation> {
     let Some((_, groups)) = TABLE.iter().find(|(known, _)| *known == name) else {
         let what =
             format!("`{name}` is unknown: list its dependencies in xtask/src/tidy/direction.rs, TABLE");
@@ -58,47 +60,49 @@ fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<V
     };
     let manifest = match text.parse::<Table>() {
         Ok(manifest) => manifest,
-        Err(error) => return vec![Violation::new(path, 1, format!("is no TOML: {}", error.message()))],
+        Err(error) => {
+            return vec![Violation::new(path, 1, format!("is not valid TOML: {}", error.message()))];
+        }
     };
     let allowed = groups.concat();
     let mut violations = Vec::new();
     for (section, key, specification) in dependencies(&manifest) {
-        let Some(target) = folder(key, specification, shared) else {
+        let Some(target) = folder(key, specification, workspace_dependencies) else {
             continue;
         };
-        let free = section == "dev-dependencies" && (name == TESTS_ARE_FREE || target == TESTKIT);
-        if !free && !allowed.contains(&target.as_str()) {
-            let may = if allowed.is_empty() { "none of them".to_owned() } else { allowed.join(", ") };
-            let what = format!("`{name}` may not depend on `{target}`: of our crates it may import {may}");
+        let is_exempt = section == "dev-dependencies" && (name == EXEMPT_TESTS || target == TESTKIT);
+        if !is_exempt && !allowed.contains(&target.as_str()) {
+            let list = if allowed.is_empty() { "none".to_owned() } else { allowed.join(", ") };
+            let what = format!("`{name}` may not depend on `{target}`: of our crates it may import {list}");
             violations.push(Violation::new(path, line_of(text, section, key), what));
         }
     }
     violations
 }
 
-/// Every dependency of a manifest, for any target: the section's name, the key and what stands behind it.
+/// Every dependency of a manifest, for any target: the section, the key and the value.
 fn dependencies(manifest: &Table) -> Vec<(&'static str, &str, &Value)> {
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
     let tables: Vec<&Table> = targets.filter_map(Value::as_table).chain([manifest]).collect();
     let mut found = Vec::new();
-    for place in tables {
+    for index in tables {
         for section in SECTIONS {
-            let entries = place.get(section).and_then(Value::as_table).into_iter().flatten();
+            let entries = index.get(section).and_then(Value::as_table).into_iter().flatten();
             found.extend(entries.map(|(key, specification)| (section, key.as_str(), specification)));
         }
     }
     found
 }
 
-/// The folder's name if the dependency is a crate of this workspace, which is always named by its path.
-fn folder(key: &str, specification: &Value, shared: Option<&Table>) -> Option<String> {
+/// The folder's name if the dependency is a crate of this workspace: those always have a path.
+fn folder(key: &str, specification: &Value, workspace_dependencies: Option<&Table>) -> Option<String> {
     let inherited = specification.get("workspace").and_then(Value::as_bool).unwrap_or(false);
-    let specification = if inherited { shared?.get(key)? } else { specification };
+    let specification = if inherited { workspace_dependencies?.get(key)? } else { specification };
     let path = specification.get("path")?.as_str()?;
     Some(path.trim_end_matches('/').rsplit('/').next()?.to_owned())
 }
 
-/// Where the key stands below its section's heading; the first line if it is written in a way of its own.
+/// The line of the key in its section; line 1 if it is written in another form.
 fn line_of(text: &str, section: &str, key: &str) -> usize {
     let is_key = |line: &str| {
         let rest = line.trim_start().strip_prefix(key);
@@ -133,7 +137,7 @@ sample = { path = "crates/sample", package = "aldaba-sample" }
 toml = "1"
 "#;
 
-    /// The faults of one crate with this manifest, as text.
+    /// The violations of one crate with this manifest, as text.
     fn messages(name: &str, manifest: &str) -> Vec<String> {
         let path =
             if name == "xtask" { "xtask/Cargo.toml".to_owned() } else { format!("crates/{name}/Cargo.toml") };
@@ -142,7 +146,7 @@ toml = "1"
     }
 
     #[test]
-    fn downward_is_right() {
+    fn downward_dependencies_are_allowed() {
         let everything_below = "[dependencies]\ndomain.workspace = true\nstore = { workspace = true }\n\
                                 web.workspace = true\ntoml.workspace = true\nserde = \"1\"\n";
         assert!(messages("gateway", everything_below).is_empty());
@@ -155,7 +159,7 @@ toml = "1"
     }
 
     #[test]
-    fn upward_and_sideways_are_wrong() {
+    fn upward_and_sideways_dependencies_are_reported() {
         for (name, target) in [
             ("domain", "store"),
             ("store", "web"),
@@ -181,7 +185,7 @@ toml = "1"
     }
 
     #[test]
-    fn the_programs_tests_are_free_and_nobody_elses() {
+    fn only_the_programs_tests_are_exempt() {
         let manifest = "[dev-dependencies]\nxtask = { path = \"../../xtask\" }\n";
         assert!(messages("aldaba", manifest).is_empty());
         assert_eq!(messages("gateway", manifest).len(), 1);
@@ -189,7 +193,7 @@ toml = "1"
     }
 
     #[test]
-    fn a_dependency_hides_nowhere() {
+    fn every_form_of_a_dependency_is_found() {
         for manifest in [
             "[dependencies.web]\nworkspace = true\n",
             "[dependencies]\nsite = { path = \"../web\", package = \"aldaba-web\" }\n",
@@ -205,19 +209,20 @@ toml = "1"
     }
 
     #[test]
-    fn a_new_crate_needs_a_place() {
-        let messages = messages("attic", "[dependencies]\n");
+    fn new_crate_needs_an_entry() {
+        let messages = messages("unlisted", "[dependencies]\n");
         assert!(
-            messages[0].starts_with("crates/attic/Cargo.toml:1: `attic` is unknown: list its dependencies")
+            messages[0]
+                .starts_with("crates/unlisted/Cargo.toml:1: `unlisted` is unknown: list its dependencies")
         );
     }
 
     #[test]
-    fn the_table_has_no_circles_and_no_strangers() {
-        for (place, (name, groups)) in TABLE.iter().enumerate() {
+    fn table_has_no_cycles_and_no_unknown_crates() {
+        for (index, (name, groups)) in TABLE.iter().enumerate() {
             for target in groups.concat() {
                 let below = TABLE.iter().position(|(known, _)| *known == target).unwrap();
-                assert!(below < place || target == "client", "{name} -> {target}");
+                assert!(below < index || target == "client", "{name} -> {target}");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! A scanner that finds functions and their ends by counting braces, which is enough once only code is left.
+//! Finds functions and their ends by counting braces, which is enough once strings and comments are removed.
 
 use super::rust_lexer::{code_only, is_word, word_at};
 
@@ -10,50 +10,50 @@ pub(super) struct Function {
     pub(super) lines: usize,
 }
 
-/// Every function of a source file, nested ones too.
+/// Every function of a source file, including nested ones.
 pub(super) fn functions(source: &str) -> Vec<Function> {
-    let rust_lexer = code_only(source);
+    let code = code_only(source);
     let mut found = Vec::new();
     let (mut at, mut line) = (0, 1);
-    while at < rust_lexer.len() {
-        if !is_word(rust_lexer[at]) {
-            line += usize::from(rust_lexer[at] == '\n');
+    while at < code.len() {
+        if !is_word(code[at]) {
+            line += usize::from(code[at] == '\n');
             at += 1;
             continue;
         }
-        let word = word_at(&rust_lexer, at);
+        let word = word_at(&code, at);
         at += word.len();
         if word != ['f', 'n'] {
             continue;
         }
-        let start = skip_space(&rust_lexer, at);
-        let name = word_at(&rust_lexer, start);
-        if let (false, Some(end)) = (name.is_empty(), body_end(&rust_lexer, start + name.len())) {
-            let lines = 1 + rust_lexer[at..end].iter().filter(|c| **c == '\n').count();
+        let start = skip_space(&code, at);
+        let name = word_at(&code, start);
+        if let (false, Some(end)) = (name.is_empty(), body_end(&code, start + name.len())) {
+            let lines = 1 + code[at..end].iter().filter(|c| **c == '\n').count();
             found.push(Function { name: name.iter().collect(), line, lines });
         }
     }
     found
 }
 
-/// The place after the closing brace of the body that follows a function's name; None if it has no body.
-fn body_end(rust_lexer: &[char], mut at: usize) -> Option<usize> {
+/// The index after the closing brace of the body that follows a function's name; None if it has no body.
+fn body_end(code: &[char], mut at: usize) -> Option<usize> {
     let mut inside = 0_usize;
     let mut before = ' ';
     loop {
-        let here = *rust_lexer.get(at)?;
+        let here = *code.get(at)?;
         match here {
             '(' | '[' => inside += 1,
-            // The end of a macro's argument: what looked like a function was none.
+            // The end of a macro's argument: this is not a function.
             ')' | ']' => inside = inside.checked_sub(1)?,
             ';' if inside == 0 => return None,
             // `Array<{ N }>` in the signature.
             '{' if inside > 0 || before == '<' => {
-                at = braces_end(rust_lexer, at)?;
+                at = braces_end(code, at)?;
                 before = '}';
                 continue;
             }
-            '{' => return braces_end(rust_lexer, at),
+            '{' => return braces_end(code, at),
             _ => {}
         }
         if !here.is_whitespace() {
@@ -63,10 +63,10 @@ fn body_end(rust_lexer: &[char], mut at: usize) -> Option<usize> {
     }
 }
 
-/// The place after the brace that closes the one at `open`.
-fn braces_end(rust_lexer: &[char], open: usize) -> Option<usize> {
+/// The index after the brace that closes the one at `open`.
+fn braces_end(code: &[char], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    for (offset, here) in rust_lexer[open..].iter().enumerate() {
+    for (offset, here) in code[open..].iter().enumerate() {
         match here {
             '{' => depth += 1,
             '}' => depth -= 1,
@@ -79,8 +79,8 @@ fn braces_end(rust_lexer: &[char], open: usize) -> Option<usize> {
     None
 }
 
-fn skip_space(rust_lexer: &[char], at: usize) -> usize {
-    at + rust_lexer[at..].iter().take_while(|c| c.is_whitespace()).count()
+fn skip_space(code: &[char], at: usize) -> usize {
+    at + code[at..].iter().take_while(|c| c.is_whitespace()).count()
 }
 
 #[cfg(test)]
@@ -88,14 +88,14 @@ mod tests {
     use super::*;
 
     /// Name, line and lines of every function.
-    fn seen(source: &str) -> Vec<(String, usize, usize)> {
+    fn found_functions(source: &str) -> Vec<(String, usize, usize)> {
         functions(source).into_iter().map(|function| (function.name, function.line, function.lines)).collect()
     }
 
-    fn check(source: &str, wanted: &[(&str, usize, usize)]) {
-        let wanted: Vec<_> =
-            wanted.iter().map(|(name, line, lines)| ((*name).to_owned(), *line, *lines)).collect();
-        assert_eq!(seen(source), wanted, "{source}");
+    fn check(source: &str, expected: &[(&str, usize, usize)]) {
+        let expected: Vec<_> =
+            expected.iter().map(|(name, line, lines)| ((*name).to_owned(), *line, *lines)).collect();
+        assert_eq!(found_functions(source), expected, "{source}");
     }
 
     #[test]
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_body_or_no_name_is_no_function() {
+    fn functions_need_a_body_and_a_name() {
         check("trait A {\n    fn a(&self) -> [u8; 4];\n    fn b() { }\n}\n", &[("b", 3, 1)]);
         check("struct A { run: fn(u8) -> u8 }\ntype B = fn();\nlet r#fn = 1; { }\n", &[]);
         check("macro_rules! m { ($name:ident) => { fn $name() { } }; }\nlet fns = 1; { }\n", &[]);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_raw_name_is_a_name() {
+    fn raw_identifiers_are_names() {
         check("fn r#type() {\n}\nfn r#fn() {\n\n}\n", &[("type", 1, 2), ("fn", 3, 3)]);
     }
 
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_are_no_code() {
+    fn strings_are_not_code() {
         check("fn a() {\n    \"}\\\"}\";\n    b\"}\";\n}\n", &[("a", 1, 4)]);
         check("fn a() {\n    r\"}\\\";\n    br##\"}\"# fn b() {} \"##;\n    c\"{\";\n}\n", &[("a", 1, 5)]);
         check("const A: &str = \"\nfn b() {\n}\n\";\nfn c() {}\n", &[("c", 5, 1)]);
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn characters_are_no_code_and_lifetimes_are() {
+    fn characters_are_not_code_but_lifetimes_are() {
         check(
             "fn a<'a>(x: &'a str) -> &'a str {\n    x.split('{'); '\\''; b'}'; '\"'; '\\u{7d}'\n}\n",
             &[("a", 1, 3)],
@@ -146,15 +146,15 @@ mod tests {
     }
 
     #[test]
-    fn comments_are_no_code() {
+    fn comments_are_not_code() {
         check("/// fn no() {\nfn a() {\n    // } it's\n    /* } /* } */ } \" */\n}\n", &[("a", 2, 4)]);
     }
 
     #[test]
-    fn an_unfinished_file_does_no_harm() {
+    fn incomplete_source_does_not_panic() {
         for source in ["fn", "fn a", "fn a(", "fn a() {", "\"", "'", "r#\"", "/*", "fn a() { '\\", "r#", "b'"]
         {
-            assert!(seen(source).is_empty(), "{source}");
+            assert!(found_functions(source).is_empty(), "{source}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Both databases have the same migrations: the same names, numbered from 0001 without a hole.
+//! Both databases have the same migrations: the same names, numbered from 0001 without a gap.
 
 use super::{Violation, source_tree::SourceTree};
 
@@ -21,28 +21,28 @@ fn names<'a>(source_tree: &'a SourceTree, folder: &str) -> Vec<&'a str> {
 }
 
 fn numbering(folder: &str, names: &[&str]) -> Vec<Violation> {
-    let wrong = names.iter().enumerate().map(|(index, name)| (format!("{:04}_", index + 1), name));
-    wrong
+    let numbered = names.iter().enumerate().map(|(index, name)| (format!("{:04}_", index + 1), name));
+    numbered
         .filter(|(prefix, name)| !name.starts_with(prefix))
         .map(|(prefix, name)| {
             Violation::new(
                 format!("{folder}{name}"),
                 1,
-                format!("should be number {prefix}…: leave no hole and no double"),
+                format!("should be number {prefix}…: numbers must have no gap and no duplicate"),
             )
         })
         .collect()
 }
 
-/// A fault for each of `names` that the other folder does not have.
-fn missing(names: &[&str], other: &str, there: &[&str]) -> Vec<Violation> {
-    let absent = names.iter().filter(|name| !there.contains(name));
+/// A violation for each of `names` that the other folder lacks.
+fn missing(names: &[&str], other: &str, other_names: &[&str]) -> Vec<Violation> {
+    let absent = names.iter().filter(|name| !other_names.contains(name));
     absent
         .map(|name| {
             Violation::new(
                 format!("{other}{name}"),
                 1,
-                "is missing: the other database has it, so write it here too",
+                "is missing: the other database has it, so add it here too",
             )
         })
         .collect()
@@ -62,25 +62,25 @@ mod tests {
     }
 
     #[test]
-    fn the_same_names_without_a_hole_are_right() {
+    fn same_names_without_a_gap_have_no_violation() {
         assert!(messages(&[], &[]).is_empty());
         let names = ["0001_start.sql", "0002_lanes.sql", "README.md"];
         assert!(messages(&names, &names[..2]).is_empty());
     }
 
     #[test]
-    fn a_migration_for_one_database_only_is_told() {
+    fn migration_of_one_database_only_is_reported() {
         let messages = messages(&["0001_start.sql", "0002_lanes.sql"], &["0001_start.sql"]);
         assert_eq!(
             messages,
             [
-                "crates/store/src/postgres/migrations/0002_lanes.sql:1: is missing: the other database has it, so write it here too"
+                "crates/store/src/postgres/migrations/0002_lanes.sql:1: is missing: the other database has it, so add it here too"
             ]
         );
     }
 
     #[test]
-    fn holes_and_doubles_are_told() {
+    fn gaps_and_duplicates_are_reported() {
         for names in [["0001_a.sql", "0003_b.sql"], ["0001_a.sql", "0001_b.sql"], ["0001_a.sql", "2_b.sql"]] {
             let messages = messages(&names, &names);
             assert_eq!(messages.len(), 2, "{messages:?}");

@@ -58,7 +58,7 @@ pub fn check(root: &Path) -> Result<Vec<Violation>, String> {
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     if !arguments.is_empty() {
-        return Err(Failure::usage(format!("`tidy` takes nothing, not `{}`", arguments.join(" "))));
+        return Err(Failure::usage(format!("`tidy` takes no arguments, not `{}`", arguments.join(" "))));
     }
     let violations = check(&workspace::root())?;
     for violation in &violations {

@@ -1,15 +1,15 @@
-//! Every Rust file opens with what it is for: a `//!` on its first line, before any attribute.
+//! Every Rust file starts with a module doc: `//!` on its first line, before any attribute.
 
 use super::{Violation, source_tree::SourceTree};
 
 pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
-    let closed = source_tree.files().filter(|file| file.is_rust() && !file.text.starts_with("//!"));
-    closed
+    let undocumented = source_tree.files().filter(|file| file.is_rust() && !file.text.starts_with("//!"));
+    undocumented
         .map(|file| {
             Violation::new(
                 &file.path,
                 1,
-                "does not open with `//!`: say in one or two lines what this file is for",
+                "does not start with `//!`: describe the file's purpose in one or two lines",
             )
         })
         .collect()
@@ -20,12 +20,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_line_says_what_a_file_is_for() {
+    fn first_line_must_be_a_module_doc() {
         let source_tree = SourceTree::of(&[
-            ("good.rs", "//! The words.\n#![allow(unused)]\n"),
-            ("late.rs", "#![allow(unused)]\n//! The words.\n"),
+            ("good.rs", "//! Text.\n#![allow(unused)]\n"),
+            ("late.rs", "#![allow(unused)]\n//! Text.\n"),
             ("empty.rs", ""),
-            ("plain.rs", "// The words.\n"),
+            ("plain.rs", "// Text.\n"),
             ("notes.md", "# Notes\n"),
         ]);
         let paths: Vec<String> =

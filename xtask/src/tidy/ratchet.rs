@@ -1,5 +1,4 @@
-//! Sizes of files and functions. What is larger than it should be is listed with its size in a file, and may
-//! only shrink from there.
+//! Limits on the sizes of files and functions. Larger ones are listed with their size in a file, and may only shrink.
 
 use std::collections::BTreeMap;
 
@@ -8,17 +7,17 @@ use super::{
     source_tree::{SourceFile, SourceTree},
 };
 
-/// The list: `path lines`, or `path::function lines`, one a line; `#` begins a comment.
+/// The list: `path lines` or `path::function lines`, one per line; `#` starts a comment.
 const LIST: &str = "xtask/ratchet.txt";
 
-/// How many lines a file and a function may have.
+/// The maximal lines of a file and of a function.
 struct Limits {
     file_lines_max: usize,
     function_lines_max: usize,
 }
 
 const PRODUCT: Limits = Limits { file_lines_max: 400, function_lines_max: 60 };
-/// A test tells a story, and a story may be longer.
+/// Tests may be longer: they often describe a whole flow.
 const TEST: Limits = Limits { file_lines_max: 600, function_lines_max: 120 };
 
 /// The size of a file or of a function, and where it was found.
@@ -39,22 +38,22 @@ pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
     let (mut entries, mut violations) =
         source_tree.file(LIST).map_or_else(Default::default, |file| read(&file.text));
     for (key, size) in sizes(source_tree) {
-        violations.extend(judge(&key, &size, entries.remove(&key).as_ref()));
+        violations.extend(check_size(&key, &size, entries.remove(&key).as_ref()));
     }
     let stale = entries.into_iter().map(|(key, entry)| {
-        Violation::new(LIST, entry.line, format!("`{key}` does not exist any more: remove this line"))
+        Violation::new(LIST, entry.line, format!("`{key}` no longer exists: remove this line"))
     });
     violations.extend(stale);
     violations
 }
 
-fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Violation> {
+fn check_size(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Violation> {
     let Size { path, line, lines, lines_max } = size;
     let name = key.strip_prefix(path).and_then(|rest| rest.strip_prefix("::"));
     let subject = name.map_or_else(|| "the file".to_owned(), |name| format!("`fn {name}`"));
     match entry {
         None if lines > lines_max => {
-            let what = format!("{subject} has {lines} lines and may have {lines_max}: make it two");
+            let what = format!("{subject} has {lines} lines and may have {lines_max}: split it");
             Some(Violation::new(path, *line, what))
         }
         Some(entry) if *lines > entry.lines => {
@@ -73,7 +72,7 @@ fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Violation> {
     }
 }
 
-/// The largest size under each key: functions of one name in one file share a line of the list.
+/// The largest size of each key: functions of the same name in one file share a key.
 fn sizes(source_tree: &SourceTree) -> BTreeMap<String, Size> {
     let mut sizes: BTreeMap<String, Size> = BTreeMap::new();
     for file in source_tree.files().filter(|file| file.is_rust()) {
@@ -144,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_for_files_and_functions() {
+    fn limits_apply_to_files_and_functions() {
         for (path, text, wrong) in [
             ("a.rs", file_of(400), false),
             ("a.rs", file_of(401), true),
@@ -166,16 +165,16 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_names_the_function_and_its_line() {
+    fn violation_names_the_function_and_its_line() {
         let source = format!("//! A.\n\n{}", function_of(61));
         assert_eq!(
             messages("", &[("a.rs", &source)]),
-            ["a.rs:3: `fn long` has 61 lines and may have 60: make it two"]
+            ["a.rs:3: `fn long` has 61 lines and may have 60: split it"]
         );
     }
 
     #[test]
-    fn what_is_listed_may_not_grow() {
+    fn listed_sizes_may_not_grow() {
         let (file, function) = (file_of(410), function_of(70));
         let files = [("a.rs", file.as_str()), ("b.rs", function.as_str())];
         assert!(messages("# Too long.\na.rs 410\nb.rs::long 70\n", &files).is_empty());
@@ -188,20 +187,20 @@ mod tests {
     }
 
     #[test]
-    fn the_list_follows_what_shrinks() {
+    fn list_must_follow_when_sizes_shrink() {
         let files = [("a.rs", &*file_of(410)), ("b.rs", &*function_of(60))];
         assert_eq!(
             messages("a.rs 420\nb.rs::long 70\nc.rs 500\n", &files),
             [
                 "xtask/ratchet.txt:1: `a.rs` shrank: lower it to 410",
                 "xtask/ratchet.txt:2: `b.rs::long` has 60 lines and may have 60: remove this line",
-                "xtask/ratchet.txt:3: `c.rs` does not exist any more: remove this line",
+                "xtask/ratchet.txt:3: `c.rs` no longer exists: remove this line",
             ]
         );
     }
 
     #[test]
-    fn a_line_that_says_nothing_is_told() {
+    fn invalid_list_lines_are_reported() {
         let messages = messages("a.rs\na.rs many\nb.rs 500\nb.rs 500\n", &[("b.rs", &file_of(500))]);
         assert_eq!(messages.len(), 3);
         assert!(messages[2].contains(":4: `b.rs` is listed twice"));

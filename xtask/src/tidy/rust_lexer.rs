@@ -1,6 +1,6 @@
-//! Just enough of Rust's grammar to tell code from strings, characters and comments.
+//! Enough of Rust's grammar to separate code from strings, characters and comments.
 
-/// The source with spaces for everything that is not code; lines stay where they are.
+/// The source with everything that is not code replaced by spaces; line breaks stay.
 pub(super) fn code_only(source: &str) -> Vec<char> {
     let mut code: Vec<char> = source.chars().collect();
     let mut at = 0;
@@ -11,7 +11,7 @@ pub(super) fn code_only(source: &str) -> Vec<char> {
             ('"', _) => quoted_end(&code, at),
             ('\'', _) => match character_end(&code, at) {
                 Some(end) => end,
-                // A lifetime: its mark goes, so that its name is an ordinary word.
+                // A lifetime: only its quote is replaced, so that its name is an ordinary word.
                 None => at + 1,
             },
             (here, _) if is_word(here) => {
@@ -58,7 +58,7 @@ fn comment_end(code: &[char], mut at: usize) -> usize {
     code.len()
 }
 
-/// The end of what the mark at `at` opens and the same mark closes, with `\` before what does not count.
+/// The end of the literal that the quote at `at` opens, with `\` as the escape character.
 fn quoted_end(code: &[char], at: usize) -> usize {
     let mark = code[at];
     let mut next = at + 1;
@@ -68,7 +68,7 @@ fn quoted_end(code: &[char], at: usize) -> usize {
     (next + 1).min(code.len())
 }
 
-/// A character's end, or None if the mark begins a lifetime.
+/// The end of a character literal, or None if the quote starts a lifetime.
 fn character_end(code: &[char], at: usize) -> Option<usize> {
     match (code.get(at + 1)?, code.get(at + 2)) {
         ('\\', _) | (_, Some('\'')) => Some(quoted_end(code, at)),
@@ -76,7 +76,7 @@ fn character_end(code: &[char], at: usize) -> Option<usize> {
     }
 }
 
-/// After the word `r`, `br` or `cr`: the end of a raw string, or of the mark before a raw word, if one follows.
+/// After the word `r`, `br` or `cr`: the end of a raw string, or of the `#` of a raw identifier, if one follows.
 fn raw_end(code: &[char], at: usize) -> Option<usize> {
     let hashes = code[at..].iter().take_while(|c| **c == '#').count();
     match code.get(at + hashes)? {
@@ -91,7 +91,7 @@ fn raw_end(code: &[char], at: usize) -> Option<usize> {
     }
 }
 
-/// The word that begins at `at`, empty if none does.
+/// The word that starts at `at`; empty if none does.
 pub(super) fn word_at(code: &[char], at: usize) -> &[char] {
     let length = code[at..].iter().take_while(|c| is_word(**c)).count();
     &code[at..at + length]

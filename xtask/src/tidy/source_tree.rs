@@ -1,4 +1,4 @@
-//! The files that the rules look at: every text file that git tracks or would track, read once.
+//! The files that the rules check: every text file that git tracks or would track, read once.
 
 use std::{
     fs, io,
@@ -6,10 +6,10 @@ use std::{
     process::Command,
 };
 
-/// What is never ours, for when git is not there to tell.
-const NEVER_OURS: [&str; 3] = [".git", ".aldaba", "target"];
+/// Folders to leave out when git is not available.
+const IGNORED_FOLDERS: [&str; 3] = [".git", ".aldaba", "target"];
 
-/// A text file; its path counts from the root, with `/` between folders.
+/// A text file; its path is relative to the root, with `/` as separator.
 #[derive(Debug)]
 pub(super) struct SourceFile {
     pub(super) path: String,
@@ -21,7 +21,7 @@ impl SourceFile {
         self.extension() == Some("rs")
     }
 
-    /// The name of the crate whose manifest this is, for one in the folder `crates`.
+    /// The name of the crate if this file is the manifest of a crate in `crates`.
     fn crate_name(&self) -> Option<&str> {
         let name = self.path.strip_prefix("crates/")?.strip_suffix("/Cargo.toml")?;
         (!name.contains('/')).then_some(name)
@@ -46,18 +46,18 @@ impl SourceTree {
         paths.sort();
         paths.dedup();
         let files = paths.into_iter().filter_map(|path| {
-            let place = root.join(&path);
-            // A deleted file stays tracked until the next commit; a link has no text of its own.
-            if !fs::symlink_metadata(&place).ok()?.is_file() {
+            let file = root.join(&path);
+            // A deleted file stays tracked until the next commit; a symbolic link has no text of its own.
+            if !fs::symlink_metadata(&file).ok()?.is_file() {
                 return None;
             }
-            let text = String::from_utf8(fs::read(place).ok()?).ok().filter(|text| !text.contains('\0'))?;
+            let text = String::from_utf8(fs::read(file).ok()?).ok().filter(|text| !text.contains('\0'))?;
             Some(SourceFile { path, text })
         });
         Ok(Self { files: files.collect() })
     }
 
-    /// A house that exists only in a test.
+    /// A source tree for tests.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let source =
@@ -79,7 +79,7 @@ impl SourceTree {
     }
 }
 
-/// What git tracks or would track, or None where there is no git to ask.
+/// The files that git tracks or would track; None without git.
 fn tracked(root: &Path) -> Option<Vec<String>> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
@@ -97,7 +97,7 @@ fn walked(root: &Path) -> io::Result<Vec<String>> {
             let (path, kind) = (folder.join(entry.file_name()), entry.file_type()?);
             if kind.is_file() {
                 found.push(path.to_string_lossy().into_owned());
-            } else if kind.is_dir() && !NEVER_OURS.iter().any(|name| entry.file_name() == *name) {
+            } else if kind.is_dir() && !IGNORED_FOLDERS.iter().any(|name| entry.file_name() == *name) {
                 folders.push(path);
             }
         }
@@ -111,13 +111,13 @@ mod tests {
     use crate::temp_dir::TempDir;
 
     fn make_tree(files: &[(&str, &[u8])]) -> TempDir {
-        let make_tree = TempDir::new("tidy").unwrap();
+        let tree = TempDir::new("tidy").unwrap();
         for (path, bytes) in files {
-            let place = make_tree.path().join(path);
-            fs::create_dir_all(place.parent().unwrap()).unwrap();
-            fs::write(place, bytes).unwrap();
+            let file = tree.path().join(path);
+            fs::create_dir_all(file.parent().unwrap()).unwrap();
+            fs::write(file, bytes).unwrap();
         }
-        make_tree
+        tree
     }
 
     fn paths(root: &Path) -> Vec<String> {
@@ -129,29 +129,29 @@ mod tests {
     }
 
     #[test]
-    fn without_git_the_tree_is_walked() {
-        let make_tree = make_tree(&[
+    fn without_git_folders_are_walked() {
+        let tree = make_tree(&[
             ("crates/domain/Cargo.toml", b""),
             ("crates/domain/src/lib.rs", b"//! Words.\n"),
             ("picture.png", b"\x89PNG\0\xff"),
             ("target/debug/out.rs", b""),
         ]);
-        assert_eq!(paths(make_tree.path()), ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]);
+        assert_eq!(paths(tree.path()), ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]);
     }
 
     #[test]
-    fn with_git_what_is_ignored_or_deleted_does_not_count() {
-        let make_tree = make_tree(&[
+    fn with_git_ignored_and_deleted_files_are_left_out() {
+        let tree = make_tree(&[
             (".gitignore", b"/out\n"),
             ("new.rs", b""),
             ("old.rs", b""),
             ("gone.rs", b""),
             ("out/x.rs", b""),
         ]);
-        git(make_tree.path(), &["init", "-q"]);
-        git(make_tree.path(), &["add", "old.rs", "gone.rs"]);
-        fs::remove_file(make_tree.path().join("gone.rs")).unwrap();
-        assert_eq!(paths(make_tree.path()), [".gitignore", "new.rs", "old.rs"]);
+        git(tree.path(), &["init", "-q"]);
+        git(tree.path(), &["add", "old.rs", "gone.rs"]);
+        fs::remove_file(tree.path().join("gone.rs")).unwrap();
+        assert_eq!(paths(tree.path()), [".gitignore", "new.rs", "old.rs"]);
     }
 
     #[test]

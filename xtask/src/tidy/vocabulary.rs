@@ -26,11 +26,11 @@ const RETIRED: [(&str, &str); 14] = [
 const EXTENSIONS: [&str; 3] = ["rs", "md", "toml"];
 
 /// This file has to name what it looks for.
-const HERE: &str = "xtask/src/tidy/vocabulary.rs";
+const THIS_FILE: &str = "xtask/src/tidy/vocabulary.rs";
 
 pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
     let has_prose = |file: &&SourceFile| file.extension().is_some_and(|one| EXTENSIONS.contains(&one));
-    source_tree.files().filter(has_prose).filter(|file| file.path != HERE).flat_map(check_file).collect()
+    source_tree.files().filter(has_prose).filter(|file| file.path != THIS_FILE).flat_map(check_file).collect()
 }
 
 fn check_file(file: &SourceFile) -> Vec<Violation> {

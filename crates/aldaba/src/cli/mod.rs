@@ -72,7 +72,7 @@ pub(crate) enum Command {
     /// List and rotate the keys that sign tokens
     #[command(subcommand)]
     SigningKeys(SigningKeys),
-    /// Show the audit log: sign-ins, grants, tokens, administration (newest first)
+    /// Show the audit log: sign-ins, grants, tokens, webhooks, key rotations (newest first)
     Audit(Audit),
     /// Load records into a tenant, or generate sample records
     #[command(subcommand)]

@@ -15,8 +15,8 @@ pub(crate) const SESSION: &str = "aldaba-session";
 
 /// A fixture whose user, client and tenant no test changes.
 pub(crate) fn shared_fixture() -> &'static SignInFixture<'static> {
-    static LOBBY: OnceLock<SignInFixture<'static>> = OnceLock::new();
-    LOBBY.get_or_init(SignInFixture::new)
+    static SHARED: OnceLock<SignInFixture<'static>> = OnceLock::new();
+    SHARED.get_or_init(SignInFixture::new)
 }
 
 /// A browser in which the shared fixture's user is signed in.

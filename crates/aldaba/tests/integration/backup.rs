@@ -75,7 +75,7 @@ fn backup_restores_from_sqlite_to_postgres_and_back() {
     back.copy_master_key_from(&installation);
     let finished = restore(&back, &second).run().code(0);
     assert!(
-        finished.stdout.ends_with("rows restored; every tenant's numbers go on 1,000,000 further\n"),
+        finished.stdout.ends_with("rows; the sequence numbers of every tenant continue 1,000,000 higher\n"),
         "{finished:?}"
     );
     assert_eq!(listed(&back), listed(&installation));

@@ -1,4 +1,4 @@
-//! What a change does to its record and tells the log, for records of every ending.
+//! What each action of a change does to its record and to the log, for each kind of resource.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -8,37 +8,39 @@ use domain::change::Change;
 use domain::event::EventKind;
 use serde_json::json;
 
-use super::desk::{company, company_with, customer, delete, disable, enable, entity, fail, id_of, journal};
-use super::stage::Stage;
+use super::fixture::Fixture;
+use super::test_tenant::{
+    company, company_with, customer, delete, disable, enable, entity, fail, id_of, journal,
+};
 
 /// Customers, accounts and suppliers: never deleted, only disabled.
-pub(crate) async fn customers_live_until_they_are_disabled(stage: Stage) {
-    let desk = stage.desk().await;
+pub(crate) async fn customers_are_disabled_never_deleted(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let ana = customer("c1", "k1", "Ana");
-    desk.accept([company("c1"), ana.clone()]).await;
-    assert_eq!(desk.body(&ana).await["state"], "Enabled");
+    tenant.accept([company("c1"), ana.clone()]).await;
+    assert_eq!(tenant.body(&ana).await["state"], "Enabled");
 
-    desk.accept([customer("c1", "k1", "Ana Ruiz")]).await;
-    assert_eq!(desk.body(&ana).await["tradeName"], "Ana Ruiz");
+    tenant.accept([customer("c1", "k1", "Ana Ruiz")]).await;
+    assert_eq!(tenant.body(&ana).await["tradeName"], "Ana Ruiz");
 
-    desk.accept([disable(ana.clone())]).await;
-    let disabled = desk.body(&ana).await;
+    tenant.accept([disable(ana.clone())]).await;
+    let disabled = tenant.body(&ana).await;
     assert_eq!(disabled["state"], "Disabled");
     assert_eq!(disabled["tradeName"], "Ana Ruiz", "disabling keeps the data");
 
-    desk.accept([customer("c1", "k1", "Ana Gil")]).await;
-    let updated = desk.body(&ana).await;
+    tenant.accept([customer("c1", "k1", "Ana Gil")]).await;
+    let updated = tenant.body(&ana).await;
     assert_eq!(updated["tradeName"], "Ana Gil");
     assert_eq!(updated["state"], "Disabled", "an upsert does not enable");
 
-    desk.accept([enable(ana.clone())]).await;
-    assert_eq!(desk.body(&ana).await["state"], "Enabled");
+    tenant.accept([enable(ana.clone())]).await;
+    assert_eq!(tenant.body(&ana).await["state"], "Enabled");
 
-    let before_the_failure = desk.record(&ana).await;
-    desk.accept([fail(ana.clone())]).await;
-    assert_eq!(desk.record(&ana).await, before_the_failure, "a failure is only told");
+    let before_failure = tenant.record(&ana).await;
+    tenant.accept([fail(ana.clone())]).await;
+    assert_eq!(tenant.record(&ana).await, before_failure, "a failure only writes a log entry");
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 customers k1 Created",
@@ -52,28 +54,28 @@ pub(crate) async fn customers_live_until_they_are_disabled(stage: Stage) {
 }
 
 /// Journals and most others: deleted, and without a state.
-pub(crate) async fn journals_live_until_they_are_deleted(stage: Stage) {
-    let desk = stage.desk().await;
+pub(crate) async fn journals_are_deleted_and_have_no_state(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let opening = journal("c1", "j1", r#"{"total":1.50}"#);
-    desk.accept([company("c1"), opening.clone()]).await;
-    let body = desk.record(&opening).await.unwrap().body;
+    tenant.accept([company("c1"), opening.clone()]).await;
+    let body = tenant.record(&opening).await.unwrap().body;
     assert!(
         body.starts_with(r#"{"total":1.50,"correlationId":"j1","version":""#),
-        "the writer's members come first and as they were written: {body}"
+        "the writer's members come first and unchanged: {body}"
     );
     assert!(!body.contains("state"));
 
-    desk.accept([journal("c1", "j1", r#"{"total":2}"#)]).await;
-    assert_eq!(desk.body(&opening).await["total"], 2);
+    tenant.accept([journal("c1", "j1", r#"{"total":2}"#)]).await;
+    assert_eq!(tenant.body(&opening).await["total"], 2);
 
-    desk.accept([delete(opening.clone())]).await;
-    assert!(!desk.has(&opening).await);
-    assert_eq!(desk.ids(&opening).await, [""; 0]);
+    tenant.accept([delete(opening.clone())]).await;
+    assert!(!tenant.has(&opening).await);
+    assert_eq!(tenant.ids(&opening).await, [""; 0]);
 
-    desk.accept([fail(opening.clone())]).await;
-    assert!(!desk.has(&opening).await, "a failure makes no record");
+    tenant.accept([fail(opening.clone())]).await;
+    assert!(!tenant.has(&opening).await, "a failure creates no record");
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 journals j1 Created",
@@ -84,20 +86,20 @@ pub(crate) async fn journals_live_until_they_are_deleted(stage: Stage) {
     );
 }
 
-/// Companies: disabled and enabled, which tells Updated, and deleted.
-pub(crate) async fn companies_can_be_disabled_and_deleted(stage: Stage) {
-    let desk = stage.desk().await;
+/// Companies: disabling and enabling write Updated events; deletion writes Deleted.
+pub(crate) async fn companies_can_be_disabled_and_deleted(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let iturri = company("c1");
-    desk.accept([iturri.clone()]).await;
-    desk.accept([disable(iturri.clone())]).await;
-    assert_eq!(desk.body(&iturri).await["state"], "Disabled");
-    desk.accept([customer("c1", "k1", "Ana")]).await;
-    desk.accept([enable(iturri.clone()), fail(iturri.clone())]).await;
-    assert_eq!(desk.body(&iturri).await["state"], "Enabled");
-    desk.accept([delete(iturri.clone())]).await;
-    assert!(!desk.has(&iturri).await);
+    tenant.accept([iturri.clone()]).await;
+    tenant.accept([disable(iturri.clone())]).await;
+    assert_eq!(tenant.body(&iturri).await["state"], "Disabled");
+    tenant.accept([customer("c1", "k1", "Ana")]).await;
+    tenant.accept([enable(iturri.clone()), fail(iturri.clone())]).await;
+    assert_eq!(tenant.body(&iturri).await["state"], "Enabled");
+    tenant.accept([delete(iturri.clone())]).await;
+    assert!(!tenant.has(&iturri).await);
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 companies c1 Updated",
@@ -107,80 +109,81 @@ pub(crate) async fn companies_can_be_disabled_and_deleted(stage: Stage) {
             "6 companies c1 Deleted",
         ]
     );
-    for entry in desk.log().await {
+    for entry in tenant.log().await {
         assert_eq!(&*entry.company, "c1", "a company belongs to itself");
     }
 }
 
-/// CompanyData and CompanySettings: there is one, and it is only ever updated.
-pub(crate) async fn company_data_is_only_ever_updated(stage: Stage) {
-    let desk = stage.desk().await;
+/// CompanyData and CompanySettings: a tenant has one of each, and every event is Updated.
+pub(crate) async fn company_data_only_has_updated_events(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let data = entity("CompanyData", "d1", r#"{"phone":"948"}"#);
-    desk.accept([data.clone()]).await;
-    desk.accept([entity("CompanyData", "d1", r#"{"phone":"945"}"#)]).await;
-    assert_eq!(desk.body(&data).await["phone"], "945");
-    assert_eq!(desk.told().await, ["1 CompanyData d1 Updated", "2 CompanyData d1 Updated"]);
+    tenant.accept([data.clone()]).await;
+    tenant.accept([entity("CompanyData", "d1", r#"{"phone":"945"}"#)]).await;
+    assert_eq!(tenant.body(&data).await["phone"], "945");
+    assert_eq!(tenant.log_lines().await, ["1 CompanyData d1 Updated", "2 CompanyData d1 Updated"]);
 }
 
-pub(crate) async fn a_record_carries_the_number_and_the_version_of_its_entry(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1")]).await;
+pub(crate) async fn record_has_the_sequence_and_version_of_its_log_entry(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1")]).await;
     let ana = customer("c1", "k1", "Ana");
     let steps = [ana.clone(), customer("c1", "k1", "Ana Ruiz"), disable(ana.clone()), enable(ana.clone())];
     for (step, number) in steps.into_iter().zip(2_u64..) {
-        let now = stage.clock.forward(Duration::from_millis(1500));
-        let counts = desk.accept([step]).await;
-        let entry = desk.last_entry().await;
+        let now = fixture.clock.advance(Duration::from_millis(1500));
+        let counts = tenant.accept([step]).await;
+        let entry = tenant.last_entry().await;
         assert_eq!((counts.accepted, counts.last_sequence), (1, number));
         assert_eq!((entry.sequence, entry.version), (number, now));
-        assert_eq!(desk.record(&ana).await.unwrap().sequence, number);
-        let body = desk.body(&ana).await;
+        assert_eq!(tenant.record(&ana).await.unwrap().sequence, number);
+        let body = tenant.body(&ana).await;
         assert_eq!(body["sequenceVersion"], json!(number.to_string()));
         assert_eq!(body["version"], json!(entry.version.iso()));
     }
 }
 
-pub(crate) async fn versions_grow_while_the_clock_stands_or_jumps_back(stage: Stage) {
-    let desk = stage.desk().await;
-    let start = stage.now();
-    desk.accept([company("c1"), company("c2")]).await;
-    desk.accept([company("c3")]).await;
-    stage.clock.back(Duration::from_hours(1));
-    desk.accept([company("c4"), company("c5")]).await;
-    let later = stage.clock.forward(Duration::from_hours(2));
-    desk.accept([company("c6")]).await;
-    let versions: Vec<Ticks> = desk.log().await.iter().map(|entry| entry.version).collect();
+pub(crate) async fn versions_grow_when_the_clock_stops_or_goes_back(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let start = fixture.now();
+    tenant.accept([company("c1"), company("c2")]).await;
+    tenant.accept([company("c3")]).await;
+    fixture.clock.rewind(Duration::from_hours(1));
+    tenant.accept([company("c4"), company("c5")]).await;
+    let later = fixture.clock.advance(Duration::from_hours(2));
+    tenant.accept([company("c6")]).await;
+    let versions: Vec<Ticks> = tenant.log().await.iter().map(|entry| entry.version).collect();
     let tick = |count: i64| Ticks(start.0 + count);
     assert_eq!(versions, [tick(0), tick(1), tick(2), tick(3), tick(4), later]);
-    assert_eq!(desk.body(&company("c5")).await["version"], json!(tick(4).iso()));
+    assert_eq!(tenant.body(&company("c5")).await["version"], json!(tick(4).iso()));
 }
 
-pub(crate) async fn numbers_count_from_one_in_every_tenant(stage: Stage) {
-    let (bilbao, vigo) = (stage.desk().await, stage.desk().await);
+pub(crate) async fn sequences_start_at_one_in_every_tenant(fixture: Fixture) {
+    let (bilbao, vigo) = (fixture.add_tenant().await, fixture.add_tenant().await);
     assert_eq!((bilbao.head().await, vigo.head().await), (0, 0));
     for number in 1..=3 {
         let id = format!("c{number}");
         assert_eq!(bilbao.accept([company(&id)]).await.last_sequence, number);
         assert_eq!(vigo.accept([company(&id)]).await.last_sequence, number);
     }
-    assert_eq!(bilbao.told().await, vigo.told().await);
+    assert_eq!(bilbao.log_lines().await, vigo.log_lines().await);
     assert_eq!(
-        bilbao.told().await,
+        bilbao.log_lines().await,
         ["1 companies c1 Created", "2 companies c2 Created", "3 companies c3 Created"]
     );
 }
 
-pub(crate) async fn what_changes_nothing_leaves_no_trace(stage: Stage) {
-    let desk = stage.desk().await;
+pub(crate) async fn unchanged_records_write_no_log_entry(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let nested = r#"{"lines":[{"debit":1.0,"account":"57"}],"notes":{"es":"a","en":"b"}}"#;
     let reordered = r#"{"notes":{"en":"b","es":"a"},"lines":[{"account":"57","debit":1.0}]}"#;
     let (ana, opening) = (customer("c1", "k1", "Ana"), journal("c1", "j1", nested));
-    desk.accept([company("c1"), ana.clone(), opening.clone(), entity("Product", "p1", "{}")]).await;
-    let seen = [desk.record(&ana).await, desk.record(&opening).await, desk.record(&company("c1")).await];
-    let pages = [desk.page(&ana, 0, 10).await, desk.page(&opening, 0, 10).await];
+    tenant.accept([company("c1"), ana.clone(), opening.clone(), entity("Product", "p1", "{}")]).await;
+    let records =
+        [tenant.record(&ana).await, tenant.record(&opening).await, tenant.record(&company("c1")).await];
+    let pages = [tenant.page(&ana, 0, 10).await, tenant.page(&opening, 0, 10).await];
 
-    stage.clock.forward(Duration::from_mins(1));
-    let idle = [
+    fixture.clock.advance(Duration::from_mins(1));
+    let unchanged = [
         company("c1"),
         enable(company("c1")),
         ana.clone(),
@@ -190,37 +193,37 @@ pub(crate) async fn what_changes_nothing_leaves_no_trace(stage: Stage) {
         journal("c1", "j1", &nested.replace(':', " : ")),
         entity("Product", "p1", "{}"),
     ];
-    let counts = desk.accept(idle).await;
+    let counts = tenant.accept(unchanged).await;
     assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (8, 0, 4));
-    assert_eq!(desk.head().await, 4);
-    assert_eq!(desk.log().await.len(), 4);
+    assert_eq!(tenant.head().await, 4);
+    assert_eq!(tenant.log().await.len(), 4);
     assert_eq!(
-        [desk.record(&ana).await, desk.record(&opening).await, desk.record(&company("c1")).await],
-        seen
+        [tenant.record(&ana).await, tenant.record(&opening).await, tenant.record(&company("c1")).await],
+        records
     );
-    assert_eq!([desk.page(&ana, 0, 10).await, desk.page(&opening, 0, 10).await], pages);
+    assert_eq!([tenant.page(&ana, 0, 10).await, tenant.page(&opening, 0, 10).await], pages);
 
-    desk.accept([disable(ana.clone()), disable(ana.clone()), ana.clone()]).await;
-    desk.accept([disable(ana.clone())]).await;
-    assert_eq!(desk.head().await, 5, "disabling twice is disabling once");
-    assert_eq!(desk.body(&ana).await["state"], "Disabled");
+    tenant.accept([disable(ana.clone()), disable(ana.clone()), ana.clone()]).await;
+    tenant.accept([disable(ana.clone())]).await;
+    assert_eq!(tenant.head().await, 5, "disabling twice writes one entry");
+    assert_eq!(tenant.body(&ana).await["state"], "Disabled");
 
-    desk.accept([journal("c1", "j1", &nested.replace("1.0", "1.00"))]).await;
-    assert_eq!(desk.head().await, 6, "numbers are kept to the digit");
+    tenant.accept([journal("c1", "j1", &nested.replace("1.0", "1.00"))]).await;
+    assert_eq!(tenant.head().await, 6, "numbers keep every digit");
 }
 
-pub(crate) async fn an_entry_keeps_all_that_was_said(stage: Stage) {
-    let mut desk = stage.desk().await;
-    desk.process = domain::Guid::parse("9b2f7c1e-5a44-4d0e-8a53-0f6d6f1f9a01").unwrap();
-    let said = Change {
+pub(crate) async fn log_entry_has_every_member_of_the_change(fixture: Fixture) {
+    let mut tenant = fixture.add_tenant().await;
+    tenant.process = domain::Guid::parse("9b2f7c1e-5a44-4d0e-8a53-0f6d6f1f9a01").unwrap();
+    let change = Change {
         user: "maría".into(),
         source_interface: "ERP \"Norte\"".into(),
         source_action: "Save".into(),
         ..customer("c1", "k1", "Ana")
     };
-    desk.accept([company("c1"), said.clone()]).await;
-    desk.accept([disable(said)]).await;
-    let log = desk.log().await;
+    tenant.accept([company("c1"), change.clone()]).await;
+    tenant.accept([disable(change)]).await;
+    let log = tenant.log().await;
     assert_eq!((&*log[0].user, &*log[0].source_interface, &*log[0].source_action), ("", "", ""));
     for entry in &log[1..] {
         assert_eq!(entry.resource, customer("c1", "k1", "").resource);
@@ -229,21 +232,21 @@ pub(crate) async fn an_entry_keeps_all_that_was_said(stage: Stage) {
             (&*entry.user, &*entry.source_interface, &*entry.source_action),
             ("maría", "ERP \"Norte\"", "Save")
         );
-        assert_eq!((entry.process, entry.changes.as_deref(), entry.envelope), (desk.process, None, 1));
+        assert_eq!((entry.process, entry.changes.as_deref(), entry.envelope), (tenant.process, None, 1));
     }
     let conversations: HashSet<_> = log.iter().map(|entry| entry.conversation).collect();
-    assert_eq!(conversations.len(), 3, "every change is a conversation of its own");
+    assert_eq!(conversations.len(), 3, "every change has its own conversation id");
     assert_eq!(
         log.iter().map(|entry| entry.kind).collect::<Vec<_>>(),
         [EventKind::Created, EventKind::Created, EventKind::Disabled]
     );
 }
 
-/// Each line stands on what the lines before it did, within one batch as well.
-pub(crate) async fn a_batch_sees_its_own_earlier_lines(stage: Stage) {
-    let desk = stage.desk().await;
+/// Each line sees the effect of the earlier lines of its batch.
+pub(crate) async fn batch_sees_its_own_earlier_lines(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let ana = customer("c1", "k1", "Ana");
-    let counts = desk
+    let counts = tenant
         .accept([
             company_with("c1", "Talleres Iturri", 8),
             ana.clone(),
@@ -255,7 +258,7 @@ pub(crate) async fn a_batch_sees_its_own_earlier_lines(stage: Stage) {
         .await;
     assert_eq!((counts.accepted, counts.last_sequence), (6, 4));
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 customers k1 Created",
@@ -263,35 +266,48 @@ pub(crate) async fn a_batch_sees_its_own_earlier_lines(stage: Stage) {
             "4 customers k1 Disabled",
         ]
     );
-    let body = desk.body(&ana).await;
+    let body = tenant.body(&ana).await;
     assert_eq!(
         (&body["tradeName"], &body["state"], &body["sequenceVersion"]),
         (&json!("Ana Ruiz"), &json!("Disabled"), &json!("4"))
     );
-    let page = desk.page(&ana, 0, 10).await;
+    let page = tenant.page(&ana, 0, 10).await;
     assert_eq!((page.total, page.version, page.head), (1, 4, 4));
 }
 
-pub(crate) async fn an_id_is_deleted_and_made_again_within_a_batch(stage: Stage) {
-    let desk = stage.desk().await;
-    let made = |id: &str, text: &str| journal("c1", id, &format!(r#"{{"text":"{text}"}}"#));
-    let gone = |id: &str| delete(made(id, ""));
-    desk.accept([company("c1"), made("j1", "old"), made("j2", "old"), made("j3", "old")]).await;
+pub(crate) async fn record_can_be_deleted_and_recreated_within_a_batch(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let journal_with = |id: &str, text: &str| journal("c1", id, &format!(r#"{{"text":"{text}"}}"#));
+    let deletion = |id: &str| delete(journal_with(id, ""));
+    tenant
+        .accept([
+            company("c1"),
+            journal_with("j1", "old"),
+            journal_with("j2", "old"),
+            journal_with("j3", "old"),
+        ])
+        .await;
 
-    desk.accept([made("j4", "short-lived"), gone("j4")]).await;
-    assert!(!desk.has(&made("j4", "")).await);
-    assert_eq!(desk.ids(&made("any", "")).await, ["j1", "j2", "j3"]);
+    tenant.accept([journal_with("j4", "short-lived"), deletion("j4")]).await;
+    assert!(!tenant.has(&journal_with("j4", "")).await);
+    assert_eq!(tenant.ids(&journal_with("any", "")).await, ["j1", "j2", "j3"]);
 
-    desk.accept([gone("j1"), made("j1", "new")]).await;
-    assert_eq!(desk.body(&made("j1", "")).await["text"], "new");
-    assert_eq!(desk.ids(&made("any", "")).await, ["j2", "j3", "j1"], "made anew is made last");
-
-    desk.accept([gone("j2"), made("j2", "new"), gone("j2")]).await;
-    desk.accept([made("j5", "a"), gone("j5"), made("j5", "b"), made("j6", "c")]).await;
-    assert_eq!(desk.body(&made("j5", "")).await["text"], "b");
-    assert_eq!(desk.ids(&made("any", "")).await, ["j3", "j1", "j5", "j6"]);
+    tenant.accept([deletion("j1"), journal_with("j1", "new")]).await;
+    assert_eq!(tenant.body(&journal_with("j1", "")).await["text"], "new");
     assert_eq!(
-        desk.told().await[4..],
+        tenant.ids(&journal_with("any", "")).await,
+        ["j2", "j3", "j1"],
+        "a recreated record comes last"
+    );
+
+    tenant.accept([deletion("j2"), journal_with("j2", "new"), deletion("j2")]).await;
+    tenant
+        .accept([journal_with("j5", "a"), deletion("j5"), journal_with("j5", "b"), journal_with("j6", "c")])
+        .await;
+    assert_eq!(tenant.body(&journal_with("j5", "")).await["text"], "b");
+    assert_eq!(tenant.ids(&journal_with("any", "")).await, ["j3", "j1", "j5", "j6"]);
+    assert_eq!(
+        tenant.log_lines().await[4..],
         [
             "5 journals j4 Created",
             "6 journals j4 Deleted",
@@ -308,28 +324,28 @@ pub(crate) async fn an_id_is_deleted_and_made_again_within_a_batch(stage: Stage)
     );
 }
 
-/// Ids are compared byte by byte, and looked for as they are.
-pub(crate) async fn any_text_can_be_an_id(stage: Stage) {
-    let desk = stage.desk().await;
+/// Ids are compared byte by byte.
+pub(crate) async fn any_text_is_a_valid_id(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let long = "ñ".repeat(200);
     let ids = [
         "k", "K", "k ", " k", "ñ", "n\u{303}", "ß", "ss", "%", "_", "'\"\\", "🗝️", "a/b?c#d", "\u{1}", &long,
     ];
-    desk.accept(ids.iter().map(|id| company(id))).await;
-    desk.accept(ids.iter().map(|id| journal(id, id, &format!("{{\"n\":{}}}", json!(id))))).await;
-    assert_eq!(desk.ids(&company("any")).await, ids);
+    tenant.accept(ids.iter().map(|id| company(id))).await;
+    tenant.accept(ids.iter().map(|id| journal(id, id, &format!("{{\"n\":{}}}", json!(id))))).await;
+    assert_eq!(tenant.ids(&company("any")).await, ids);
     for id in ids {
-        let one = journal(id, id, "{}");
-        assert_eq!(desk.body(&one).await["n"], json!(id));
-        assert_eq!(desk.page(&one, 0, 10).await.bodies.iter().map(id_of).collect::<Vec<_>>(), [id]);
+        let subject = journal(id, id, "{}");
+        assert_eq!(tenant.body(&subject).await["n"], json!(id));
+        assert_eq!(tenant.page(&subject, 0, 10).await.bodies.iter().map(id_of).collect::<Vec<_>>(), [id]);
     }
-    desk.accept(ids.iter().map(|id| company(id))).await;
-    assert_eq!(desk.head().await, 2 * ids.len() as u64, "each was found again");
+    tenant.accept(ids.iter().map(|id| company(id))).await;
+    assert_eq!(tenant.head().await, 2 * ids.len() as u64, "every id was found again");
     for absent in ["k\0", "\0", "SS", "", "kk"] {
-        let found = desk.store.find_record(&desk.tenant, None, company("any").resource, absent).await;
+        let found = tenant.store.find_record(&tenant.id, None, company("any").resource, absent).await;
         assert_eq!(found, Ok(None), "{absent:?}");
         assert_eq!(
-            desk.find_page(Some(absent), journal("any", "j", "{}").resource, 0, 1).await,
+            tenant.find_page(Some(absent), journal("any", "j", "{}").resource, 0, 1).await,
             None,
             "{absent:?}"
         );

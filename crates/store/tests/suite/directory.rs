@@ -1,13 +1,13 @@
-//! Tenants, users and memberships: kept as they were given, unique, changed only where they are there.
+//! Tenants, users and memberships: stored unchanged, unique, and updated only if they exist.
 
 use std::time::Duration;
 
 use domain::{Guid, MembershipId, TenantId, UserId};
 use store::{FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, User};
 
-use super::stage::{Stage, tenant};
+use super::fixture::{Fixture, new_tenant};
 
-pub(crate) fn user(stage: &Stage, id: &str) -> User {
+pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
     User {
         id: UserId::new(id),
         email: format!("{id}@asesoría.example"),
@@ -15,12 +15,12 @@ pub(crate) fn user(stage: &Stage, id: &str) -> User {
         lang: "eu".into(),
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".into(),
         status: Status::Active,
-        created_at: stage.now(),
+        created_at: fixture.now(),
         revision: FIRST_REVISION,
     }
 }
 
-pub(crate) fn membership(stage: &Stage, id: &str, user: &str, tenant: &TenantId) -> Membership {
+pub(crate) fn membership(fixture: &Fixture, id: &str, user: &str, tenant: &TenantId) -> Membership {
     Membership {
         id: MembershipId::new(id),
         user: UserId::new(user),
@@ -29,22 +29,22 @@ pub(crate) fn membership(stage: &Stage, id: &str, user: &str, tenant: &TenantId)
         key_user_correlation_id: Guid::from_bytes([9; 16]),
         equipo_user_id: "E-7".into(),
         second_client_id: "S-8".into(),
-        created_at: stage.now(),
+        created_at: fixture.now(),
         last_used_at: None,
     }
 }
 
-pub(crate) async fn tenants_are_kept_as_given(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
+    let store = &fixture.store;
     // Added in another order than their times of creation.
-    let second = Tenant { status: Status::Disabled, ..tenant("a", stage.now()) };
-    let first = tenant("b", stage.now() + Duration::from_secs(1));
+    let second = Tenant { status: Status::Disabled, ..new_tenant("a", fixture.now()) };
+    let first = new_tenant("b", fixture.now() + Duration::from_secs(1));
     store.add_tenant(&first).await.unwrap();
     store.add_tenant(&second).await.unwrap();
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(first.clone())));
     assert_eq!(store.find_tenant(&second.id).await, Ok(Some(second.clone())));
-    for nobody in ["", "B", "b ", "b\0"] {
-        assert_eq!(store.find_tenant(&TenantId::new(nobody)).await, Ok(None));
+    for unknown in ["", "B", "b ", "b\0"] {
+        assert_eq!(store.find_tenant(&TenantId::new(unknown)).await, Ok(None));
     }
     assert_eq!(
         store.list_tenants(&ListQuery::default()).await.map(|page| page.rows),
@@ -52,7 +52,7 @@ pub(crate) async fn tenants_are_kept_as_given(stage: Stage) {
         "by time, then by id"
     );
 
-    let same_id = Tenant { name: "Otra".into(), ..tenant("b", stage.now()) };
+    let same_id = Tenant { name: "Otra".into(), ..new_tenant("b", fixture.now()) };
     assert_eq!(store.add_tenant(&same_id).await, Err(StoreError::Exists("a tenant \"b\"".into())));
     assert_eq!(store.set_tenant_status(&first.id, Status::Disabled).await, Ok(true));
     let disabled = Tenant { status: Status::Disabled, revision: 2, ..first.clone() };
@@ -62,20 +62,20 @@ pub(crate) async fn tenants_are_kept_as_given(stage: Stage) {
     assert_eq!(store.set_tenant_status(&TenantId::new("c"), Status::Active).await, Ok(false));
 }
 
-pub(crate) async fn users_are_kept_as_given(stage: Stage) {
-    let store = &stage.store;
-    let maria = User { created_at: stage.now() + Duration::from_secs(1), ..user(&stage, "maria") };
-    let (jon, ane) = (user(&stage, "jon"), user(&stage, "ane"));
-    for one in [&maria, &jon, &ane] {
-        store.add_user(one, &[]).await.unwrap();
+pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
+    let store = &fixture.store;
+    let maria = User { created_at: fixture.now() + Duration::from_secs(1), ..user(&fixture, "maria") };
+    let (jon, ane) = (user(&fixture, "jon"), user(&fixture, "ane"));
+    for user in [&maria, &jon, &ane] {
+        store.add_user(user, &[]).await.unwrap();
     }
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
-    for nobody in ["", "MARIA", "maria\0"] {
-        assert_eq!(store.find_user(&UserId::new(nobody)).await, Ok(None), "{nobody:?}");
+    for unknown in ["", "MARIA", "maria\0"] {
+        assert_eq!(store.find_user(&UserId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
-    for nobody in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
-        assert_eq!(store.find_user_by_email(nobody).await, Ok(None), "{nobody:?}");
+    for unknown in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
+        assert_eq!(store.find_user_by_email(unknown).await, Ok(None), "{unknown:?}");
     }
     assert_eq!(
         store.list_users(&ListQuery::default()).await.map(|page| page.rows),
@@ -99,20 +99,20 @@ pub(crate) async fn users_are_kept_as_given(stage: Stage) {
     assert_eq!(store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 3);
 }
 
-pub(crate) async fn memberships_are_kept_as_given(stage: Stage) {
-    let store = &stage.store;
-    let (bilbao, vigo) = (stage.desk().await.tenant, stage.desk().await.tenant);
+pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
+    let store = &fixture.store;
+    let (bilbao, vigo) = (fixture.add_tenant().await.id, fixture.add_tenant().await.id);
     let (maria, jon) = (UserId::new("maria"), UserId::new("jon"));
     let late = Membership {
-        created_at: stage.now() + Duration::from_secs(1),
+        created_at: fixture.now() + Duration::from_secs(1),
         modules: String::new(),
-        last_used_at: Some(stage.now()),
-        ..membership(&stage, "m1", "maria", &bilbao)
+        last_used_at: Some(fixture.now()),
+        ..membership(&fixture, "m1", "maria", &bilbao)
     };
-    let early = membership(&stage, "m2", "maria", &vigo);
-    let other = membership(&stage, "m3", "jon", &bilbao);
-    for one in [&late, &early, &other] {
-        store.add_membership(one).await.unwrap();
+    let early = membership(&fixture, "m2", "maria", &vigo);
+    let other = membership(&fixture, "m3", "jon", &bilbao);
+    for membership in [&late, &early, &other] {
+        store.add_membership(membership).await.unwrap();
     }
     assert_eq!(
         store.list_memberships(&maria, &ListQuery::default()).await.map(|page| page.rows),
@@ -128,9 +128,9 @@ pub(crate) async fn memberships_are_kept_as_given(stage: Stage) {
     );
 
     let exists = Err(StoreError::Exists("such a membership".into()));
-    let same_pair = membership(&stage, "m4", "maria", &vigo);
+    let same_pair = membership(&fixture, "m4", "maria", &vigo);
     assert_eq!(store.add_membership(&same_pair).await, exists);
-    let same_id = membership(&stage, "m1", "jon", &vigo);
+    let same_id = membership(&fixture, "m1", "jon", &vigo);
     assert_eq!(store.add_membership(&same_id).await, exists);
 
     assert_eq!(store.remove_membership(&maria, &vigo).await, Ok(true));

@@ -1,57 +1,57 @@
-//! Who keeps what was read is told when it may be out of date: before who changed it has an answer.
+//! Invalidation counters: they are bumped before the changing call returns, so that caches never serve older data.
 
 use domain::Secret;
 use domain::subscription::Products;
 use store::{KeySlot, Status};
 
-use super::applications::{client, subscription};
-use super::desk::{company, customer};
-use super::stage::Stage;
+use super::clients::{client, subscription};
+use super::fixture::Fixture;
+use super::test_tenant::{company, customer};
 
-pub(crate) async fn a_change_moves_its_tenants_records(stage: Stage) {
-    let (desk, other) = (stage.desk().await, stage.desk().await);
+pub(crate) async fn change_bumps_its_tenants_records_version(fixture: Fixture) {
+    let (tenant, other) = (fixture.add_tenant().await, fixture.add_tenant().await);
     let invalidation =
-        || [&desk, &other].map(|desk| stage.store.invalidation().records_version(&desk.tenant));
+        || [&tenant, &other].map(|tenant| fixture.store.invalidation().records_version(&tenant.id));
     let before = invalidation();
-    desk.accept([company("c")]).await;
-    let made = invalidation();
-    assert!(made[0] > before[0]);
-    assert_eq!(made[1], before[1], "another tenant's stay");
-    desk.accept([customer("c", "1", "Ana")]).await;
-    assert!(invalidation()[0] > made[0]);
+    tenant.accept([company("c")]).await;
+    let after = invalidation();
+    assert!(after[0] > before[0]);
+    assert_eq!(after[1], before[1], "another tenant's version is unchanged");
+    tenant.accept([customer("c", "1", "Ana")]).await;
+    assert!(invalidation()[0] > after[0]);
 }
 
-pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
-    let store = &stage.store;
-    let desk = stage.desk().await;
-    let (client, one) = (client(&stage, "erp"), subscription(&stage, "a"));
+pub(crate) async fn access_changes_bump_the_access_version(fixture: Fixture) {
+    let store = &fixture.store;
+    let tenant = fixture.add_tenant().await;
+    let (client, subscription) = (client(&fixture, "erp"), subscription(&fixture, "a"));
     store.add_client(&client, &Secret::new("secret")).await.unwrap();
-    store.add_subscription(&one, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
-    assert_ne!(one.products, Products::default());
+    store.add_subscription(&subscription, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
+    assert_ne!(subscription.products, Products::default());
     let mut last = store.invalidation().access_version();
-    let mut moved = |what: &str| {
+    let mut assert_bumped = |what: &str| {
         let now = store.invalidation().access_version();
         assert!(now > last, "{what}");
         last = now;
     };
     store.set_client_status(&client.id, Status::Active).await.unwrap();
-    moved("a client");
-    store.set_subscription_status(&one.id, Status::Disabled).await.unwrap();
-    moved("a subscription's standing");
-    store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), stage.now()).await.unwrap();
-    moved("a key");
-    store.set_daily_quota(&one.id, Some(1)).await.unwrap();
-    moved("a quota");
-    store.cancel_subscription(&one.id, stage.now()).await.unwrap();
-    moved("a cancellation");
+    assert_bumped("a client");
+    store.set_subscription_status(&subscription.id, Status::Disabled).await.unwrap();
+    assert_bumped("a subscription's status");
+    store.rotate_key(&subscription.id, KeySlot::Primary, &Secret::new("a3"), fixture.now()).await.unwrap();
+    assert_bumped("a key");
+    store.set_daily_quota(&subscription.id, Some(1)).await.unwrap();
+    assert_bumped("a quota");
+    store.cancel_subscription(&subscription.id, fixture.now()).await.unwrap();
+    assert_bumped("a cancellation");
     store.set_user_status(&domain::UserId::new("u"), Status::Disabled).await.unwrap();
-    moved("a user");
-    store.remove_membership(&domain::UserId::new("u"), &desk.tenant).await.unwrap();
-    moved("a membership");
-    store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
-    moved("a tenant");
-    let records = store.invalidation().records_version(&desk.tenant);
-    store.erase_tenant(&desk.tenant).await.unwrap();
-    moved("an erased tenant");
-    assert!(store.invalidation().records_version(&desk.tenant) > records);
+    assert_bumped("a user");
+    store.remove_membership(&domain::UserId::new("u"), &tenant.id).await.unwrap();
+    assert_bumped("a membership");
+    store.set_tenant_status(&tenant.id, Status::Disabled).await.unwrap();
+    assert_bumped("a tenant");
+    let records = store.invalidation().records_version(&tenant.id);
+    store.erase_tenant(&tenant.id).await.unwrap();
+    assert_bumped("an erased tenant");
+    assert!(store.invalidation().records_version(&tenant.id) > records);
 }

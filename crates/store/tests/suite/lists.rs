@@ -1,13 +1,13 @@
-//! Lists come in pages in order of creation: `(created_at, id)`, without gaps or repetitions.
+//! Lists are read in pages, in order of `(created_at, id)`, without gaps or repetitions.
 
 use std::time::Duration;
 
 use domain::{ClientId, MembershipId, Secret, UserId};
 use store::{Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant, User};
 
-use super::applications::{client, subscription};
+use super::clients::{client, subscription};
 use super::directory::{membership, user};
-use super::stage::{Stage, tenant};
+use super::fixture::{Fixture, new_tenant};
 
 /// Ids in the order of their list: `(seconds after the start, id)`.
 const ORDER: [(u64, &str); 5] = [(0, "z"), (1, "a"), (1, "a-1"), (1, "b"), (2, "A")];
@@ -24,18 +24,18 @@ async fn check_pages<T>(
     expected: &[&str],
 ) {
     for rows_max in [1, 2, 3, 5, 6, LIST_ROWS_MAX, usize::MAX] {
-        let (mut query, mut seen) = (ListQuery { after: None, rows_max }, Vec::new());
+        let (mut query, mut ids) = (ListQuery { after: None, rows_max }, Vec::new());
         loop {
             let page = list(query).await.unwrap();
             assert!(page.rows.len() <= rows_max);
             assert!(page.next.is_none() || page.rows.len() == rows_max, "only the last page is short");
-            seen.extend(page.rows.iter().map(|row| id(row).to_owned()));
+            ids.extend(page.rows.iter().map(|row| id(row).to_owned()));
             if page.next.is_none() {
                 break;
             }
             query = ListQuery { after: page.next, rows_max };
         }
-        assert_eq!(seen, expected, "pages of {rows_max}");
+        assert_eq!(ids, expected, "pages of {rows_max}");
     }
 }
 
@@ -43,69 +43,69 @@ fn expected() -> [&'static str; 5] {
     ORDER.map(|(_, id)| id)
 }
 
-pub(crate) async fn tenants_are_listed_in_pages(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn tenants_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
     let list = async |query| store.list_tenants(&query).await;
     check_pages(|tenant: &Tenant| tenant.id.as_str(), list, &[]).await;
     for (after, id) in shuffled() {
-        store.add_tenant(&tenant(id, stage.now() + after)).await.unwrap();
+        store.add_tenant(&new_tenant(id, fixture.now() + after)).await.unwrap();
     }
     check_pages(|tenant: &Tenant| tenant.id.as_str(), list, &expected()).await;
 
-    // A page goes on where the last one ended, even where that row is gone.
+    // A page continues after the last row of the page before, even if that row was deleted.
     let first = store.list_tenants(&ListQuery { after: None, rows_max: 2 }).await.unwrap();
     store.erase_tenant(&first.rows[1].id).await.unwrap();
     let second = store.list_tenants(&ListQuery { after: first.next, rows_max: 2 }).await.unwrap();
     assert_eq!(second.rows.iter().map(|tenant| tenant.id.as_str()).collect::<Vec<_>>(), ["a-1", "b"]);
 }
 
-pub(crate) async fn users_are_listed_in_pages(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn users_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
     for (after, id) in shuffled() {
-        let one = User { created_at: stage.now() + after, ..user(&stage, id) };
-        store.add_user(&one, &[]).await.unwrap();
+        let row = User { created_at: fixture.now() + after, ..user(&fixture, id) };
+        store.add_user(&row, &[]).await.unwrap();
     }
     check_pages(|user: &User| user.id.as_str(), async |query| store.list_users(&query).await, &expected())
         .await;
 }
 
-pub(crate) async fn clients_are_listed_in_pages(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn clients_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
     for (after, id) in shuffled() {
-        let one = Client { created_at: stage.now() + after, id: ClientId::new(id), ..client(&stage, id) };
-        store.add_client(&one, &Secret::new(id)).await.unwrap();
+        let row = Client { created_at: fixture.now() + after, id: ClientId::new(id), ..client(&fixture, id) };
+        store.add_client(&row, &Secret::new(id)).await.unwrap();
     }
     let list = async |query| store.list_clients(&query).await;
     check_pages(|client: &Client| client.id.as_str(), list, &expected()).await;
 }
 
-pub(crate) async fn subscriptions_are_listed_in_pages(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn subscriptions_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
     for (after, id) in shuffled() {
-        let one = Subscription { created_at: stage.now() + after, ..subscription(&stage, id) };
+        let row = Subscription { created_at: fixture.now() + after, ..subscription(&fixture, id) };
         let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
-        store.add_subscription(&one, &keys[0], &keys[1]).await.unwrap();
+        store.add_subscription(&row, &keys[0], &keys[1]).await.unwrap();
     }
     let list = async |query| store.list_subscriptions(&query).await;
-    check_pages(|one: &Subscription| one.id.as_str(), list, &expected()).await;
+    check_pages(|row: &Subscription| row.id.as_str(), list, &expected()).await;
 }
 
-pub(crate) async fn memberships_of_one_user_are_listed_in_pages(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn memberships_of_one_user_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
     for (after, id) in shuffled() {
-        let tenant = tenant(&format!("t-{id}"), stage.now());
+        let tenant = new_tenant(&format!("t-{id}"), fixture.now());
         store.add_tenant(&tenant).await.unwrap();
-        let created_at = stage.now() + after;
-        let one = Membership { created_at, ..membership(&stage, id, "maria", &tenant.id) };
-        store.add_membership(&one).await.unwrap();
+        let created_at = fixture.now() + after;
+        let row = Membership { created_at, ..membership(&fixture, id, "maria", &tenant.id) };
+        store.add_membership(&row).await.unwrap();
         let other = format!("other-{id}");
-        let other = Membership { id: MembershipId::new(other), user: UserId::new("jon"), ..one };
+        let other = Membership { id: MembershipId::new(other), user: UserId::new("jon"), ..row };
         store.add_membership(&other).await.unwrap();
     }
     let maria = UserId::new("maria");
     let list = async |query| store.list_memberships(&maria, &query).await;
-    check_pages(|one: &Membership| one.id.as_str(), list, &expected()).await;
-    let nobody = UserId::new("nobody");
-    let list = async |query| store.list_memberships(&nobody, &query).await;
-    check_pages(|one: &Membership| one.id.as_str(), list, &[]).await;
+    check_pages(|row: &Membership| row.id.as_str(), list, &expected()).await;
+    let unknown = UserId::new("nobody");
+    let list = async |query| store.list_memberships(&unknown, &query).await;
+    check_pages(|row: &Membership| row.id.as_str(), list, &[]).await;
 }

@@ -1,223 +1,223 @@
-//! The list of all stories. Each is told once and played on every store that it is for.
+//! The list of all tests. Each test function is written once and runs on every store that it applies to.
 
-mod database;
-mod desk;
-mod stage;
+mod fixture;
+mod postgres_database;
+mod test_tenant;
 mod webhook_fixtures;
 
-mod applications;
 mod audit;
 mod changes;
 mod checkpoints;
+mod client_access;
+mod clients;
 mod codes;
 mod companies;
+mod concurrent_writes;
+mod delivery_history;
 mod directory;
+mod engine_reads;
 mod erasure;
-mod history;
 mod idempotency;
 mod invalidation;
 mod lists;
-mod live;
+mod live_grants;
 mod log;
 mod maintenance;
-mod own;
 mod pages;
-mod parallel;
-mod payroll;
-mod payroll_model;
-mod payroll_since;
-mod refresh;
-mod refusals;
+mod payroll_filter_model;
+mod payroll_filters;
+mod payroll_last_update;
+mod refresh_tokens;
+mod rejected_changes;
 mod revisions;
-mod seats;
-mod secrets;
 mod sessions;
-mod shards;
-mod tails;
-mod transitions;
+mod shard_leases;
+mod signing_keys;
+mod tenant_memberships;
+mod tenant_records;
 mod usage;
+mod webhook_changes;
 mod webhooks;
-mod withdrawal;
 
-use stage::{Kind, Stage};
+use fixture::{Fixture, StoreKind};
 
-/// Sets the stage and plays one story on it.
-async fn play<F: Future<Output = ()>>(kind: Kind, story: impl FnOnce(Stage) -> F) {
-    story(Stage::set(kind).await).await;
+/// Runs one test on a new fixture.
+async fn run_test<F: Future<Output = ()>>(kind: StoreKind, test: impl FnOnce(Fixture) -> F) {
+    test(Fixture::open(kind).await).await;
 }
 
-/// A test for every story on one kind of store.
-macro_rules! play_on {
-    ($store:ident, $kind:expr; $($room:ident { $($story:ident),* $(,)? })*) => {
+/// Declares the tests of one kind of store.
+macro_rules! tests_on {
+    ($store:ident, $kind:expr; $($module:ident { $($test:ident),* $(,)? })*) => {
         mod $store {
-            $(mod $room {
-                use super::super::$room;
-                use crate::suite::{play, stage::Kind};
+            $(mod $module {
+                use super::super::$module;
+                use crate::suite::{run_test, fixture::StoreKind};
 
                 $(#[tokio::test(flavor = "multi_thread")]
-                async fn $story() {
-                    play($kind, $room::$story).await;
+                async fn $test() {
+                    run_test($kind, $module::$test).await;
                 })*
             })*
         }
     };
 }
 
-/// Stories for every store.
-macro_rules! stories {
+/// Declares tests that every store must pass.
+macro_rules! tests_on_every_store {
     ($($all:tt)*) => {
-        play_on! { memory, Kind::Memory; $($all)* }
-        play_on! { sqlite, Kind::Sqlite; $($all)* }
-        play_on! { postgres, Kind::Postgres; $($all)* }
+        tests_on! { memory, StoreKind::Memory; $($all)* }
+        tests_on! { sqlite, StoreKind::Sqlite; $($all)* }
+        tests_on! { postgres, StoreKind::Postgres; $($all)* }
     };
 }
 
 mod durable;
 
-stories! {
+tests_on_every_store! {
     changes {
-        customers_live_until_they_are_disabled,
-        journals_live_until_they_are_deleted,
+        customers_are_disabled_never_deleted,
+        journals_are_deleted_and_have_no_state,
         companies_can_be_disabled_and_deleted,
-        company_data_is_only_ever_updated,
-        a_record_carries_the_number_and_the_version_of_its_entry,
-        versions_grow_while_the_clock_stands_or_jumps_back,
-        numbers_count_from_one_in_every_tenant,
-        what_changes_nothing_leaves_no_trace,
-        an_entry_keeps_all_that_was_said,
-        a_batch_sees_its_own_earlier_lines,
-        an_id_is_deleted_and_made_again_within_a_batch,
-        any_text_can_be_an_id,
+        company_data_only_has_updated_events,
+        record_has_the_sequence_and_version_of_its_log_entry,
+        versions_grow_when_the_clock_stops_or_goes_back,
+        sequences_start_at_one_in_every_tenant,
+        unchanged_records_write_no_log_entry,
+        log_entry_has_every_member_of_the_change,
+        batch_sees_its_own_earlier_lines,
+        record_can_be_deleted_and_recreated_within_a_batch,
+        any_text_is_a_valid_id,
     }
-    refusals {
-        refused_lines_are_named_and_the_others_kept,
-        a_batch_of_nothing_good_leaves_no_trace,
-        an_account_length_holds_from_its_line_on,
-        a_failure_of_no_company_is_nobodys,
-        nobody_writes_or_reads_for_a_tenant_that_is_not_there,
+    rejected_changes {
+        rejected_lines_are_listed_and_the_others_applied,
+        batch_with_only_rejected_lines_changes_nothing,
+        account_length_applies_from_its_line_on,
+        failure_of_an_unknown_company_belongs_to_no_company,
+        unknown_tenant_can_neither_write_nor_read,
     }
     companies {
-        a_deleted_company_takes_its_records_along,
-        a_company_made_again_starts_empty_and_stays_whole,
-        a_company_is_deleted_and_made_again_within_a_batch,
-        nobody_sees_what_belongs_to_another,
+        deleting_a_company_deletes_its_records,
+        recreated_company_starts_empty_and_survives_the_purge,
+        company_can_be_deleted_and_recreated_within_a_batch,
+        tenants_and_companies_do_not_see_each_others_records,
         companies_are_listed_in_order_of_creation,
     }
-    own {
-        a_payroll_company_has_the_writers_last_update_or_the_commits,
-        a_payroll_company_that_says_the_same_is_left_alone,
-        a_payroll_company_is_deleted_by_its_code,
-        invoicing_tells_what_changed,
-        the_tenants_own_records_have_pages_too,
+    tenant_records {
+        payroll_last_update_is_the_writers_or_the_commit_time,
+        unchanged_payroll_company_keeps_its_last_update,
+        payroll_company_is_deleted_by_its_code,
+        invoicing_entries_list_the_changed_members,
+        tenant_level_records_have_pages,
     }
     log {
-        the_log_is_read_in_order_and_in_pages,
-        events_filter_the_log,
-        a_company_filters_the_log_to_its_own_generation,
-        what_is_old_is_pruned_and_the_floor_rises,
-        who_is_not_further_behind_than_what_is_kept_loses_nothing,
+        log_is_read_in_order_and_in_pages,
+        event_filter_selects_log_entries,
+        company_filter_selects_the_current_generation_only,
+        pruning_removes_old_entries_and_raises_the_floor,
+        cursor_within_the_retention_loses_no_event,
     }
-    parallel {
-        a_follower_misses_nothing_while_many_write,
-        requests_that_are_joined_get_their_own_answers,
-        a_caller_who_goes_away_takes_nothing_along,
-        a_change_that_breaks_down_harms_nobody,
+    concurrent_writes {
+        log_reader_misses_nothing_during_concurrent_writes,
+        batched_requests_get_their_own_results,
+        cancelled_caller_does_not_affect_others,
+        panicking_change_is_rolled_back_and_blocks_nobody,
     }
     pages {
-        pages_match_a_model_whatever_was_deleted,
-        a_page_past_the_end_is_empty,
-        a_page_tells_where_the_log_stood,
-        a_page_and_its_total_are_of_one_moment,
+        pages_match_a_model_after_deletions,
+        page_past_the_end_is_empty,
+        page_reports_collection_version_and_log_head,
+        page_and_total_come_from_one_snapshot,
     }
-    payroll {
+    payroll_filters {
         every_operator_works_on_every_field,
         and_binds_tighter_than_or_and_not_tightest,
-        functions_look_into_texts_as_they_are,
-        an_empty_text_is_in_every_text,
-        no_sign_has_a_meaning_of_its_own,
-        texts_compare_by_their_bytes,
-        a_nul_is_in_no_text_and_below_all_that_follow,
-        orders_go_up_and_down_and_end_with_the_code,
-        pages_of_a_filter_join_to_the_whole,
-        a_filter_sees_nothing_of_another_tenant,
-        what_was_updated_or_deleted_matches_as_it_is_now,
-        a_filtered_page_tells_where_the_log_stood,
-        a_filtered_page_and_its_total_are_of_one_moment,
-        the_longest_and_the_deepest_filters_are_answered,
+        string_functions_compare_exact_characters,
+        empty_string_matches_every_text,
+        wildcard_and_quote_characters_are_literal,
+        texts_compare_by_bytes,
+        nul_matches_no_text_and_sorts_first,
+        order_is_ascending_or_descending_with_the_code_as_tie_breaker,
+        filtered_pages_join_to_the_whole_result,
+        filter_sees_only_its_own_tenant,
+        filter_matches_the_current_state,
+        filtered_page_reports_collection_version_and_log_head,
+        filtered_page_and_total_come_from_one_snapshot,
+        longest_and_deepest_filters_are_answered,
     }
-    payroll_since {
-        what_changed_since_is_right_however_often_it_is_asked,
+    payroll_last_update {
+        repeated_last_update_queries_stay_correct,
     }
-    payroll_model {
-        every_filter_and_order_means_what_the_model_says,
+    payroll_filter_model {
+        filters_and_orders_match_the_model,
     }
     idempotency {
-        a_key_remembers_how_far_its_request_has_come,
-        another_line_under_a_key_applies_nothing,
-        of_two_requests_under_one_key_one_wins,
-        a_tally_survives_the_programs_end,
-        errors_are_listed_by_line_and_counted_beyond_the_list,
+        key_stores_the_progress_of_its_request,
+        chunk_at_a_wrong_line_is_refused,
+        concurrent_requests_under_one_key_have_one_winner,
+        batch_counts_survive_a_restart,
+        errors_are_sorted_by_line_and_counted_beyond_the_limit,
     }
     codes {
-        a_code_is_taken_once_and_its_second_use_revokes,
-        of_many_takers_one_gets_the_code,
-        another_client_neither_takes_nor_burns_a_code,
-        an_expired_code_is_spent,
-        a_code_that_is_judged_bad_is_spent,
+        second_use_of_code_revokes_its_grant,
+        one_of_many_concurrent_exchanges_redeems_the_code,
+        other_client_cannot_redeem_or_spend_a_code,
+        expired_code_is_spent,
+        refused_code_is_spent,
         codes_and_grants_are_never_overwritten,
-        a_judge_that_panics_harms_nobody,
-        a_grant_is_revoked_once,
+        panicking_decision_is_rolled_back,
+        grant_is_revoked_once,
     }
-    refresh {
-        tokens_follow_one_another_to_an_absolute_end,
-        tokens_slide_where_the_caller_says_so,
-        a_lost_answer_is_found_again_within_the_grace,
-        a_grant_lives_as_long_as_its_last_token,
-        many_rotations_of_one_token_find_one_successor,
-        a_token_used_again_after_the_grace_ends_the_grant,
-        a_token_used_again_after_its_successor_ends_the_grant,
-        another_successor_for_a_used_token_ends_the_grant,
-        a_token_is_its_clients_alone,
-        a_revoked_grant_ends_its_tokens,
+    refresh_tokens {
+        rotated_tokens_keep_the_absolute_expiry,
+        successor_expiry_can_slide,
+        retry_within_the_grace_finds_the_same_successor,
+        grant_expires_with_its_last_token,
+        concurrent_rotations_of_one_token_find_one_successor,
+        token_reused_after_the_grace_revokes_the_grant,
+        token_reused_after_its_successor_revokes_the_grant,
+        different_successor_for_a_used_token_revokes_the_grant,
+        token_of_another_client_is_unknown,
+        revoked_grant_revokes_its_tokens,
     }
-    live {
-        a_grant_dies_with_what_it_stands_on,
-        a_grant_comes_back_with_what_it_stands_on,
-        a_user_sees_live_grants_last_used_first,
-        a_refresh_token_is_looked_up_without_being_used,
+    live_grants {
+        grant_needs_an_active_client_user_tenant_and_membership,
+        grant_is_live_again_after_reactivation,
+        live_grants_are_listed_last_used_first,
+        refresh_token_lookup_does_not_use_it,
     }
-    withdrawal {
-        what_a_client_may_do_for_a_user_is_taken_back,
-        nothing_else_is_taken_back,
-        of_many_who_withdraw_one_revokes,
-        a_code_that_is_just_taken_is_taken_back_too,
-        a_withdrawal_that_breaks_down_takes_nothing_back,
+    client_access {
+        revoking_client_access_revokes_its_grants_and_codes,
+        revoking_client_access_leaves_everything_else,
+        concurrent_revocations_revoke_each_grant_once,
+        code_redeemed_during_the_revocation_is_revoked_too,
+        panicking_revocation_is_rolled_back,
     }
     sessions {
-        a_session_lives_until_it_expires,
-        a_new_session_replaces_the_browsers_old_one,
-        a_session_is_never_overwritten,
-        a_session_ends_once,
-        a_new_password_ends_the_users_sessions,
+        session_is_found_until_it_expires,
+        new_session_replaces_the_browsers_old_one,
+        session_is_never_overwritten,
+        session_ends_once,
+        new_password_ends_the_users_sessions,
     }
     audit {
-        records_are_kept_as_given_newest_first,
+        records_are_stored_unchanged_and_read_newest_first,
         every_filter_finds_its_records,
-        a_filter_of_nobody_finds_nothing,
-        a_nul_keeps_nothing_out_of_the_audit,
-        pages_follow_one_another_through_ties,
-        what_many_record_at_once_is_all_kept,
-        a_code_leaves_its_grant_and_its_reuse_in_the_audit,
-        a_reuse_names_a_grant_that_is_gone,
-        refreshing_and_its_misuse_are_in_the_audit,
-        a_revocation_says_why,
-        what_was_undone_is_not_in_the_audit,
+        filter_by_an_unknown_name_finds_nothing,
+        nul_in_a_text_is_replaced,
+        pages_continue_through_equal_times,
+        concurrent_records_are_all_stored,
+        grant_and_code_reuse_are_audited,
+        code_reuse_names_a_deleted_grant,
+        refresh_and_refresh_reuse_are_audited,
+        revocation_is_audited_with_its_reason,
+        rolled_back_operations_are_not_audited,
     }
-    seats {
-        a_seat_is_found_whole,
-        a_membership_alone_is_no_seat,
-        open_seats_come_last_used_first_then_by_name,
-        a_choice_is_kept_with_its_code,
+    tenant_memberships {
+        tenant_membership_is_found_with_user_and_tenant,
+        membership_without_user_or_tenant_is_not_found,
+        active_memberships_come_last_used_first_then_by_name,
+        storing_a_code_records_the_membership_use,
     }
     lists {
         tenants_are_listed_in_pages,
@@ -227,118 +227,118 @@ stories! {
         memberships_of_one_user_are_listed_in_pages,
     }
     revisions {
-        a_tenant_is_updated_at_its_revision_only,
-        a_user_is_updated_at_its_revision_only,
-        a_client_is_updated_at_its_revision_only,
-        a_subscription_is_updated_at_its_revision_only,
+        tenant_is_updated_only_at_the_expected_revision,
+        user_is_updated_only_at_the_expected_revision,
+        client_is_updated_only_at_the_expected_revision,
+        subscription_is_updated_only_at_the_expected_revision,
         concurrent_updates_of_one_revision_succeed_once,
-        a_user_is_added_with_all_memberships_or_not_at_all,
+        user_is_added_with_all_memberships_or_not_at_all,
     }
     directory {
-        tenants_are_kept_as_given,
-        users_are_kept_as_given,
-        memberships_are_kept_as_given,
+        tenants_are_stored_unchanged,
+        users_are_stored_unchanged,
+        memberships_are_stored_unchanged,
     }
-    applications {
-        clients_are_kept_as_given,
-        a_client_secret_is_replaced_with_an_overlap,
+    clients {
+        clients_are_stored_unchanged,
+        client_secret_rotation_has_an_overlap,
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
-        development_credentials_are_kept_in_plain,
+        development_credentials_are_stored_in_plain_text,
     }
     usage {
         calls_add_up_by_day_and_route,
-        what_many_count_at_once_is_all_counted,
-        old_counts_are_cleared_away,
-        a_key_remembers_its_last_use,
-        a_quota_is_set_and_taken_back,
-        a_cancelled_subscription_is_over,
-        nodes_are_counted_while_they_are_heard_of,
+        concurrent_counts_add_up,
+        old_counts_expire,
+        key_stores_its_last_use,
+        daily_quota_is_set_and_removed,
+        cancelled_subscription_cannot_be_changed,
+        nodes_count_while_they_register_in_time,
     }
     invalidation {
-        a_change_moves_its_tenants_records,
-        whoever_loses_access_is_looked_up_anew,
+        change_bumps_its_tenants_records_version,
+        access_changes_bump_the_access_version,
     }
     webhooks {
-        a_new_webhook_is_kept_as_given_and_awaits_its_contract,
-        a_nul_in_a_body_is_no_obstacle,
-        the_same_body_is_the_same_webhook,
-        of_many_who_subscribe_at_once_one_makes_it,
-        an_owner_has_so_many_and_no_more,
-        subscribing_again_enables_what_rests,
-        after_an_unsubscribe_the_same_body_makes_a_new_one,
-        webhooks_are_listed_in_the_order_of_their_making,
-        a_webhook_is_changed_by_its_owner_alone,
-        an_erased_tenant_leaves_no_webhook,
+        new_webhook_is_stored_unchanged_and_needs_a_handshake,
+        nul_in_a_subscription_is_replaced,
+        identical_subscription_is_the_same_webhook,
+        concurrent_identical_subscriptions_create_one_webhook,
+        owner_has_a_webhook_limit,
+        subscribing_again_enables_a_disabled_webhook,
+        same_subscription_after_unsubscribe_creates_a_new_webhook,
+        webhooks_are_listed_in_order_of_creation,
+        webhook_is_changed_only_by_its_owner,
+        erased_tenant_has_no_webhooks,
     }
-    transitions {
-        enabling_an_active_one_changes_nothing,
-        who_rested_resumes_from_the_next_event,
-        who_rested_before_its_contract_starts_with_it,
-        what_was_given_up_resumes_from_what_was_not_delivered,
-        a_new_address_waits_for_a_new_handshake,
-        a_secret_is_replaced_with_an_overlap,
-        no_two_live_ones_become_alike,
-        an_end_is_final,
-        what_the_audit_is_told_comes_with_the_change_or_not_at_all,
+    webhook_changes {
+        enabling_an_active_webhook_changes_nothing,
+        paused_webhook_resumes_with_the_next_event,
+        webhook_paused_before_its_handshake_gets_a_new_one,
+        webhook_disabled_by_failures_resumes_from_undelivered_events,
+        changed_url_needs_a_new_handshake,
+        secret_rotation_has_an_overlap,
+        url_change_cannot_create_a_duplicate,
+        ended_webhook_cannot_be_changed,
+        audit_entry_is_written_only_with_its_change,
     }
     checkpoints {
-        a_cursor_only_ever_moves_forward,
-        each_point_is_judged_for_itself,
-        a_change_by_its_owner_outdates_what_the_engine_knew,
-        a_contract_is_made_once,
-        a_new_contract_goes_on_where_the_old_one_ended,
-        losses_are_joined,
-        hundreds_of_points_are_one_checkpoint,
-        replays_are_followed_to_their_end,
-        what_many_write_at_once_is_all_written,
+        cursor_only_moves_forward,
+        each_checkpoint_has_its_own_result,
+        checkpoint_of_an_older_revision_is_stale,
+        handshake_is_accepted_once,
+        new_handshake_keeps_the_cursor,
+        event_gaps_are_merged,
+        hundreds_of_checkpoints_are_one_transaction,
+        replays_are_tracked_until_they_are_done,
+        concurrent_checkpoints_are_all_written,
     }
-    shards {
-        a_node_alone_holds_every_shard_and_keeps_its_fences,
-        a_shard_changes_hands_with_a_new_fence,
-        nodes_share_the_shards_out,
-        a_silent_nodes_shards_are_taken_when_its_lease_ends,
+    shard_leases {
+        single_node_holds_every_shard_and_keeps_its_fences,
+        transferred_shard_has_a_new_fence,
+        nodes_share_the_shards,
+        shards_of_an_expired_lease_are_taken,
     }
-    tails {
-        a_tail_is_one_resources_events_in_order,
-        reading_on_costs_what_is_read_and_not_what_lies_behind,
-        a_records_events_are_found_by_themselves,
-        a_shards_webhooks_are_read_page_by_page,
-        what_moved_is_told_in_the_order_of_commits,
-        heads_are_told_of_tenants_that_have_webhooks,
-        whoever_is_disabled_has_its_webhooks_rest,
-        the_bell_rings_before_the_answer,
+    engine_reads {
+        tail_has_one_resources_events_in_order,
+        read_cost_does_not_depend_on_the_position_in_the_log,
+        record_tail_has_one_records_events,
+        webhooks_of_a_shard_are_read_in_pages,
+        changed_webhooks_are_listed_in_commit_order,
+        log_heads_cover_tenants_with_webhooks,
+        disabled_owners_are_listed,
+        commit_signal_is_raised_before_the_call_returns,
     }
-    history {
-        attempts_are_kept_as_given_newest_first,
+    delivery_history {
+        attempts_are_stored_unchanged_and_read_newest_first,
         deliveries_are_packed_and_read_back,
-        all_is_known_of_one_events_delivery,
-        an_outlook_tells_how_a_webhook_does,
-        a_span_of_time_is_a_span_of_numbers,
-        history_has_its_time,
-        deliveries_of_many_events_are_found_at_once,
+        delivery_history_has_every_attempt_of_an_event,
+        webhook_stats_summarise_deliveries,
+        time_range_maps_to_a_sequence_range,
+        delivery_history_expires,
+        deliveries_of_many_events_are_found_in_one_call,
         events_are_found_by_their_sequences,
     }
     erasure {
-        an_erased_tenant_is_gone_and_another_is_not,
-        an_erased_tenants_id_can_be_taken_anew,
-        of_many_who_erase_one_did_it,
+        erased_tenant_is_gone_and_others_are_unchanged,
+        erased_tenants_id_can_be_reused,
+        concurrent_erasures_have_one_winner,
     }
-    secrets {
-        signing_keys_come_back_whole,
-        of_many_who_add_a_signing_key_one_does,
-        signing_keys_are_in_the_order_of_adding,
-        a_forgotten_signing_key_is_gone,
-        another_master_key_opens_nothing,
-        an_empty_store_has_its_master_key_too,
+    signing_keys {
+        signing_keys_are_stored_unchanged,
+        concurrent_additions_add_one_signing_key,
+        signing_keys_are_listed_in_order_of_addition,
+        deleted_signing_key_is_gone,
+        other_master_key_cannot_open_the_store,
+        empty_store_is_bound_to_its_master_key,
     }
     maintenance {
-        what_is_past_goes_and_nothing_else,
-        what_is_past_goes_a_few_at_a_time,
-        a_used_code_is_known_as_long_as_its_grant,
-        a_key_that_is_used_again_lives_on,
-        a_store_tells_that_it_is_well,
-        a_closed_store_takes_nothing_more,
-        what_was_answered_before_the_end_is_kept,
+        expiry_removes_only_expired_rows,
+        expiry_is_bounded_per_call,
+        used_code_is_known_as_long_as_its_grant,
+        idempotency_key_in_use_does_not_expire,
+        health_reports_queue_and_schema,
+        closed_store_refuses_writes,
+        writes_acknowledged_before_close_are_stored,
     }
 }

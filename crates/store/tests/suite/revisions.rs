@@ -1,4 +1,4 @@
-//! Updates increment the revision, and change nothing where another revision than the expected one is stored.
+//! Updates increment the revision, and change nothing if the stored revision is not the expected one.
 
 use domain::ids::SubscriptionId;
 use domain::{ClientId, Secret, TenantId, UserId};
@@ -7,29 +7,32 @@ use store::{
     SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome, User, UserUpdate,
 };
 
-use super::applications::{client, subscription};
+use super::clients::{client, subscription};
 use super::directory::{membership, user};
-use super::sessions::{begun, session};
-use super::stage::{Stage, tenant};
+use super::fixture::{Fixture, new_tenant};
+use super::sessions::{session, sign_in_entry};
 
-pub(crate) async fn a_tenant_is_updated_at_its_revision_only(stage: Stage) {
-    let store = &stage.store;
-    let one = tenant("a", stage.now());
-    store.add_tenant(&one).await.unwrap();
+pub(crate) async fn tenant_is_updated_only_at_the_expected_revision(fixture: Fixture) {
+    let store = &fixture.store;
+    let original = new_tenant("a", fixture.now());
+    store.add_tenant(&original).await.unwrap();
     let update = TenantUpdate { status: Some(Status::Disabled) };
     for wrong in [0, 2, u64::MAX] {
-        let refused = store.update_tenant(&one.id, &update, Some(wrong)).await;
+        let refused = store.update_tenant(&original.id, &update, Some(wrong)).await;
         assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict), "{wrong}");
     }
-    assert_eq!(store.find_tenant(&one.id).await, Ok(Some(one.clone())), "nothing changed");
+    assert_eq!(store.find_tenant(&original.id).await, Ok(Some(original.clone())), "nothing changed");
 
-    let disabled = Tenant { status: Status::Disabled, revision: 2, ..one.clone() };
-    let updated = store.update_tenant(&one.id, &update, Some(1)).await;
+    let disabled = Tenant { status: Status::Disabled, revision: 2, ..original.clone() };
+    let updated = store.update_tenant(&original.id, &update, Some(1)).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(disabled.clone())));
-    assert_eq!(store.find_tenant(&one.id).await, Ok(Some(disabled.clone())));
-    assert_eq!(store.update_tenant(&one.id, &update, Some(1)).await, Ok(UpdateOutcome::RevisionConflict));
-    // Without an expected revision, and without a change, the revision still moves on.
-    let updated = store.update_tenant(&one.id, &TenantUpdate::default(), None).await;
+    assert_eq!(store.find_tenant(&original.id).await, Ok(Some(disabled.clone())));
+    assert_eq!(
+        store.update_tenant(&original.id, &update, Some(1)).await,
+        Ok(UpdateOutcome::RevisionConflict)
+    );
+    // Without an expected revision, and without a change, the revision still increases.
+    let updated = store.update_tenant(&original.id, &TenantUpdate::default(), None).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(Tenant { revision: 3, ..disabled })));
     for expected in [None, Some(1)] {
         let missing = store.update_tenant(&TenantId::new("b"), &update, expected).await;
@@ -37,17 +40,17 @@ pub(crate) async fn a_tenant_is_updated_at_its_revision_only(stage: Stage) {
     }
 }
 
-pub(crate) async fn a_user_is_updated_at_its_revision_only(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let maria = user(&stage, "maria");
+pub(crate) async fn user_is_updated_only_at_the_expected_revision(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let maria = user(&fixture, "maria");
     store.add_user(&maria, &[]).await.unwrap();
     let secret = Secret::new("session");
-    store.begin_session(&secret, &session("maria", now), None, &begun("maria", now)).await.unwrap();
+    store.begin_session(&secret, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     let password = UserUpdate { password_hash: Some("$argon2id$new".into()), ..UserUpdate::default() };
     let refused = store.update_user(&maria.id, &password, Some(2)).await;
     assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
-    assert!(store.find_session(&secret, now).await.unwrap().is_some(), "the session goes on");
+    assert!(store.find_session(&secret, now).await.unwrap().is_some(), "the session is still valid");
 
     let disable = UserUpdate { status: Some(Status::Disabled), ..UserUpdate::default() };
     let disabled = User { status: Status::Disabled, revision: 2, ..maria.clone() };
@@ -62,17 +65,17 @@ pub(crate) async fn a_user_is_updated_at_its_revision_only(stage: Stage) {
     assert_eq!(missing, Ok(UpdateOutcome::NotFound));
 }
 
-pub(crate) async fn a_client_is_updated_at_its_revision_only(stage: Stage) {
-    let store = &stage.store;
-    let one = client(&stage, "a");
-    store.add_client(&one, &Secret::new("secret")).await.unwrap();
+pub(crate) async fn client_is_updated_only_at_the_expected_revision(fixture: Fixture) {
+    let store = &fixture.store;
+    let original = client(&fixture, "a");
+    store.add_client(&original, &Secret::new("secret")).await.unwrap();
     let name = ClientUpdate { name: Some("Sur".into()), ..ClientUpdate::default() };
-    let refused = store.update_client(&one.id, &name, Some(2)).await;
+    let refused = store.update_client(&original.id, &name, Some(2)).await;
     assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict));
-    assert_eq!(store.find_client(&one.id).await, Ok(Some(one.clone())));
+    assert_eq!(store.find_client(&original.id).await, Ok(Some(original.clone())));
 
-    let renamed = Client { name: "Sur".into(), revision: 2, ..one.clone() };
-    let updated = store.update_client(&one.id, &name, Some(1)).await;
+    let renamed = Client { name: "Sur".into(), revision: 2, ..original.clone() };
+    let updated = store.update_client(&original.id, &name, Some(1)).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(renamed.clone())), "only the name changed");
     let all = ClientUpdate {
         name: Some("Norte".into()),
@@ -83,7 +86,7 @@ pub(crate) async fn a_client_is_updated_at_its_revision_only(stage: Stage) {
         callback_id_token: Some(false),
         status: Some(Status::Disabled),
     };
-    let updated = store.update_client(&one.id, &all, Some(2)).await;
+    let updated = store.update_client(&original.id, &all, Some(2)).await;
     let changed = Client {
         name: "Norte".into(),
         redirect_uris: vec!["https://norte.example/".into()],
@@ -93,51 +96,51 @@ pub(crate) async fn a_client_is_updated_at_its_revision_only(stage: Stage) {
         callback_id_token: false,
         status: Status::Disabled,
         revision: 3,
-        ..one.clone()
+        ..original.clone()
     };
     assert_eq!(updated, Ok(UpdateOutcome::Updated(changed.clone())));
-    let secret = ClientSecret { secret: Secret::new("new"), previous_valid_until: stage.now() };
-    assert_eq!(store.set_client_secret(&one.id, &secret).await, Ok(true));
-    assert_eq!(store.find_client(&one.id).await, Ok(Some(Client { revision: 4, ..changed })));
+    let secret = ClientSecret { secret: Secret::new("new"), previous_valid_until: fixture.now() };
+    assert_eq!(store.set_client_secret(&original.id, &secret).await, Ok(true));
+    assert_eq!(store.find_client(&original.id).await, Ok(Some(Client { revision: 4, ..changed })));
     let missing = store.update_client(&ClientId::new("b"), &name, Some(1)).await;
     assert_eq!(missing, Ok(UpdateOutcome::NotFound));
 }
 
-pub(crate) async fn a_subscription_is_updated_at_its_revision_only(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let one = subscription(&stage, "a");
-    store.add_subscription(&one, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
+pub(crate) async fn subscription_is_updated_only_at_the_expected_revision(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let original = subscription(&fixture, "a");
+    store.add_subscription(&original, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
     let quota = SubscriptionUpdate { daily_quota: Some(Some(7)), ..SubscriptionUpdate::default() };
-    let refused = store.update_subscription(&one.id, &quota, Some(2)).await;
+    let refused = store.update_subscription(&original.id, &quota, Some(2)).await;
     assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict));
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(one.clone())));
+    assert_eq!(store.find_subscription(&original.id).await, Ok(Some(original.clone())));
 
-    let limited = Subscription { daily_quota: Some(7), revision: 2, ..one.clone() };
-    let updated = store.update_subscription(&one.id, &quota, Some(1)).await;
+    let limited = Subscription { daily_quota: Some(7), revision: 2, ..original.clone() };
+    let updated = store.update_subscription(&original.id, &quota, Some(1)).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(limited.clone())));
     let both = SubscriptionUpdate { status: Some(Status::Disabled), daily_quota: Some(None) };
-    let updated = store.update_subscription(&one.id, &both, Some(2)).await;
+    let updated = store.update_subscription(&original.id, &both, Some(2)).await;
     let disabled = Subscription { status: Status::Disabled, daily_quota: None, revision: 3, ..limited };
     assert_eq!(updated, Ok(UpdateOutcome::Updated(disabled)));
-    assert_eq!(store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(true));
-    assert_eq!(store.find_subscription(&one.id).await.unwrap().unwrap().revision, 4);
-    assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(true));
-    assert_eq!(store.find_subscription(&one.id).await.unwrap().unwrap().revision, 5);
+    assert_eq!(store.rotate_key(&original.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(true));
+    assert_eq!(store.find_subscription(&original.id).await.unwrap().unwrap().revision, 4);
+    assert_eq!(store.cancel_subscription(&original.id, now).await, Ok(true));
+    assert_eq!(store.find_subscription(&original.id).await.unwrap().unwrap().revision, 5);
     for expected in [None, Some(1), Some(5)] {
-        let cancelled = store.update_subscription(&one.id, &quota, expected).await;
+        let cancelled = store.update_subscription(&original.id, &quota, expected).await;
         assert_eq!(cancelled, Ok(UpdateOutcome::Cancelled));
     }
     let missing = store.update_subscription(&SubscriptionId::new("b"), &quota, Some(1)).await;
     assert_eq!(missing, Ok(UpdateOutcome::NotFound));
 }
 
-/// Of many who read the same revision and update it, one succeeds.
-pub(crate) async fn concurrent_updates_of_one_revision_succeed_once(stage: Stage) {
-    let one = client(&stage, "a");
-    stage.store.add_client(&one, &Secret::new("secret")).await.unwrap();
+/// Of concurrent updates with the same expected revision, one succeeds.
+pub(crate) async fn concurrent_updates_of_one_revision_succeed_once(fixture: Fixture) {
+    let original = client(&fixture, "a");
+    fixture.store.add_client(&original, &Secret::new("secret")).await.unwrap();
     let updates: Vec<_> = (0..8)
         .map(|number| {
-            let (store, id) = (stage.store.clone(), one.id.clone());
+            let (store, id) = (fixture.store.clone(), original.id.clone());
             let update = ClientUpdate { name: Some(format!("n{number}")), ..ClientUpdate::default() };
             tokio::spawn(async move { store.update_client(&id, &update, Some(1)).await.unwrap() })
         })
@@ -150,23 +153,23 @@ pub(crate) async fn concurrent_updates_of_one_revision_succeed_once(stage: Stage
         }
     }
     assert_eq!(updated.len(), 1);
-    assert_eq!(stage.store.find_client(&one.id).await, Ok(updated.pop()));
+    assert_eq!(fixture.store.find_client(&original.id).await, Ok(updated.pop()));
 }
 
-pub(crate) async fn a_user_is_added_with_all_memberships_or_not_at_all(stage: Stage) {
-    let store = &stage.store;
-    let (north, south) = (stage.desk().await.tenant, stage.desk().await.tenant);
-    let maria = user(&stage, "maria");
-    let at = |id: &str, tenant: &TenantId| membership(&stage, id, "maria", tenant);
+pub(crate) async fn user_is_added_with_all_memberships_or_not_at_all(fixture: Fixture) {
+    let store = &fixture.store;
+    let (north, south) = (fixture.add_tenant().await.id, fixture.add_tenant().await.id);
+    let maria = user(&fixture, "maria");
+    let membership_of = |id: &str, tenant: &TenantId| membership(&fixture, id, "maria", tenant);
     let unknown = TenantId::new("nowhere");
-    let refused = store.add_user(&maria, &[at("m1", &north), at("m2", &unknown)]).await;
+    let refused = store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &unknown)]).await;
     assert_eq!(refused, Err(StoreError::UnknownTenant("nowhere".into())));
-    let refused = store.add_user(&maria, &[at("m1", &north), at("m2", &north)]).await;
+    let refused = store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &north)]).await;
     assert_eq!(refused, Err(StoreError::Exists("such a membership".into())));
     assert_eq!(store.find_user(&maria.id).await, Ok(None));
     assert_eq!(store.find_tenant_membership(&maria.id, &north).await, Ok(None));
 
-    store.add_user(&maria, &[at("m1", &north), at("m2", &south)]).await.unwrap();
+    store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &south)]).await.unwrap();
     for tenant in [&north, &south] {
         assert!(store.find_tenant_membership(&maria.id, tenant).await.unwrap().is_some());
     }

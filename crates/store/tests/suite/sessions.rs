@@ -1,14 +1,14 @@
-//! Sessions: found by their cookie until they end, and every beginning and end is in the audit.
+//! Sessions: found by their cookie until they end; every start and end is audited.
 
 use std::time::Duration;
 
 use domain::{Secret, Ticks, UserId};
 use store::{AuditEntry, AuditKind, Session, StoreError};
 
-use super::audit::told;
+use super::audit::audit_lines;
 use super::codes::context;
 use super::directory::user;
-use super::stage::{Stage, at_once};
+use super::fixture::{Fixture, concurrently};
 
 pub(crate) fn session(user: &str, now: Ticks) -> Session {
     Session {
@@ -19,88 +19,95 @@ pub(crate) fn session(user: &str, now: Ticks) -> Session {
     }
 }
 
-pub(crate) fn begun(user: &str, now: Ticks) -> AuditEntry {
+pub(crate) fn sign_in_entry(user: &str, now: Ticks) -> AuditEntry {
     AuditEntry::new(AuditKind::SignedIn, now, &context()).user(&UserId::new(user))
 }
 
-pub(crate) fn ended(user: &str, now: Ticks) -> AuditEntry {
+pub(crate) fn sign_out_entry(user: &str, now: Ticks) -> AuditEntry {
     AuditEntry::new(AuditKind::SignedOut, now, &context()).user(&UserId::new(user))
 }
 
-pub(crate) async fn a_session_lives_until_it_expires(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let (cookie, one) = (Secret::new("cookie-1"), session("maria", now));
-    store.begin_session(&cookie, &one, None, &begun("maria", now)).await.unwrap();
-    let last = Ticks(one.expires_at.0 - 1);
+pub(crate) async fn session_is_found_until_it_expires(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let (cookie, maria) = (Secret::new("cookie-1"), session("maria", now));
+    store.begin_session(&cookie, &maria, None, &sign_in_entry("maria", now)).await.unwrap();
+    let last = Ticks(maria.expires_at.0 - 1);
     for moment in [now, last, Ticks(0)] {
-        assert_eq!(store.find_session(&cookie, moment).await, Ok(Some(one.clone())));
+        assert_eq!(store.find_session(&cookie, moment).await, Ok(Some(maria.clone())));
     }
-    assert_eq!(store.find_session(&cookie, one.expires_at).await, Ok(None));
+    assert_eq!(store.find_session(&cookie, maria.expires_at).await, Ok(None));
     assert_eq!(store.find_session(&Secret::new("cookie-2"), now).await, Ok(None));
-    let again = stage.reopen().await.store;
-    assert_eq!(again.find_session(&cookie, now).await, Ok(Some(one)));
-    assert_eq!(told(store).await, ["signed_in maria"]);
+    let reopened = fixture.reopen().await.store;
+    assert_eq!(reopened.find_session(&cookie, now).await, Ok(Some(maria)));
+    assert_eq!(audit_lines(store).await, ["signed_in maria"]);
 }
 
-pub(crate) async fn a_new_session_replaces_the_browsers_old_one(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
+pub(crate) async fn new_session_replaces_the_browsers_old_one(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
     let [old, new, other] = ["old", "new", "other"].map(Secret::new);
-    store.begin_session(&old, &session("maria", now), None, &begun("maria", now)).await.unwrap();
-    store.begin_session(&other, &session("maria", now), None, &begun("maria", now)).await.unwrap();
+    store.begin_session(&old, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store.begin_session(&other, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     let later = now + Duration::from_secs(1);
-    store.begin_session(&new, &session("jon", later), Some(&old), &begun("jon", later)).await.unwrap();
+    store
+        .begin_session(&new, &session("jon", later), Some(&old), &sign_in_entry("jon", later))
+        .await
+        .unwrap();
     assert_eq!(store.find_session(&old, later).await, Ok(None));
     assert_eq!(store.find_session(&new, later).await, Ok(Some(session("jon", later))));
     assert_eq!(store.find_session(&other, later).await, Ok(Some(session("maria", now))));
-    // A browser may have a cookie of which nothing is known.
+    // The browser's old cookie may be unknown.
     let third = Secret::new("third");
-    store.begin_session(&third, &session("ane", later), Some(&old), &begun("ane", later)).await.unwrap();
+    store
+        .begin_session(&third, &session("ane", later), Some(&old), &sign_in_entry("ane", later))
+        .await
+        .unwrap();
     assert_eq!(store.find_session(&third, later).await, Ok(Some(session("ane", later))));
 }
 
-/// What must be new is refused whole: the old one stays, and the audit has nothing.
-pub(crate) async fn a_session_is_never_overwritten(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
+/// A duplicate session is refused: the existing one stays, and nothing is audited.
+pub(crate) async fn session_is_never_overwritten(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
     let [first, second] = ["first", "second"].map(Secret::new);
     for (cookie, user) in [(&first, "maria"), (&second, "jon")] {
-        store.begin_session(cookie, &session(user, now), None, &begun(user, now)).await.unwrap();
+        store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
     }
-    let twice = store.begin_session(&first, &session("eva", now), Some(&second), &begun("eva", now)).await;
+    let twice =
+        store.begin_session(&first, &session("eva", now), Some(&second), &sign_in_entry("eva", now)).await;
     assert_eq!(twice, Err(StoreError::Exists("such a session".into())));
     assert_eq!(store.find_session(&first, now).await, Ok(Some(session("maria", now))));
     assert_eq!(store.find_session(&second, now).await, Ok(Some(session("jon", now))));
-    assert_eq!(told(store).await.len(), 2);
+    assert_eq!(audit_lines(store).await.len(), 2);
 }
 
-pub(crate) async fn a_session_ends_once(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let there = stage.reopen().await.store;
+pub(crate) async fn session_ends_once(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let second_store = fixture.reopen().await.store;
     let cookie = Secret::new("cookie");
-    store.begin_session(&cookie, &session("maria", now), None, &begun("maria", now)).await.unwrap();
+    store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     let later = now + Duration::from_secs(5);
-    let answers = at_once(20, &[store, &there], |_, store| async move {
-        store.end_session(&Secret::new("cookie"), &ended("maria", later)).await.unwrap()
+    let answers = concurrently(20, &[store, &second_store], |_, store| async move {
+        store.end_session(&Secret::new("cookie"), &sign_out_entry("maria", later)).await.unwrap()
     })
     .await;
-    assert_eq!(answers.iter().filter(|ended| **ended).count(), 1);
+    assert_eq!(answers.iter().filter(|has_ended| **has_ended).count(), 1);
     assert_eq!(store.find_session(&cookie, later).await, Ok(None));
-    assert_eq!(store.end_session(&Secret::new("none"), &ended("maria", later)).await, Ok(false));
-    assert_eq!(told(store).await, ["signed_out maria", "signed_in maria"], "once, newest first");
+    assert_eq!(store.end_session(&Secret::new("none"), &sign_out_entry("maria", later)).await, Ok(false));
+    assert_eq!(audit_lines(store).await, ["signed_out maria", "signed_in maria"], "once, newest first");
 }
 
-pub(crate) async fn a_new_password_ends_the_users_sessions(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
+pub(crate) async fn new_password_ends_the_users_sessions(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&stage, name), &[]).await.unwrap();
+        store.add_user(&user(&fixture, name), &[]).await.unwrap();
     }
-    let [here, there, theirs] = ["here", "there", "theirs"].map(Secret::new);
-    for (cookie, user) in [(&here, "maria"), (&there, "maria"), (&theirs, "jon")] {
-        store.begin_session(cookie, &session(user, now), None, &begun(user, now)).await.unwrap();
+    let [first, second_store, other] = ["here", "there", "theirs"].map(Secret::new);
+    for (cookie, user) in [(&first, "maria"), (&second_store, "maria"), (&other, "jon")] {
+        store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
     }
     assert_eq!(store.set_password_hash(&UserId::new("maria"), "$argon2id$new").await, Ok(true));
-    assert_eq!(store.find_session(&here, now).await, Ok(None));
-    assert_eq!(store.find_session(&there, now).await, Ok(None));
-    assert_eq!(store.find_session(&theirs, now).await, Ok(Some(session("jon", now))));
-    store.begin_session(&here, &session("maria", now), None, &begun("maria", now)).await.unwrap();
-    assert!(store.find_session(&here, now).await.unwrap().is_some(), "she can sign in anew");
+    assert_eq!(store.find_session(&first, now).await, Ok(None));
+    assert_eq!(store.find_session(&second_store, now).await, Ok(None));
+    assert_eq!(store.find_session(&other, now).await, Ok(Some(session("jon", now))));
+    store.begin_session(&first, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    assert!(store.find_session(&first, now).await.unwrap().is_some(), "the user can sign in again");
 }

@@ -1,4 +1,4 @@
-//! What is known of a subscription's use: counts by day and route, last uses, quotas, and its end.
+//! Subscription usage: call counts by day and route, last uses of keys, quotas and cancellation; and live nodes.
 
 use std::time::Duration;
 
@@ -6,24 +6,24 @@ use domain::ids::SubscriptionId;
 use domain::{Guid, Secret, Ticks};
 use store::{CallCount, KeyLastUse, KeySlot, RetentionCutoffs, Status, Subscription};
 
-use super::applications::subscription;
-use super::stage::{Kind, Stage};
+use super::clients::subscription;
+use super::fixture::{Fixture, StoreKind};
 
 const DAY: i64 = 739_000;
 
-async fn made(stage: &Stage, id: &str) -> Subscription {
-    let one = subscription(stage, id);
+async fn add_subscription(fixture: &Fixture, id: &str) -> Subscription {
+    let first = subscription(fixture, id);
     let [primary, secondary] = ["1", "2"].map(|slot| Secret::new(format!("{id}{slot}")));
-    stage.store.add_subscription(&one, &primary, &secondary).await.unwrap();
-    one
+    fixture.store.add_subscription(&first, &primary, &secondary).await.unwrap();
+    first
 }
 
 fn calls(id: &str, day: i64, route: &str, calls: u64, failed: u64) -> CallCount {
     CallCount { subscription: SubscriptionId::new(id), day, route: route.into(), calls, failed }
 }
 
-pub(crate) async fn calls_add_up_by_day_and_route(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn calls_add_up_by_day_and_route(fixture: Fixture) {
+    let store = &fixture.store;
     let counted = [calls("a", DAY, "/x", 3, 1), calls("a", DAY, "/b", 1, 0), calls("b", DAY, "/x", 9, 9)];
     store.record_usage(&counted, &[]).await.unwrap();
     store.record_usage(&[calls("a", DAY, "/x", 4, 0), calls("a", DAY + 1, "/x", 1, 1)], &[]).await.unwrap();
@@ -38,23 +38,24 @@ pub(crate) async fn calls_add_up_by_day_and_route(stage: Stage) {
     assert_eq!(store.calls_on_day(&a, DAY - 1).await, Ok(0));
 }
 
-pub(crate) async fn what_many_count_at_once_is_all_counted(stage: Stage) {
+pub(crate) async fn concurrent_counts_add_up(fixture: Fixture) {
     let routes = ["/a", "/b", "/c"];
     let mut tasks = tokio::task::JoinSet::new();
     for number in 0..12 {
-        let store = stage.store.clone();
+        let store = fixture.store.clone();
         tasks.spawn(async move {
-            let mut some: Vec<CallCount> = routes.iter().map(|route| calls("a", DAY, route, 1, 0)).collect();
-            some.rotate_left(number % 3);
-            store.record_usage(&some, &[]).await.unwrap();
+            let mut counts: Vec<CallCount> =
+                routes.iter().map(|route| calls("a", DAY, route, 1, 0)).collect();
+            counts.rotate_left(number % 3);
+            store.record_usage(&counts, &[]).await.unwrap();
         });
     }
     tasks.join_all().await;
-    assert_eq!(stage.store.calls_on_day(&SubscriptionId::new("a"), DAY).await, Ok(36));
+    assert_eq!(fixture.store.calls_on_day(&SubscriptionId::new("a"), DAY).await, Ok(36));
 }
 
-pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn old_counts_expire(fixture: Fixture) {
+    let store = &fixture.store;
     let counted = [calls("a", DAY, "/x", 1, 0), calls("a", DAY + 1, "/x", 1, 0)];
     store.record_usage(&counted, &[]).await.unwrap();
     let never = Ticks(0);
@@ -70,72 +71,77 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
     assert_eq!(store.call_counts(&a, 0, i64::MAX).await, Ok(vec![calls("a", DAY + 1, "/x", 1, 0)]));
 }
 
-pub(crate) async fn a_key_remembers_its_last_use(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let one = made(&stage, "a").await;
+pub(crate) async fn key_stores_its_last_use(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let first = add_subscription(&fixture, "a").await;
     let used = |key: &str, at| KeyLastUse { key: Secret::new(key), at };
     let later = now + Duration::from_secs(9);
     store.record_usage(&[], &[used("a2", later), used("nobody's", later)]).await.unwrap();
     store.record_usage(&[], &[used("a2", now)]).await.unwrap();
     let until = now + Duration::from_hours(1);
-    assert_eq!(store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), until).await, Ok(true));
-    let keys = store.subscription_keys(&one.id).await.unwrap();
+    assert_eq!(store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), until).await, Ok(true));
+    let keys = store.subscription_keys(&first.id).await.unwrap();
     let seen: Vec<_> = keys.iter().map(|key| (key.slot, key.valid_until, key.last_used_at)).collect();
     let (primary, secondary) = (KeySlot::Primary, KeySlot::Secondary);
     assert_eq!(seen, [(primary, None, None), (primary, Some(until), None), (secondary, None, Some(later))]);
     assert_eq!(store.subscription_keys(&SubscriptionId::new("b")).await, Ok(Vec::new()));
 }
 
-pub(crate) async fn a_quota_is_set_and_taken_back(stage: Stage) {
-    let store = &stage.store;
-    let one = made(&stage, "a").await;
-    assert_eq!(store.set_daily_quota(&one.id, Some(1000)).await, Ok(true));
-    let with = Subscription { daily_quota: Some(1000), revision: 2, ..one.clone() };
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(with.clone())));
-    assert_eq!(store.find_subscription_by_key(&Secret::new("a1"), stage.now()).await, Ok(Some(with)));
-    assert_eq!(store.set_daily_quota(&one.id, None).await, Ok(true));
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(Subscription { revision: 3, ..one })));
+pub(crate) async fn daily_quota_is_set_and_removed(fixture: Fixture) {
+    let store = &fixture.store;
+    let first = add_subscription(&fixture, "a").await;
+    assert_eq!(store.set_daily_quota(&first.id, Some(1000)).await, Ok(true));
+    let with = Subscription { daily_quota: Some(1000), revision: 2, ..first.clone() };
+    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(with.clone())));
+    assert_eq!(store.find_subscription_by_key(&Secret::new("a1"), fixture.now()).await, Ok(Some(with)));
+    assert_eq!(store.set_daily_quota(&first.id, None).await, Ok(true));
+    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(Subscription { revision: 3, ..first })));
     assert_eq!(store.set_daily_quota(&SubscriptionId::new("b"), None).await, Ok(false));
     assert_eq!(store.find_subscription(&SubscriptionId::new("b")).await, Ok(None));
 }
 
-pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let (one, other) = (made(&stage, "a").await, made(&stage, "b").await);
-    assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(true));
-    let over = Subscription { status: Status::Disabled, cancelled_at: Some(now), revision: 2, ..one.clone() };
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(over.clone())));
+pub(crate) async fn cancelled_subscription_cannot_be_changed(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let (first, other) = (add_subscription(&fixture, "a").await, add_subscription(&fixture, "b").await);
+    assert_eq!(store.cancel_subscription(&first.id, now).await, Ok(true));
+    let cancelled =
+        Subscription { status: Status::Disabled, cancelled_at: Some(now), revision: 2, ..first.clone() };
+    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(cancelled.clone())));
     for key in ["a1", "a2"] {
         assert_eq!(store.find_subscription_by_key(&Secret::new(key), now).await, Ok(None), "{key}");
     }
-    assert_eq!(store.subscription_keys(&one.id).await, Ok(Vec::new()));
-    // Nothing brings it back.
-    assert_eq!(store.set_subscription_status(&one.id, Status::Active).await, Ok(false));
-    assert_eq!(store.set_daily_quota(&one.id, Some(1)).await, Ok(false));
-    assert_eq!(store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(false));
-    assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(false));
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(over)));
+    assert_eq!(store.subscription_keys(&first.id).await, Ok(Vec::new()));
+    // No call brings it back.
+    assert_eq!(store.set_subscription_status(&first.id, Status::Active).await, Ok(false));
+    assert_eq!(store.set_daily_quota(&first.id, Some(1)).await, Ok(false));
+    assert_eq!(store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(false));
+    assert_eq!(store.cancel_subscription(&first.id, now).await, Ok(false));
+    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(cancelled)));
     assert_eq!(store.find_subscription_by_key(&Secret::new("b1"), now).await, Ok(Some(other)));
 }
 
-pub(crate) async fn nodes_are_counted_while_they_are_heard_of(stage: Stage) {
-    let (store, silence) = (&stage.store, Duration::from_hours(1));
-    let [one, other] = [1, 2].map(|byte| Guid::from_bytes([byte; 16]));
-    assert_eq!(store.count_live_nodes(silence).await, Ok(0), "who asks is no node");
-    assert_eq!(store.register_node(one, silence).await, Ok(1));
-    assert_eq!(store.register_node(one, silence).await, Ok(1));
-    assert_eq!(store.register_node(other, silence).await, Ok(2));
-    assert_eq!(store.register_node(one, silence).await, Ok(2));
-    assert_eq!(store.count_live_nodes(silence).await, Ok(2));
+pub(crate) async fn nodes_count_while_they_register_in_time(fixture: Fixture) {
+    let (store, timeout) = (&fixture.store, Duration::from_hours(1));
+    let [first, other] = [1, 2].map(|byte| Guid::from_bytes([byte; 16]));
+    assert_eq!(store.count_live_nodes(timeout).await, Ok(0), "the caller is not registered as a node");
+    assert_eq!(store.register_node(first, timeout).await, Ok(1));
+    assert_eq!(store.register_node(first, timeout).await, Ok(1));
+    assert_eq!(store.register_node(other, timeout).await, Ok(2));
+    assert_eq!(store.register_node(first, timeout).await, Ok(2));
+    assert_eq!(store.count_live_nodes(timeout).await, Ok(2));
     store.deregister_node(other).await.unwrap();
     store.deregister_node(other).await.unwrap();
-    assert_eq!(store.register_node(one, silence).await, Ok(1));
-    assert_eq!(store.register_node(other, silence).await, Ok(2));
-    if stage.kind == Kind::Postgres {
-        // Its own clock goes on by itself.
-        assert_eq!(store.register_node(one, Duration::ZERO).await, Ok(1));
+    assert_eq!(store.register_node(first, timeout).await, Ok(1));
+    assert_eq!(store.register_node(other, timeout).await, Ok(2));
+    if fixture.kind == StoreKind::Postgres {
+        // PostgreSQL uses its own clock.
+        assert_eq!(store.register_node(first, Duration::ZERO).await, Ok(1));
     }
-    stage.clock.forward(Duration::from_millis(2));
+    fixture.clock.advance(Duration::from_millis(2));
     assert_eq!(store.count_live_nodes(Duration::ZERO).await, Ok(0));
-    assert_eq!(store.register_node(one, Duration::ZERO).await, Ok(1), "the other was silent for too long");
+    assert_eq!(
+        store.register_node(first, Duration::ZERO).await,
+        Ok(1),
+        "the other node's registration timed out"
+    );
 }

@@ -1,4 +1,4 @@
-//! Webhooks for stories: bodies, owners, contracts, and points of a checkpoint.
+//! Webhooks for tests: subscriptions, owners, handshakes, checkpoints, lanes and attempts.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,8 +12,8 @@ use store::{
     shard_of,
 };
 
-use super::desk::Desk;
-use super::stage::Stage;
+use super::fixture::Fixture;
+use super::test_tenant::TestTenant;
 
 pub(crate) const MAX: usize = 100;
 pub(crate) const LEASE: Duration = Duration::from_secs(30);
@@ -22,21 +22,21 @@ pub(crate) fn guid(byte: u8) -> Guid {
     Guid::from_bytes([byte; 16])
 }
 
-/// This node's name.
+/// The id of this node.
 pub(crate) fn node() -> Guid {
     guid(9)
 }
 
-pub(crate) fn owner(desk: &Desk) -> WebhookOwner {
-    WebhookOwner { tenant: desk.tenant.clone(), client: ClientId::new("erp") }
+pub(crate) fn owner(tenant: &TestTenant) -> WebhookOwner {
+    WebhookOwner { tenant: tenant.id.clone(), client: ClientId::new("erp") }
 }
 
-/// A body with a new id and texts that are easily broken.
-pub(crate) fn body(stage: &Stage, desk: &Desk, name: &str) -> NewWebhook {
+/// A subscription with a new id and with characters that a store could damage.
+pub(crate) fn new_webhook(fixture: &Fixture, tenant: &TestTenant, name: &str) -> NewWebhook {
     use domain::Random as _;
     NewWebhook {
-        id: stage.random.guid(),
-        owner: owner(desk),
+        id: fixture.random.guid(),
+        owner: owner(tenant),
         user: UserId::new("maria"),
         resource: Resource::customers(),
         kinds: EventKind::ALL.into_iter().collect(),
@@ -49,47 +49,47 @@ pub(crate) fn body(stage: &Stage, desk: &Desk, name: &str) -> NewWebhook {
     }
 }
 
-pub(crate) async fn made(store: &Arc<dyn Store>, body: NewWebhook) -> Webhook {
+pub(crate) async fn create_webhook(store: &Arc<dyn Store>, body: NewWebhook) -> Webhook {
     match store.subscribe(body, MAX).await.unwrap() {
         SubscribeOutcome::Created(webhook) => webhook,
-        other => panic!("a new one was to be made: {other:?}"),
+        other => panic!("the webhook was not created: {other:?}"),
     }
 }
 
-/// The number under which this node may write for a webhook.
+/// The fence with which this node may write for a webhook.
 pub(crate) async fn fence(store: &Arc<dyn Store>, webhook: Guid) -> i64 {
-    let held = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
-    held.iter().find(|one| one.shard == shard_of(webhook)).expect("all shards are held").fence
+    let leases = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
+    leases.iter().find(|lease| lease.shard == shard_of(webhook)).expect("this node holds every shard").fence
 }
 
-/// A point that writes nothing yet.
-pub(crate) async fn point(store: &Arc<dyn Store>, webhook: &Webhook) -> WebhookCheckpoint {
+/// A checkpoint that does not write anything yet.
+pub(crate) async fn new_checkpoint(store: &Arc<dyn Store>, webhook: &Webhook) -> WebhookCheckpoint {
     WebhookCheckpoint::new(webhook.id, fence(store, webhook.id).await, webhook.revision)
 }
 
-pub(crate) async fn written(store: &Arc<dyn Store>, point: WebhookCheckpoint) {
-    assert_eq!(store.checkpoint(vec![point]).await, Ok(vec![CheckpointResult::Written]));
+pub(crate) async fn write_checkpoint(store: &Arc<dyn Store>, checkpoint: WebhookCheckpoint) {
+    assert_eq!(store.checkpoint(vec![checkpoint]).await, Ok(vec![CheckpointResult::Written]));
 }
 
-/// A webhook whose handshake was accepted when the log stood at its head.
-pub(crate) async fn contracted(stage: &Stage, desk: &Desk, name: &str) -> Webhook {
-    let webhook = made(&stage.store, body(stage, desk, name)).await;
-    accept(&stage.store, &webhook, desk.head().await).await;
-    found(&stage.store, webhook.id).await
+/// A webhook whose handshake is accepted at the current head of the log.
+pub(crate) async fn active_webhook(fixture: &Fixture, tenant: &TestTenant, name: &str) -> Webhook {
+    let webhook = create_webhook(&fixture.store, new_webhook(fixture, tenant, name)).await;
+    accept_handshake(&fixture.store, &webhook, tenant.head().await).await;
+    find_webhook(&fixture.store, webhook.id).await
 }
 
-pub(crate) async fn accept(store: &Arc<dyn Store>, webhook: &Webhook, head: u64) {
-    let mut step = point(store, webhook).await;
+pub(crate) async fn accept_handshake(store: &Arc<dyn Store>, webhook: &Webhook, head: u64) {
+    let mut step = new_checkpoint(store, webhook).await;
     step.handshake = Some(HandshakeStep::Accepted { number: webhook.handshake.number, head });
-    written(store, step).await;
+    write_checkpoint(store, step).await;
 }
 
-pub(crate) async fn found(store: &Arc<dyn Store>, id: Guid) -> Webhook {
-    store.find_webhook(id).await.unwrap().expect("the webhook is there")
+pub(crate) async fn find_webhook(store: &Arc<dyn Store>, id: Guid) -> Webhook {
+    store.find_webhook(id).await.unwrap().expect("the webhook exists")
 }
 
 pub(crate) async fn load_webhook(store: &Arc<dyn Store>, id: Guid) -> LoadedWebhook {
-    store.load_webhook(id).await.unwrap().expect("the webhook is not over")
+    store.load_webhook(id).await.unwrap().expect("the webhook has not ended")
 }
 
 pub(crate) fn retry(attempts: u32, since: Ticks) -> RetryState {
@@ -100,16 +100,16 @@ pub(crate) fn lane(record_key: i64, sequence: u64, since: Ticks) -> Lane {
     Lane { record_key, sequence, retry: retry(3, since) }
 }
 
-/// Parks lanes and asks for a replay.
-pub(crate) async fn in_trouble(stage: &Stage, webhook: &Webhook) {
-    let mut parked = point(&stage.store, webhook).await;
-    parked.parked = vec![lane(-7, 2, stage.now()), lane(5, 3, stage.now())];
-    written(&stage.store, parked).await;
-    let asked = stage.store.request_replay(webhook.id, store::ReplayKind::Events, 1, 4).await.unwrap();
-    assert!(asked.is_some());
+/// Parks two lanes and requests a replay.
+pub(crate) async fn add_lanes_and_replay(fixture: &Fixture, webhook: &Webhook) {
+    let mut parked = new_checkpoint(&fixture.store, webhook).await;
+    parked.parked = vec![lane(-7, 2, fixture.now()), lane(5, 3, fixture.now())];
+    write_checkpoint(&fixture.store, parked).await;
+    let replay = fixture.store.request_replay(webhook.id, store::ReplayKind::Events, 1, 4).await.unwrap();
+    assert!(replay.is_some());
 }
 
-pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
+pub(crate) fn failed_attempt(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
     AttemptRecord {
         at,
         purpose: AttemptPurpose::Event { sequence },
@@ -128,6 +128,6 @@ pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
     }
 }
 
-pub(crate) fn delivered(sequence: u64, at: Ticks, duration_ms: u32) -> SuccessfulDelivery {
+pub(crate) fn successful_delivery(sequence: u64, at: Ticks, duration_ms: u32) -> SuccessfulDelivery {
     SuccessfulDelivery { sequence, at, status: 204, duration_ms }
 }

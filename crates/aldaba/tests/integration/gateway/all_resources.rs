@@ -1,4 +1,4 @@
-//! All nineteen prefixes read alike: a list, a record by its id, a feed.
+//! All nineteen prefixes of the accounting family serve a list, a record by id, and a feed.
 
 use domain::Resource;
 use domain::catalogue::Owner;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiFixture, column, company, items, segment, shared_api};
 
-/// A good record of any resource.
+/// A valid upsert line for any resource.
 fn record(resource: Resource, owner: &str, id: &str) -> Value {
     let data = match resource.as_str() {
         "companies" => return company(id),
@@ -44,7 +44,7 @@ const PREFIXES: [&str; 19] = [
 ];
 
 #[test]
-fn every_prefix_lists_and_shows_its_records() {
+fn every_prefix_serves_list_record_and_feed() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     let lines: Vec<Value> = Resource::accounting_family()
@@ -61,7 +61,7 @@ fn every_prefix_lists_and_shows_its_records() {
         let list = read(path);
         let mut ids = column(&list, "correlationId");
         ids.retain(|id| id != "c");
-        assert_eq!(ids, [x.as_str(), &y], "{path}: its own and no other's");
+        assert_eq!(ids, [x.as_str(), &y], "{path}: only this resource's records");
         let one = read(&format!("{path}/{y}")).json();
         assert_eq!(Some(&one), items(&list).last(), "{path}");
         assert_eq!(one["correlationId"], y);
@@ -69,9 +69,9 @@ fn every_prefix_lists_and_shows_its_records() {
         assert!(one["version"].is_string() && one["sequenceVersion"].is_string());
         assert_eq!(list.header("x-sequence-version"), answer.last_sequence_version, "{path}");
         let feed = read(&format!("{path}/changes"));
-        let mut told = column(&feed, "correlationId");
-        told.retain(|id| id != "c");
-        assert_eq!(told, [x, y], "{path}");
+        let mut changed_ids = column(&feed, "correlationId");
+        changed_ids.retain(|id| id != "c");
+        assert_eq!(changed_ids, [x, y], "{path}");
     }
 }
 
@@ -115,7 +115,7 @@ fn ids_of_any_text_are_found_under_every_prefix() {
 }
 
 #[test]
-fn an_id_that_no_text_can_be_is_not_found() {
+fn an_id_that_is_not_valid_text_is_404() {
     shared_api().ingest.send_lines(&[company("bytes")]);
     for id in ["%ff", "%00", "%c3%28", &"x".repeat(300), "%zz"] {
         let path = format!("/accounting/api/customers/{id}");
@@ -124,7 +124,7 @@ fn an_id_that_no_text_can_be_is_not_found() {
 }
 
 #[test]
-fn ids_differ_by_their_letters() {
+fn ids_are_compared_exactly() {
     shared_api().ingest.send_lines(&[
         company("letters"),
         record(Resource::customers(), "letters", "abc"),

@@ -1,4 +1,4 @@
-//! Conditional reads: a weak validator that moves with every change, and 304 for who has it already.
+//! Conditional reads: a weak etag that changes with the data, and 304 if `If-None-Match` has it.
 
 use hyper::Method;
 
@@ -7,7 +7,7 @@ use crate::harness::{ApiFixture, HttpResponse, change_line, charge, company, con
 
 const CUSTOMERS: &str = "/accounting/api/customers";
 
-fn when(company: &str, path: &str, etag: &str) -> HttpResponse {
+fn get_if_none_match(company: &str, path: &str, etag: &str) -> HttpResponse {
     shared_api().get_for_company(company, path).header("if-none-match", etag).send()
 }
 
@@ -27,7 +27,7 @@ fn assert_unchanged(response: &HttpResponse, etag: &str) {
 }
 
 #[test]
-fn every_read_has_a_validator_and_knows_it_again() {
+fn every_read_has_an_etag_and_answers_304_to_it() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), customer("c", "u", "Bar"), line(1, "Bar", "", "")]);
     for path in [
@@ -50,7 +50,7 @@ fn every_read_has_a_validator_and_knows_it_again() {
 }
 
 #[test]
-fn if_none_match_takes_lists_stars_and_strong_forms() {
+fn if_none_match_accepts_lists_stars_and_strong_etags() {
     shared_api().ingest.send_lines(&[company("match"), customer("match", "u", "Bar")]);
     for path in [CUSTOMERS, "/accounting/api/customers/u"] {
         let etag = etag(&shared_api().read_for_company("match", path));
@@ -63,16 +63,16 @@ fn if_none_match_takes_lists_stars_and_strong_forms() {
             format!("W/\"x\",{strong} , \"b\""),
             "*".to_owned(),
         ] {
-            assert_unchanged(&when("match", path, &known), &etag);
+            assert_unchanged(&get_if_none_match("match", path, &known), &etag);
         }
         for other in ["\"\"", "W/\"x\"", "\"*\"", "x", strong.trim_matches('"')] {
-            assert_eq!(when("match", path, other).status, 200, "{path} {other}");
+            assert_eq!(get_if_none_match("match", path, other).status, 200, "{path} {other}");
         }
     }
 }
 
 #[test]
-fn a_change_moves_the_validators_of_what_it_touches() {
+fn a_change_gives_its_record_and_list_new_etags() {
     shared_api().ingest.send_lines(&[
         company("move"),
         customer("move", "u", "Bar"),
@@ -90,24 +90,27 @@ fn a_change_moves_the_validators_of_what_it_touches() {
     let (mut lists, mut ones) = (vec![list], vec![one]);
     for step in steps {
         shared_api().ingest.send_lines(&[step]);
-        assert_eq!(when("move", CUSTOMERS, lists.last().unwrap()).status, 200);
-        assert_eq!(when("move", "/accounting/api/customers/u", ones.last().unwrap()).status, 200);
+        assert_eq!(get_if_none_match("move", CUSTOMERS, lists.last().unwrap()).status, 200);
+        assert_eq!(
+            get_if_none_match("move", "/accounting/api/customers/u", ones.last().unwrap()).status,
+            200
+        );
         lists.push(read(CUSTOMERS));
         ones.push(read("/accounting/api/customers/u"));
     }
-    for mut seen in [lists, ones] {
-        seen.sort_unstable();
-        seen.dedup();
-        assert_eq!(seen.len(), 5, "never the same again");
+    for mut etags in [lists, ones] {
+        etags.sort_unstable();
+        etags.dedup();
+        assert_eq!(etags.len(), 5, "every change gives a new etag");
     }
-    assert_unchanged(&when("move", "/accounting/api/customers/v", &other), &other);
+    assert_unchanged(&get_if_none_match("move", "/accounting/api/customers/v", &other), &other);
     let same = read(CUSTOMERS);
     shared_api().ingest.send_lines(&[customer("move", "u", "Bar")]);
-    assert_unchanged(&when("move", CUSTOMERS, &same), &same);
+    assert_unchanged(&get_if_none_match("move", CUSTOMERS, &same), &same);
 }
 
 #[test]
-fn what_comes_and_goes_moves_the_list() {
+fn creating_and_deleting_a_record_changes_the_lists_etag() {
     shared_api().ingest.send_lines(&[company("come"), charge("come", "1", 1)]);
     let path = "/accounting/api/charges";
     let first = etag(&shared_api().read_for_company("come", path));
@@ -116,11 +119,11 @@ fn what_comes_and_goes_moves_the_list() {
     shared_api().ingest.send_lines(&[change_line("charges", "come", "2", "delete")]);
     let third = etag(&shared_api().read_for_company("come", path));
     assert!(first != second && second != third && first != third);
-    assert_eq!(when("come", path, &first).status, 200);
+    assert_eq!(get_if_none_match("come", path, &first).status, 200);
 }
 
 #[test]
-fn a_company_that_was_made_again_has_other_validators() {
+fn a_recreated_company_has_new_etags() {
     let make = |name: &str| {
         let lines = [company("again"), charge("again", name, 1)];
         assert_eq!(shared_api().ingest.send_lines(&lines).rejected, 0);
@@ -129,25 +132,28 @@ fn a_company_that_was_made_again_has_other_validators() {
     let before = etag(&shared_api().read_for_company("again", "/accounting/api/charges"));
     shared_api().ingest.send_lines(&[change_line("companies", "", "again", "delete")]);
     make("new");
-    let response = when("again", "/accounting/api/charges", &before);
+    let response = get_if_none_match("again", "/accounting/api/charges", &before);
     assert_eq!((response.status, &response.json()[0]["correlationId"]), (200, &"new".into()));
 }
 
 #[test]
-fn one_companys_validator_is_not_anothers() {
+fn etags_differ_between_companies() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("a"), company("b")]);
     let lists = ["a", "b"].map(|id| etag(&api.read_for_company(id, CUSTOMERS)));
-    assert_ne!(lists[0], lists[1], "both are empty, but they are not the same list");
+    assert_ne!(lists[0], lists[1], "both lists are empty, but they are different lists");
     let feeds = ["a", "b"].map(|id| etag(&api.read_for_company(id, &format!("{CUSTOMERS}/changes"))));
     assert_ne!(feeds[0], feeds[1]);
     let response = api.read_for_company("a", CUSTOMERS);
     let vary = response.header("vary").to_lowercase();
-    assert!(vary.contains("context") && vary.contains("authorization"), "caches must know: {vary:?}");
+    assert!(
+        vary.contains("context") && vary.contains("authorization"),
+        "Vary must name both headers: {vary:?}"
+    );
 }
 
 #[test]
-fn pages_have_their_own() {
+fn etags_differ_between_pages() {
     shared_api().ingest.send_lines(&[company("pages"), charge("pages", "1", 1), charge("pages", "2", 1)]);
     let read = |query: &str| {
         etag(&shared_api().read_for_company("pages", &format!("/accounting/api/charges?{query}")))
@@ -160,17 +166,17 @@ fn pages_have_their_own() {
 }
 
 #[test]
-fn a_feed_that_goes_on_is_no_longer_the_same() {
+fn a_new_event_changes_the_feeds_etag() {
     shared_api().ingest.send_lines(&[company("news"), customer("news", "u", "Bar")]);
     let path = format!("{CUSTOMERS}/changes");
     let before = etag(&shared_api().read_for_company("news", &path));
-    assert_unchanged(&when("news", &path, &before), &before);
+    assert_unchanged(&get_if_none_match("news", &path, &before), &before);
     shared_api().ingest.send_lines(&[customer("news", "v", "Bar")]);
-    assert_eq!(when("news", &path, &before).json().as_array().unwrap().len(), 2);
+    assert_eq!(get_if_none_match("news", &path, &before).json().as_array().unwrap().len(), 2);
 }
 
 #[test]
-fn head_has_the_headers_and_no_body() {
+fn head_returns_the_headers_of_get_and_no_body() {
     shared_api().ingest.send_lines(&[company("head"), customer("head", "u", "Bar")]);
     for path in [CUSTOMERS, "/accounting/api/customers/u", "/accounting/api/customers/changes"] {
         let get = shared_api().read_for_company("head", path);
@@ -184,30 +190,31 @@ fn head_has_the_headers_and_no_body() {
     }
     let refused = shared_api().request(Method::HEAD, CUSTOMERS).send();
     assert_eq!((refused.status, refused.body.len()), (400, 0));
-    let nobody = shared_api().request(Method::HEAD, CUSTOMERS).header("ocp-apim-subscription-key", "").send();
-    assert_eq!(nobody.status, 401);
+    let without_key =
+        shared_api().request(Method::HEAD, CUSTOMERS).header("ocp-apim-subscription-key", "").send();
+    assert_eq!(without_key.status, 401);
 }
 
 #[test]
-fn a_validator_does_not_pass_the_gate() {
+fn an_etag_does_not_bypass_authorization() {
     shared_api().ingest.send_lines(&[company("closed")]);
     let etag = etag(&shared_api().read_for_company("closed", CUSTOMERS));
     let request = || shared_api().get_for_company("closed", CUSTOMERS).header("if-none-match", &etag);
     request().header("ocp-apim-subscription-key", "x").send().problem(401);
     request().header("authorization", "Bearer x").send().problem(401);
     request().header("context", "").send().problem(400);
-    when("nowhere", CUSTOMERS, "*").problem(404);
-    when("closed", "/accounting/api/customers/nobody", "*").problem(404);
+    get_if_none_match("nowhere", CUSTOMERS, "*").problem(404);
+    get_if_none_match("closed", "/accounting/api/customers/nobody", "*").problem(404);
 }
 
 #[test]
-fn lists_tell_the_position_of_the_log() {
+fn lists_carry_the_log_position() {
     let api = ApiFixture::new();
     let position = |path: &str| {
         api.get(path).header("context", &context("c")).send().header("x-sequence-version").to_owned()
     };
     let first = api.read("/accounting/api/companies");
-    assert_eq!(first.header("x-sequence-version"), "0", "nothing has happened yet");
+    assert_eq!(first.header("x-sequence-version"), "0", "the log is empty");
     api.ingest.send_lines(&[company("c")]);
     assert_eq!((position("/accounting/api/companies"), position(CUSTOMERS)), ("1".into(), "1".into()));
     api.ingest.send_lines(&[customer("c", "u", "Bar"), line(7, "Bar", "", "")]);
@@ -218,7 +225,7 @@ fn lists_tell_the_position_of_the_log() {
         "/payroll/api/companies",
         "/payroll/api/companies?OrderBy=companyCode",
     ] {
-        assert_eq!(position(path), head, "{path}: of the tenant's log");
+        assert_eq!(position(path), head, "{path}: the head of the tenant's log");
         let request = || api.get(path).header("context", &context("c"));
         let again = request().header("if-none-match", &etag(&request().send())).send();
         assert_eq!((again.status, again.header("x-sequence-version")), (304, head.as_str()), "{path}");

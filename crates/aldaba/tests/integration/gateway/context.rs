@@ -1,4 +1,4 @@
-//! The `context` header: which company a call is about.
+//! The `context` header selects the company of a call.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::{
 };
 
 const CUSTOMERS: &str = "/accounting/api/customers";
-/// Addresses that are about a company: lists, records, feeds.
+/// Company-scoped paths: lists, records, feeds.
 const SCOPED: [&str; 5] = [
     CUSTOMERS,
     "/accounting/api/accounts/x",
@@ -21,7 +21,7 @@ fn with(value: &str, path: &str) -> HttpResponse {
 }
 
 #[test]
-fn a_company_scoped_call_needs_it() {
+fn company_scoped_calls_require_a_context() {
     for path in SCOPED {
         for nothing in ["", "none", "None"] {
             let refused = with(nothing, path);
@@ -32,7 +32,7 @@ fn a_company_scoped_call_needs_it() {
 }
 
 #[test]
-fn what_is_no_context_is_malformed() {
+fn a_malformed_context_is_refused() {
     shared_api().ingest.send_lines(&[company("ctx")]);
     for path in SCOPED {
         for wrong in [
@@ -56,24 +56,24 @@ fn what_is_no_context_is_malformed() {
 }
 
 #[test]
-fn unknown_and_foreign_companies_are_the_same() {
+fn unknown_foreign_and_deleted_companies_get_the_same_404() {
     let other = ApiFixture::new();
     other.ingest.send_lines(&[company("foreign"), customer("foreign", "x", "Bar")]);
     shared_api().ingest.send_lines(&[company("deleted"), customer("deleted", "x", "Bar")]);
     shared_api().ingest.send_lines(&[change_line("companies", "", "deleted", "delete")]);
     for path in SCOPED {
-        let answers = ["nobody", "foreign", "deleted"].map(|id| {
+        let bodies = ["nobody", "foreign", "deleted"].map(|id| {
             let refused = shared_api().get_for_company(id, path).header("x-request-id", "same").send();
             assert_eq!(refused.problem(404), "There is no such company.", "{path}");
             refused.body
         });
-        assert!(answers[0] == answers[1] && answers[0] == answers[2], "{path}: {answers:?}");
+        assert!(bodies[0] == bodies[1] && bodies[0] == bodies[2], "{path}: {bodies:?}");
     }
     other.read_for_company("foreign", CUSTOMERS);
 }
 
 #[test]
-fn white_space_inside_is_fine() {
+fn white_space_and_escapes_in_the_json_are_accepted() {
     shared_api().ingest.send_lines(&[company("space"), customer("space", "u", "Bar")]);
     for text in [
         "{ \"clientId\" : \"space\" }",
@@ -86,7 +86,7 @@ fn white_space_inside_is_fine() {
 }
 
 #[test]
-fn ids_may_be_any_text() {
+fn company_ids_may_be_any_text() {
     for id in ["Panadería Ñandú", "a/b?c=d&e", "100 %", "\"quoted\\\"", "😀", "{\"clientId\":\"x\"}", "none "]
     {
         shared_api().ingest.send_lines(&[company(id), customer(id, "u", id)]);
@@ -97,7 +97,7 @@ fn ids_may_be_any_text() {
 }
 
 #[test]
-fn letters_may_come_as_they_are() {
+fn raw_utf8_in_the_header_is_accepted() {
     shared_api().ingest.send_lines(&[company("ñandú"), customer("ñandú", "u", "Bar")]);
     let head = format!(
         "GET {CUSTOMERS} HTTP/1.1\r\nauthorization: Bearer {}\r\nocp-apim-subscription-key: {}\r\ncontext: {}\r\n",
@@ -110,7 +110,7 @@ fn letters_may_come_as_they_are() {
 }
 
 #[test]
-fn the_list_of_companies_needs_none_and_takes_its_own() {
+fn company_routes_accept_no_context_or_their_own_company() {
     shared_api().ingest.send_lines(&[company("own"), company("other")]);
     for path in
         ["/accounting/api/companies", "/accounting/api/companies/own", "/accounting/api/companies/changes"]
@@ -123,13 +123,13 @@ fn the_list_of_companies_needs_none_and_takes_its_own() {
     }
     for value in [context("other"), context("nobody")] {
         let status = with(&value, "/accounting/api/companies/own").status;
-        assert!([400, 404].contains(&status), "another company than the path's: {status}");
+        assert!([400, 404].contains(&status), "the context names another company than the path: {status}");
     }
     with(&context("nobody"), "/accounting/api/companies").problem(404);
 }
 
 #[test]
-fn two_contexts_are_refused() {
+fn a_repeated_context_header_is_refused() {
     shared_api().ingest.send_lines(&[company("twice")]);
     let line = format!("context: {}\r\n", context("twice"));
     let head = format!(

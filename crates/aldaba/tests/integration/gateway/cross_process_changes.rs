@@ -1,4 +1,4 @@
-//! Hot pages and changes that were made elsewhere, at another node or by another process: seen within a second.
+//! Cached pages show the changes of another node or of another process within a second.
 
 use serde_json::Value;
 
@@ -23,16 +23,16 @@ fn lines(round: u64) -> Vec<Value> {
     vec![charge("c", "x", round), line(7, &format!("Ronda {round}"), "", "")]
 }
 
-/// What a page shows of a round.
+/// Whether a response shows the data of this round.
 fn shows(response: &HttpResponse, round: u64) -> bool {
     assert_eq!(response.status, 200, "{response:?}");
-    let told = response.json();
-    let record = if told.is_array() { &told[0] } else { &told };
+    let body_json = response.json();
+    let record = if body_json.is_array() { &body_json[0] } else { &body_json };
     record["amount"] == round || record["companyName"] == format!("Ronda {round}")
 }
 
-/// Every page is hot when something changes elsewhere, is asked for all the time, and shows it within a second.
-fn changes_come_through(read: impl Fn(&str) -> HttpResponse, change: impl Fn(&[Value]) -> u64) {
+/// Every page is cached when the data changes elsewhere, and shows the change within a second.
+fn assert_changes_appear(read: impl Fn(&str) -> HttpResponse, change: impl Fn(&[Value]) -> u64) {
     let (record, filtered) = (format!("{CHARGES}/x"), filtered());
     for path in [CHARGES, &record, &filtered] {
         let mut etag = String::new();
@@ -44,7 +44,7 @@ fn changes_come_through(read: impl Fn(&str) -> HttpResponse, change: impl Fn(&[V
             response.header("etag").clone_into(&mut etag);
             let position = response.header("x-sequence-version");
             assert!(path == record || position.parse::<u64>().unwrap() >= head, "{response:?}");
-            wait_for("the page to be hot", || (read(path).body == response.body).then_some(()));
+            wait_for("the page to be cached", || (read(path).body == response.body).then_some(()));
         }
     }
     change(&[change_line("charges", "c", "x", "delete")]);
@@ -60,22 +60,22 @@ fn changes_come_through(read: impl Fn(&str) -> HttpResponse, change: impl Fn(&[V
 }
 
 #[test]
-fn a_hot_page_shows_what_another_node_took() {
+fn a_cached_page_shows_changes_of_another_node() {
     let nodes = Nodes::start();
     let api = ApiFixture::on(&nodes.nodes[0], &SubscriptionKeys::new(&nodes.nodes[0], &[]));
     api.ingest.send_lines(&[company("c")]);
-    changes_come_through(|path| nodes.at_second(&api, path), |lines| api.ingest.send_lines(lines).head());
+    assert_changes_appear(|path| nodes.at_second(&api, path), |lines| api.ingest.send_lines(lines).head());
 }
 
 #[test]
-fn a_hot_page_shows_what_another_process_wrote_into_the_file() {
+fn a_cached_page_shows_changes_written_by_another_process() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     let apply = |lines: &[Value]| {
         let arguments = ["changes", "apply", "-", "--tenant", &api.ingest.tenant, "--json"];
-        let done = api.sign_in.server.installation.program(&arguments).input(ndjson(lines)).run().json();
-        assert_eq!(done["rejected"], 0, "{done}");
-        done["lastSequenceVersion"].as_str().unwrap().parse().unwrap()
+        let summary = api.sign_in.server.installation.program(&arguments).input(ndjson(lines)).run().json();
+        assert_eq!(summary["rejected"], 0, "{summary}");
+        summary["lastSequenceVersion"].as_str().unwrap().parse().unwrap()
     };
-    changes_come_through(|path| api.get_for_company("c", path).send(), apply);
+    assert_changes_appear(|path| api.get_for_company("c", path).send(), apply);
 }

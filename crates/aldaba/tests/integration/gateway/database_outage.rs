@@ -1,4 +1,4 @@
-//! The database goes away: pages are not given from memory for longer than they may be, and come back with it.
+//! Database outage: cached pages are not served beyond their freshness limit, and reads recover with the database.
 
 use super::payroll::line;
 use crate::harness::{
@@ -9,7 +9,7 @@ use crate::harness::{
 const CHARGES: &str = "/accounting/api/charges";
 
 #[test]
-fn no_page_outlasts_its_database() {
+fn cached_pages_are_not_served_during_a_database_outage() {
     let database = Database::create();
     let proxy = DatabaseProxy::to(&database.url());
     let server =
@@ -22,20 +22,20 @@ fn no_page_outlasts_its_database() {
     let bodies = || paths.map(|path| api.read_for_company("c", path).body);
     let before = bodies();
     for _ in 0..2 {
-        assert_eq!(statuses(), [200; 4], "all are hot");
+        assert_eq!(statuses(), [200; 4], "all pages are cached");
         proxy.disconnect();
-        assert_within_seconds(1, "what is kept to be given no more", || statuses() == [503; 4]);
+        assert_within_seconds(1, "cached pages to be refused", || statuses() == [503; 4]);
         for _ in 0..20 {
-            assert_eq!(statuses(), [503; 4], "and it stays so");
+            assert_eq!(statuses(), [503; 4], "reads stay refused");
         }
         let refused = api.get_for_company("c", CHARGES).header("if-none-match", "*").send();
         refused.problem(503);
         assert_eq!(refused.header("retry-after"), "5");
         proxy.restore();
-        wait_for("the pages to come back", || (statuses() == [200; 4]).then_some(()));
+        wait_for("reads to recover", || (statuses() == [200; 4]).then_some(()));
         assert_eq!(bodies(), before);
     }
     api.ingest.send_lines(&[charge("c", "x", 2)]);
-    assert_ne!(bodies(), before, "and they move again");
+    assert_ne!(bodies(), before, "changes are visible again");
     server.assert_healthy();
 }

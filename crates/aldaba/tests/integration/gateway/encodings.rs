@@ -1,4 +1,4 @@
-//! gzip, Brotli and the plain body say the same, whether a page is hot, cold, asked for with HEAD or known already.
+//! gzip, Brotli and plain responses have the same content, cached or not, with GET, HEAD and `If-None-Match`.
 
 use std::io::Read as _;
 
@@ -34,8 +34,8 @@ fn headers(response: &HttpResponse) -> [String; 9] {
     HEADERS.map(|name| response.header(name).to_owned())
 }
 
-/// What is asked for, and what the answer is in: of a page that is long enough, and of one that is not.
-const ASKED: [(&str, &str); 6] = [
+/// `Accept-Encoding` values, each with the encoding of a response that is long enough to compress.
+const ACCEPT_ENCODINGS: [(&str, &str); 6] = [
     ("gzip", "gzip"),
     ("br", "br"),
     ("", ""),
@@ -48,8 +48,15 @@ fn request(api: &ApiFixture<'_>, method: Method, path: &str, accept: &str) -> Ht
     api.request(method, path).header("context", &context("c")).header("accept-encoding", accept)
 }
 
-/// One address in one encoding, the first time and again, with HEAD first or last.
-fn all_ways(api: &ApiFixture<'_>, path: &str, accept: &str, encoding: &str, body: &[u8], head_first: bool) {
+/// Requests one path in one encoding, uncached and cached, with HEAD first or last.
+fn assert_consistent(
+    api: &ApiFixture<'_>,
+    path: &str,
+    accept: &str,
+    encoding: &str,
+    body: &[u8],
+    head_first: bool,
+) {
     let head = || request(api, Method::HEAD, path, accept).send();
     let get = || request(api, Method::GET, path, accept).send();
     let early = head_first.then(head);
@@ -61,7 +68,7 @@ fn all_ways(api: &ApiFixture<'_>, path: &str, accept: &str, encoding: &str, body
         assert_eq!(
             (&again.body, headers(&again)),
             (&first.body, headers(&first)),
-            "{path} {accept}: hot as cold"
+            "{path} {accept}: cached as uncached"
         );
     }
     for head in early.into_iter().chain([head()]) {
@@ -79,12 +86,12 @@ fn all_ways(api: &ApiFixture<'_>, path: &str, accept: &str, encoding: &str, body
 }
 
 #[test]
-fn every_encoding_says_the_same() {
+fn every_encoding_has_the_same_content() {
     let api = ApiFixture::new();
     let mut lines = vec![company("c")];
     lines.extend((0..400).map(|number| charge("c", &format!("cargo-{number}"), number)));
     assert_eq!(api.ingest.send_lines(&lines).rejected, 0);
-    // Of different lengths: too short to gain, short, and so long that it is encoded aside.
+    // Three lengths: too short to compress, short, and long enough to be compressed on a blocking thread.
     for (size, is_encoded) in [(1, false), (20, true), (400, true)] {
         let whole = api.read_for_company("c", &format!("{CHARGES}?pageSize={size}"));
         let vary = whole.header("vary");
@@ -92,26 +99,26 @@ fn every_encoding_says_the_same() {
             ["authorization", "context", "accept-encoding"].iter().all(|name| vary.contains(name)),
             "{vary}"
         );
-        for (number, (accept, encoding)) in ASKED.into_iter().enumerate() {
+        for (number, (accept, encoding)) in ACCEPT_ENCODINGS.into_iter().enumerate() {
             let encoding = if is_encoded { encoding } else { "" };
-            // One that all share, and one that nobody has asked for before.
+            // One path that all iterations share, and two that were not requested before.
             let cold = format!("{CHARGES}?pageSize={size}&x={number}");
             for path in [&format!("{CHARGES}?pageSize={size}"), &cold, &format!("{cold}a")] {
-                all_ways(&api, path, accept, encoding, &whole.body, path.ends_with('a'));
+                assert_consistent(&api, path, accept, encoding, &whole.body, path.ends_with('a'));
             }
         }
     }
-    for (accept, encoding) in ASKED {
+    for (accept, encoding) in ACCEPT_ENCODINGS {
         let feed = format!("{CHARGES}/changes?pageSize=200");
         let body = api.read_for_company("c", &feed).body;
-        all_ways(&api, &feed, accept, encoding, &body, false);
+        assert_consistent(&api, &feed, accept, encoding, &body, false);
         let one = format!("{CHARGES}/cargo-1");
-        all_ways(&api, &one, accept, "", &api.read_for_company("c", &one).body, true);
+        assert_consistent(&api, &one, accept, "", &api.read_for_company("c", &one).body, true);
     }
 }
 
 #[test]
-fn what_is_known_already_has_no_length_over_http2_either() {
+fn a_304_has_no_content_length_over_http2() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), charge("c", "1", 1)]);
     for method in [Method::GET, Method::HEAD] {
@@ -123,7 +130,7 @@ fn what_is_known_already_has_no_length_over_http2_either() {
 }
 
 #[test]
-fn an_encoded_page_moves_with_its_records() {
+fn compressed_pages_show_changes() {
     let api = ApiFixture::new();
     let records =
         |amount: u64| (0..40).map(|id| charge("c", &format!("cargo-{id}"), amount)).collect::<Vec<_>>();

@@ -1,4 +1,4 @@
-//! The pull feed: the log of a resource, number by number.
+//! The pull feed: a resource's events in log order.
 
 use serde_json::{Value, json};
 
@@ -16,35 +16,41 @@ fn by(user: &str, mut line: Value) -> Value {
 }
 
 #[test]
-fn a_change_as_a_reader_gets_it() {
+fn an_event_has_the_contracts_members() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     let answer = api.ingest.send_lines(&[by("Lucía", customer("c", "u", "Bar"))]);
-    let told = items(&api.read_for_company("c", CHANGES));
-    assert_eq!(told.len(), 1);
-    let one = &told[0];
-    assert_eq!(members(one), ["correlationId", "event", "processId", "sequenceVersion", "user", "version"]);
-    assert_eq!((&one["sequenceVersion"], &one["correlationId"]), (&json!("2"), &json!("u")));
-    assert_eq!((&one["event"], &one["user"]), (&json!("Svc.ACC.Customers.CustomerCreated"), &json!("Lucía")));
-    assert_eq!(one["processId"], json!(answer.process_id));
-    assert!(is_guid(one["processId"].as_str().unwrap()));
+    let events = items(&api.read_for_company("c", CHANGES));
+    assert_eq!(events.len(), 1);
+    let event = &events[0];
+    assert_eq!(members(event), ["correlationId", "event", "processId", "sequenceVersion", "user", "version"]);
+    assert_eq!((&event["sequenceVersion"], &event["correlationId"]), (&json!("2"), &json!("u")));
+    assert_eq!(
+        (&event["event"], &event["user"]),
+        (&json!("Svc.ACC.Customers.CustomerCreated"), &json!("Lucía"))
+    );
+    assert_eq!(event["processId"], json!(answer.process_id));
+    assert!(is_guid(event["processId"].as_str().unwrap()));
     let record = api.read_for_company("c", "/accounting/api/customers/u").json();
-    assert_eq!((&one["version"], &one["sequenceVersion"]), (&record["version"], &record["sequenceVersion"]));
+    assert_eq!(
+        (&event["version"], &event["sequenceVersion"]),
+        (&record["version"], &record["sequenceVersion"])
+    );
 }
 
 #[test]
-fn everything_that_happens_is_told_in_order() {
-    shared_api().ingest.send_lines(&[company("told"), customer("told", "u", "Bar")]);
+fn the_feed_returns_every_event_in_order() {
+    shared_api().ingest.send_lines(&[company("all-events"), customer("all-events", "u", "Bar")]);
     shared_api().ingest.send_lines(&[
-        customer("told", "u", "Bar Manolo"),
-        customer("told", "u", "Bar Manolo"),
-        change_line("customers", "told", "u", "disable"),
-        change_line("customers", "told", "u", "enable"),
-        change_line("customers", "told", "u", "fail"),
-        customer("told", "v", "Casa"),
-        account("told", "a"),
+        customer("all-events", "u", "Bar Manolo"),
+        customer("all-events", "u", "Bar Manolo"),
+        change_line("customers", "all-events", "u", "disable"),
+        change_line("customers", "all-events", "u", "enable"),
+        change_line("customers", "all-events", "u", "fail"),
+        customer("all-events", "v", "Casa"),
+        account("all-events", "a"),
     ]);
-    let response = shared_api().read_for_company("told", CHANGES);
+    let response = shared_api().read_for_company("all-events", CHANGES);
     let kinds = [
         "CustomerCreated",
         "CustomerUpdated",
@@ -54,14 +60,18 @@ fn everything_that_happens_is_told_in_order() {
         "CustomerCreated",
     ];
     assert_eq!(column(&response, "event"), kinds.map(|kind| format!("Svc.ACC.Customers.{kind}")));
-    assert_eq!(column(&response, "correlationId"), ["u", "u", "u", "u", "u", "v"], "and no other resource's");
+    assert_eq!(
+        column(&response, "correlationId"),
+        ["u", "u", "u", "u", "u", "v"],
+        "no events of other resources"
+    );
     let numbers: Vec<u64> =
         column(&response, "sequenceVersion").iter().map(|text| text.parse().unwrap()).collect();
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "{numbers:?}");
 }
 
 #[test]
-fn after_is_where_it_goes_on() {
+fn after_returns_only_later_events() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[
         company("c"),
@@ -82,12 +92,12 @@ fn after_is_where_it_goes_on() {
     assert_eq!(
         column(&api.read_for_company("c", &format!("{CHANGES}?AFTER=3")), "sequenceVersion"),
         ["5"],
-        "in any case"
+        "the parameter name is case-insensitive"
     );
 }
 
 #[test]
-fn next_goes_on_behind_the_last_and_waits_there() {
+fn the_next_link_continues_after_the_last_event() {
     let api = ApiFixture::new();
     let mut lines = vec![company("c")];
     lines.extend((0..23).map(|number| customer("c", &format!("u{number}"), "x")));
@@ -103,11 +113,15 @@ fn next_goes_on_behind_the_last_and_waits_there() {
     assert_eq!((params["after"].as_str(), params["pageSize"].as_str()), ("24", "7"));
     assert!(next.starts_with(CHANGES), "{next}");
     api.ingest.send_lines(&[customer("c", "new", "x")]);
-    assert_eq!(column(&api.read_for_company("c", &next), "correlationId"), ["new"], "the same link, later");
+    assert_eq!(
+        column(&api.read_for_company("c", &next), "correlationId"),
+        ["new"],
+        "the same link returns later events"
+    );
 }
 
 #[test]
-fn page_sizes_have_bounds() {
+fn page_size_and_after_are_validated() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     api.ingest.send_lines(&(0..1001).map(|n| customer("c", &n.to_string(), "x")).collect::<Vec<_>>());
@@ -131,7 +145,7 @@ fn page_sizes_have_bounds() {
 }
 
 #[test]
-fn a_feed_is_of_one_company() {
+fn the_feed_is_scoped_to_one_company() {
     shared_api().ingest.send_lines(&[
         company("fa"),
         company("fb"),
@@ -145,7 +159,7 @@ fn a_feed_is_of_one_company() {
 }
 
 #[test]
-fn the_companies_feed_is_the_tenants() {
+fn the_companies_feed_covers_the_tenant() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("a"), company("b"), customer("a", "u", "x")]);
     api.ingest.send_lines(&[
@@ -157,11 +171,15 @@ fn the_companies_feed_is_the_tenants() {
     assert_eq!(column(&response, "correlationId"), ["a", "b", "a", "b"]);
     let kinds = ["CompanyCreated", "CompanyCreated", "CompanyUpdated", "CompanyDeleted"];
     assert_eq!(column(&response, "event"), kinds.map(|kind| format!("Svc.ACC.Companies.{kind}")));
-    assert_eq!(column(&api.read_for_company("a", path), "correlationId"), ["a", "a"], "or of its own");
+    assert_eq!(
+        column(&api.read_for_company("a", path), "correlationId"),
+        ["a", "a"],
+        "with a context, only that company"
+    );
 }
 
 #[test]
-fn the_invoicing_feed_is_of_all_entities_of_the_tenant() {
+fn the_invoicing_feed_covers_all_entities_of_the_tenant() {
     let api = ApiFixture::new();
     let entity = |name: &str, action: &str, id: &str| {
         let mut line = json!({"area": "invoicing", "resource": name, "action": action, "correlationId": id});

@@ -1,4 +1,4 @@
-//! What the operator closes over HTTP is closed for the very next call, and what is opened is open.
+//! Status changes over the operator's API take effect on the very next call.
 
 use serde_json::{Value, json};
 
@@ -10,8 +10,8 @@ fn status(api: &ApiFixture<'_>) -> u16 {
     api.get(COMPANIES).send().status
 }
 
-/// Somebody who has just been let in, twice, so that everything about them is known.
-fn somebody() -> ApiFixture<'static> {
+/// A user after two successful calls, so that the caches hold their authorization.
+fn warm_api() -> ApiFixture<'static> {
     let api = ApiFixture::new();
     assert_eq!([status(&api), status(&api)], [200, 200]);
     api
@@ -28,7 +28,7 @@ fn set(path: &str, standing: &str) {
 }
 
 #[track_caller]
-fn closes_and_opens(api: &ApiFixture<'_>, path: &str) {
+fn assert_disable_and_enable(api: &ApiFixture<'_>, path: &str) {
     for _ in 0..2 {
         set(path, "disabled");
         assert_eq!(status(api), 401, "{path}");
@@ -38,34 +38,34 @@ fn closes_and_opens(api: &ApiFixture<'_>, path: &str) {
 }
 
 #[test]
-fn a_disabled_user() {
-    let api = somebody();
-    closes_and_opens(&api, &format!("/users/{}", api.sign_in.email));
+fn disabling_a_user_takes_effect_at_once() {
+    let api = warm_api();
+    assert_disable_and_enable(&api, &format!("/users/{}", api.sign_in.email));
 }
 
 #[test]
-fn a_disabled_client() {
-    let api = somebody();
-    closes_and_opens(&api, &format!("/clients/{}", api.sign_in.app.id));
+fn disabling_a_client_takes_effect_at_once() {
+    let api = warm_api();
+    assert_disable_and_enable(&api, &format!("/clients/{}", api.sign_in.app.id));
 }
 
 #[test]
-fn a_disabled_tenant() {
-    let api = somebody();
-    closes_and_opens(&api, &format!("/tenants/{}", api.sign_in.tenants[0]));
+fn disabling_a_tenant_takes_effect_at_once() {
+    let api = warm_api();
+    assert_disable_and_enable(&api, &format!("/tenants/{}", api.sign_in.tenants[0]));
 }
 
 #[test]
-fn a_user_who_is_taken_out_of_the_tenant() {
-    let (api, other) = (somebody(), somebody());
-    let place = format!("/users/{}/tenants/{}", api.sign_in.email, api.sign_in.tenants[0]);
-    assert_eq!(OperatorApi(unlimited_server()).delete(&place).status, 204);
-    assert_eq!([status(&api), status(&other)], [401, 200], "nobody else is meant");
+fn removing_a_user_from_a_tenant_takes_effect_at_once() {
+    let (api, other) = (warm_api(), warm_api());
+    let membership = format!("/users/{}/tenants/{}", api.sign_in.email, api.sign_in.tenants[0]);
+    assert_eq!(OperatorApi(unlimited_server()).delete(&membership).status, 204);
+    assert_eq!([status(&api), status(&other)], [401, 200], "other users are not affected");
 }
 
 #[test]
-fn an_erased_tenant() {
-    let api = somebody();
+fn erasing_a_tenant_takes_effect_at_once() {
+    let api = warm_api();
     let tenant = &api.sign_in.tenants[0];
     assert_eq!(
         OperatorApi(unlimited_server()).delete(&format!("/tenants/{tenant}?confirm={tenant}")).status,

@@ -1,4 +1,4 @@
-//! Tenants do not see each other, whatever they ask for.
+//! Tenant isolation: no read returns another tenant's data.
 
 use domain::Resource;
 use domain::catalogue::Owner;
@@ -15,7 +15,7 @@ fn payroll(code: u64, name: &str) -> Value {
     })
 }
 
-/// The same ids in both, with another content.
+/// Creates records with the same ids in every tenant; `mark` makes their content differ.
 fn fill(api: &ApiFixture<'_>, mark: &str) {
     let mut lines = vec![company("shared"), company(mark), payroll(1, mark), bank("b", mark)];
     lines[0]["data"]["vatName"] = json!(mark);
@@ -35,30 +35,30 @@ fn fill(api: &ApiFixture<'_>, mark: &str) {
 }
 
 #[test]
-fn nobody_sees_anothers_records() {
+fn reads_return_only_the_tenants_own_records() {
     let (one, other) = (ApiFixture::new(), ApiFixture::new());
     fill(&one, "first-office");
     fill(&other, "second-office");
     for (api, mine, theirs) in
         [(&one, "first-office", "second-office"), (&other, "second-office", "first-office")]
     {
-        let sees = |text: &str, path: &str| {
+        let assert_isolated = |text: &str, path: &str| {
             assert!(text.contains(mine) && !text.contains(theirs), "{path}: {text}");
         };
         for resource in Resource::accounting_family().filter(|one| one.owner() == Owner::Company) {
             let path = resource.path();
-            sees(api.read_for_company("shared", &path).text(), &path);
-            sees(api.read_for_company("shared", &format!("{path}/x")).text(), &path);
-            sees(api.read_for_company("shared", &format!("{path}/changes")).text(), &path);
+            assert_isolated(api.read_for_company("shared", &path).text(), &path);
+            assert_isolated(api.read_for_company("shared", &format!("{path}/x")).text(), &path);
+            assert_isolated(api.read_for_company("shared", &format!("{path}/changes")).text(), &path);
             api.get_for_company(theirs, &path).send().problem(404);
             api.get_for_company(theirs, &format!("{path}/x")).send().problem(404);
             api.get_for_company(theirs, &format!("{path}/changes")).send().problem(404);
         }
-        sees(api.read("/accounting/api/companies").text(), "companies");
-        sees(api.read("/accounting/api/companies/shared").text(), "company");
-        sees(api.read("/accounting/api/companies/changes").text(), "companies' changes");
-        sees(api.read("/payroll/api/companies").text(), "payroll");
-        sees(
+        assert_isolated(api.read("/accounting/api/companies").text(), "companies");
+        assert_isolated(api.read("/accounting/api/companies/shared").text(), "company");
+        assert_isolated(api.read("/accounting/api/companies/changes").text(), "companies' changes");
+        assert_isolated(api.read("/payroll/api/companies").text(), "payroll");
+        assert_isolated(
             api.read("/payroll/api/companies?filter=companyCode%20ge%200&OrderBy=companyName").text(),
             "filter",
         );
@@ -68,7 +68,7 @@ fn nobody_sees_anothers_records() {
 }
 
 #[test]
-fn what_one_has_cached_is_not_taken_for_the_others() {
+fn etags_of_one_tenant_do_not_match_in_another() {
     let (one, other) = (ApiFixture::new(), ApiFixture::new());
     fill(&one, "first-office");
     fill(&other, "second-office");
@@ -85,13 +85,13 @@ fn what_one_has_cached_is_not_taken_for_the_others() {
         let mine = one.get(path).header("context", context).send();
         let theirs =
             other.get(path).header("context", context).header("if-none-match", mine.header("etag")).send();
-        assert_eq!(theirs.status, 200, "{path}: the same address, another tenant's records");
+        assert_eq!(theirs.status, 200, "{path}: the same path, another tenant's records");
         assert_ne!(theirs.body, mine.body);
     }
 }
 
 #[test]
-fn a_user_of_two_tenants_reads_the_one_that_was_chosen() {
+fn a_user_of_two_tenants_reads_the_chosen_tenant() {
     let fixture = SignInFixture::on(unlimited_server(), 2, &[]);
     let reader = ApiFixture::new();
     for tenant in &fixture.tenants {

@@ -1,4 +1,5 @@
-//! The log is kept for its time: who asks for what is gone is told where the feed begins, and how to go on.
+//! Log retention: a feed request below the floor gets 410 with the floor's number, and the list gives the position
+//! from which to continue.
 
 use serde_json::json;
 
@@ -9,15 +10,15 @@ use crate::harness::{
 
 const CUSTOMERS: &str = "/accounting/api/customers";
 
-/// A server that keeps its log for a moment.
-fn forgetful() -> ServeProcess {
+/// A server that prunes its log after one second.
+fn short_retention_server() -> ServeProcess {
     let settings = ["gateway.rate_per_minute=0", "retention.log=1s", "retention.every=1s"];
     ServeProcess::start(Installation::new(), &settings.map(|setting| ["--set", setting]).concat())
 }
 
 #[test]
-fn below_the_floor_is_410_and_the_list_leads_back() {
-    let server = forgetful();
+fn feed_below_the_floor_is_410_and_the_list_gives_the_position() {
+    let server = short_retention_server();
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     api.ingest.send_lines(&[
         company("c"),
@@ -43,18 +44,18 @@ fn below_the_floor_is_410_and_the_list_leads_back() {
     assert_eq!(
         items(&invoicing(4)).len() + items(&after(CUSTOMERS, 4)).len(),
         0,
-        "at the floor nothing is missing"
+        "a request at the floor is valid"
     );
     let known = api.get_for_company("c", &format!("{CUSTOMERS}/changes")).header("if-none-match", "*").send();
     known.problem(410);
-    // The records are there all the same, and their list says where to go on.
+    // The records still exist, and their list gives the position from which to continue.
     let list = api.read_for_company("c", CUSTOMERS);
     assert_eq!(
         (column(&list, "correlationId"), list.header("x-sequence-version")),
         (vec!["u".into(), "v".into()], "4")
     );
     let mut number = 0;
-    let told = wait_for("a change that is told before it is forgotten", || {
+    let page = wait_for("a change that the feed returns before it is pruned", || {
         number += 1;
         let position: u64 =
             api.read_for_company("c", CUSTOMERS).header("x-sequence-version").parse().unwrap();
@@ -67,6 +68,6 @@ fn below_the_floor_is_410_and_the_list_leads_back() {
         assert_eq!(column(&response, "correlationId"), [id]);
         Some(response)
     });
-    assert_eq!(items(&told).len(), 1);
+    assert_eq!(items(&page).len(), 1);
     server.assert_healthy();
 }

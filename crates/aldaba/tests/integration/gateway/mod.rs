@@ -1,4 +1,4 @@
-//! The gate and the read APIs behind it.
+//! The gateway: authorization checks, limits, and the read APIs.
 
 mod all_resources;
 mod conditional;

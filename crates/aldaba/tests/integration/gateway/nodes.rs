@@ -1,5 +1,4 @@
-//! The gate and the reads over PostgreSQL, at two nodes: what one learns the other knows, and everything
-//! means what it means over the embedded store.
+//! The gateway on two nodes over PostgreSQL: both nodes authorize alike, and reads return the same as on SQLite.
 
 use super::payroll::{codes, fill};
 use crate::harness::{
@@ -30,7 +29,7 @@ impl Nodes {
         Self { nodes, database }
     }
 
-    /// The same call at the second node.
+    /// Sends the same request to the second node.
     pub(super) fn at_second(&self, api: &ApiFixture<'_>, path: &str) -> HttpResponse {
         HttpRequest::get(&format!("{}{path}", self.nodes[1].public_url))
             .header("ocp-apim-subscription-key", &api.key)
@@ -41,7 +40,7 @@ impl Nodes {
 }
 
 #[test]
-fn what_one_node_admits_or_refuses_the_other_does_too() {
+fn both_nodes_accept_and_refuse_the_same_credentials() {
     let nodes = Nodes::start();
     let keys = SubscriptionKeys::new(&nodes.nodes[0], &[]);
     let mut api = ApiFixture::on(&nodes.nodes[0], &keys);
@@ -49,7 +48,7 @@ fn what_one_node_admits_or_refuses_the_other_does_too() {
     for path in [COMPANIES, "/accounting/api/customers", "/accounting/api/customers/u"] {
         let (one, other) = (api.read_for_company("c", path), nodes.at_second(&api, path));
         assert_eq!((other.status, &other.body), (200, &one.body), "{path}");
-        assert_eq!(other.header("etag"), one.header("etag"), "a reader may come to either");
+        assert_eq!(other.header("etag"), one.header("etag"), "both nodes give the same etag");
     }
     let tokens = api.tokens(ALL_SCOPES);
     tokens.access().clone_into(&mut api.token);
@@ -68,7 +67,7 @@ fn what_one_node_admits_or_refuses_the_other_does_too() {
 }
 
 #[test]
-fn a_filter_and_an_order_mean_the_same_over_both_stores() {
+fn filter_and_order_give_the_same_result_on_both_databases() {
     let nodes = Nodes::start();
     let api = ApiFixture::on(&nodes.nodes[0], &SubscriptionKeys::new(&nodes.nodes[0], &[]));
     fill(&api);
@@ -98,7 +97,7 @@ fn a_filter_and_an_order_mean_the_same_over_both_stores() {
 }
 
 #[test]
-fn pages_and_feeds_are_whole_over_postgresql() {
+fn pages_and_feeds_are_complete_on_postgresql() {
     let nodes = Nodes::start();
     let api = ApiFixture::on(&nodes.nodes[0], &SubscriptionKeys::new(&nodes.nodes[0], &[]));
     let mut lines = vec![company("c")];

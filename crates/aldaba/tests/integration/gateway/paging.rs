@@ -1,4 +1,4 @@
-//! Pages: which one is asked for, and how to go on from it.
+//! Paging: the page parameters, `X-Pagination` and the links between pages.
 
 use serde_json::{Value, json};
 
@@ -10,14 +10,14 @@ use crate::harness::{
 const CUSTOMERS: &str = "/accounting/api/customers";
 const CHARGES: &str = "/accounting/api/charges";
 
-/// A company with so many charges, numbered from 1.
-fn filled(name: &str, count: u64) {
+/// Creates a company with `count` charges, numbered from 1.
+fn create_charges(name: &str, count: u64) {
     let mut lines = vec![company(name)];
     lines.extend((1..=count).map(|number| charge(name, &number.to_string(), number)));
     assert_eq!(shared_api().ingest.send_lines(&lines).rejected, 0);
 }
 
-fn told(response: &HttpResponse) -> Value {
+fn pagination(response: &HttpResponse) -> Value {
     serde_json::from_str(response.header("x-pagination"))
         .unwrap_or_else(|error| panic!("{error}: {response:?}"))
 }
@@ -27,31 +27,37 @@ fn numbers(range: std::ops::RangeInclusive<u64>) -> Vec<String> {
 }
 
 #[test]
-fn the_first_twenty_five_are_the_default() {
-    filled("default", 30);
+fn the_default_page_size_is_25() {
+    create_charges("default", 30);
     let response = shared_api().read_for_company("default", CHARGES);
     assert_eq!(column(&response, "correlationId"), numbers(1..=25));
-    assert_eq!(told(&response), json!({"totalCount": 30, "pageSize": 25, "currentPage": 1, "totalPages": 2}));
+    assert_eq!(
+        pagination(&response),
+        json!({"totalCount": 30, "pageSize": 25, "currentPage": 1, "totalPages": 2})
+    );
     let second = shared_api().read_for_company("default", &format!("{CHARGES}?pageNumber=2"));
     assert_eq!(column(&second, "correlationId"), numbers(26..=30));
-    assert_eq!(told(&second), json!({"totalCount": 30, "pageSize": 25, "currentPage": 2, "totalPages": 2}));
+    assert_eq!(
+        pagination(&second),
+        json!({"totalCount": 30, "pageSize": 25, "currentPage": 2, "totalPages": 2})
+    );
 }
 
 #[test]
-fn one_and_a_thousand_are_the_bounds() {
-    filled("bounds", 1001);
+fn page_size_goes_from_1_to_1000() {
+    create_charges("bounds", 1001);
     let page = |query: &str| shared_api().read_for_company("bounds", &format!("{CHARGES}?{query}"));
     assert_eq!(column(&page("pageSize=1"), "correlationId"), ["1"]);
     assert_eq!(column(&page("pageSize=1000"), "correlationId"), numbers(1..=1000));
     assert_eq!(column(&page("pageSize=1000&pageNumber=2"), "correlationId"), ["1001"]);
     assert_eq!(column(&page("pageSize=1&pageNumber=1001"), "correlationId"), ["1001"]);
     assert_eq!(column(&page("pageSize=7&pageNumber=143"), "correlationId"), numbers(995..=1001));
-    assert_eq!(told(&page("pageSize=7"))["totalPages"], 143);
+    assert_eq!(pagination(&page("pageSize=7"))["totalPages"], 143);
 }
 
 #[test]
-fn anything_else_is_refused_by_name() {
-    filled("wrong", 1);
+fn invalid_page_parameters_are_refused_by_name() {
+    create_charges("wrong", 1);
     let huge = "9".repeat(40);
     for name in ["pageNumber", "pageSize"] {
         for value in [
@@ -87,8 +93,8 @@ fn anything_else_is_refused_by_name() {
 }
 
 #[test]
-fn names_are_read_in_any_case_and_others_passed_over() {
-    filled("case", 5);
+fn parameter_names_are_case_insensitive_and_unknown_ones_ignored() {
+    create_charges("case", 5);
     for query in [
         "pageNumber=2&pageSize=2",
         "PAGENUMBER=2&pagesize=2",
@@ -101,19 +107,19 @@ fn names_are_read_in_any_case_and_others_passed_over() {
 }
 
 #[test]
-fn no_parameter_is_too_far_back_to_be_read() {
-    filled("far", 3);
+fn a_parameter_after_many_others_is_still_read() {
+    create_charges("far", 3);
     let many = "x=1&".repeat(200);
     let response = shared_api().get_for_company("far", &format!("{CHARGES}?{many}pageSize=2")).send();
     let is_read = response.status == 400 || column(&response, "correlationId").len() == 2;
-    assert!(is_read, "taken or refused, never passed over: {response:?}");
+    assert!(is_read, "applied or refused, never ignored: {response:?}");
     let refused = shared_api().get(&format!("/payroll/api/companies?{many}filter=nonsense")).send();
     refused.problem(400);
 }
 
 #[test]
 fn links_lead_to_the_other_pages() {
-    filled("links", 5);
+    create_charges("links", 5);
     let relations = |query: &str| {
         let response = shared_api().read_for_company("links", &format!("{CHARGES}?{query}"));
         let page = |(relation, path): (String, String)| {
@@ -130,12 +136,12 @@ fn links_lead_to_the_other_pages() {
     assert_eq!(
         relations("pageSize=2&pageNumber=9"),
         ["first 1", "last 3", "prev 3"],
-        "back to where something is"
+        "prev leads to the last page with items"
     );
 }
 
 #[test]
-fn links_start_at_the_base_address_and_keep_the_question() {
+fn links_start_at_the_base_url_and_keep_the_query() {
     let response = shared_api()
         .read("/payroll/api/companies?filter=companyName%20ne%20'a%26b'&ORDERBY=companyName&pagesize=3");
     assert!(
@@ -152,8 +158,8 @@ fn links_start_at_the_base_address_and_keep_the_question() {
 }
 
 #[test]
-fn following_next_yields_everything_once() {
-    filled("walk", 57);
+fn following_next_returns_every_record_once() {
+    create_charges("walk", 57);
     for size in [1, 7, 19, 57, 58] {
         let all = shared_api().read_all_pages("walk", &format!("{CHARGES}?pageSize={size}"), 60);
         assert_eq!(texts(&all, "correlationId"), numbers(1..=57), "{size}");
@@ -172,22 +178,25 @@ fn following_next_yields_everything_once() {
 }
 
 #[test]
-fn past_the_end_there_is_nothing() {
-    filled("end", 3);
+fn a_page_past_the_end_is_empty() {
+    create_charges("end", 3);
     for query in ["pageNumber=2", "pageNumber=4&pageSize=1", "pageNumber=1000000&pageSize=1000"] {
         let response = shared_api().read_for_company("end", &format!("{CHARGES}?{query}"));
-        assert_eq!((response.text(), &told(&response)["totalCount"]), ("[]", &json!(3)), "{query}");
+        assert_eq!((response.text(), &pagination(&response)["totalCount"]), ("[]", &json!(3)), "{query}");
         assert!(!links(&response).contains_key("next"), "{query}");
     }
     shared_api().ingest.send_lines(&[company("nothing")]);
     let empty = shared_api().read_for_company("nothing", CHARGES);
     assert_eq!(empty.text(), "[]");
-    assert_eq!(told(&empty), json!({"totalCount": 0, "pageSize": 25, "currentPage": 1, "totalPages": 0}));
+    assert_eq!(
+        pagination(&empty),
+        json!({"totalCount": 0, "pageSize": 25, "currentPage": 1, "totalPages": 0})
+    );
     assert!(!links(&empty).contains_key("next") && !links(&empty).contains_key("prev"));
 }
 
 #[test]
-fn the_order_is_that_of_creation_whatever_happens_later() {
+fn records_are_listed_in_order_of_creation() {
     let mut lines = vec![company("order")];
     lines.extend(["z", "a", "m", "B", "ñ"].map(|id| customer("order", id, id)));
     shared_api().ingest.send_lines(&lines);
@@ -205,13 +214,13 @@ fn the_order_is_that_of_creation_whatever_happens_later() {
 }
 
 #[test]
-fn what_is_deleted_leaves_no_hole() {
-    filled("holes", 40);
-    let gone: Vec<Value> = (1..=40)
+fn deleted_records_leave_no_gaps_in_pages() {
+    create_charges("holes", 40);
+    let deletions: Vec<Value> = (1..=40)
         .filter(|n| n % 3 == 0)
         .map(|n| change_line("charges", "holes", &n.to_string(), "delete"))
         .collect();
-    shared_api().ingest.send_lines(&gone);
+    shared_api().ingest.send_lines(&deletions);
     let left: Vec<String> = (1..=40).filter(|n| n % 3 != 0).map(|n: u64| n.to_string()).collect();
     assert_eq!(
         texts(&shared_api().read_all_pages("holes", &format!("{CHARGES}?pageSize=4"), 10), "correlationId"),
@@ -219,19 +228,25 @@ fn what_is_deleted_leaves_no_hole() {
     );
     let response = shared_api().read_for_company("holes", &format!("{CHARGES}?pageSize=4&pageNumber=7"));
     assert_eq!(column(&response, "correlationId"), left[24..]);
-    assert_eq!((&told(&response)["totalCount"], &told(&response)["totalPages"]), (&json!(27), &json!(7)));
+    assert_eq!(
+        (&pagination(&response)["totalCount"], &pagination(&response)["totalPages"]),
+        (&json!(27), &json!(7))
+    );
     shared_api().ingest.send_lines(&[charge("holes", "3", 3)]);
     let last = texts(&shared_api().read_all_pages("holes", CHARGES, 10), "correlationId").pop();
-    assert_eq!(last.as_deref(), Some("3"), "made again, it is new");
+    assert_eq!(last.as_deref(), Some("3"), "a recreated record comes last");
 }
 
 #[test]
-fn companies_come_in_pages_too() {
+fn companies_are_paged_too() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&(1..=12).map(|n| company(&n.to_string())).collect::<Vec<_>>());
     let response = api.read("/accounting/api/companies?pageSize=5&pageNumber=3");
     assert_eq!(column(&response, "correlationId"), ["11", "12"]);
-    assert_eq!(told(&response), json!({"totalCount": 12, "pageSize": 5, "currentPage": 3, "totalPages": 3}));
+    assert_eq!(
+        pagination(&response),
+        json!({"totalCount": 12, "pageSize": 5, "currentPage": 3, "totalPages": 3})
+    );
     let mut seen = Vec::new();
     let mut path = "/accounting/api/companies?pageSize=5".to_owned();
     loop {

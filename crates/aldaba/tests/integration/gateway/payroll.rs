@@ -1,5 +1,5 @@
-//! Payroll companies: the tenant's own, with the contract's four members. Also the stage of the stories
-//! about their filter and their order.
+//! Payroll companies: a tenant-wide list with the contract's four members. Also the fixture for the tests of their
+//! filter and order.
 
 use std::sync::OnceLock;
 
@@ -17,8 +17,8 @@ pub(super) fn line(code: u64, name: &str, identifier: &str, last_update: &str) -
     json!({"area": "payroll", "resource": "companies", "action": "upsert", "data": data})
 }
 
-/// Six companies that nobody changes, not in order of their codes.
-pub(super) fn six() -> &'static ApiFixture<'static> {
+/// A tenant with six companies, not in order of their codes. No test changes them.
+pub(super) fn six_companies() -> &'static ApiFixture<'static> {
     static SIX: OnceLock<ApiFixture<'static>> = OnceLock::new();
     SIX.get_or_init(|| {
         let api = ApiFixture::new();
@@ -39,22 +39,22 @@ pub(super) fn fill(api: &ApiFixture<'_>) {
     assert_eq!(answer.counts(), (6, 0), "{answer:?}");
 }
 
-/// The codes of what is asked for by these parameters, in order.
+/// The company codes that a query with these parameters returns, in order.
 #[track_caller]
 pub(super) fn codes(parameters: &[(&str, &str)]) -> Vec<String> {
-    let response = asked(parameters);
+    let response = send_query(parameters);
     assert_eq!(response.status, 200, "{parameters:?}: {response:?}");
     column(&response, "companyCode")
 }
 
-pub(super) fn asked(parameters: &[(&str, &str)]) -> HttpResponse {
-    six().get(&format!("{COMPANIES}?{}", encode_form(parameters))).send()
+pub(super) fn send_query(parameters: &[(&str, &str)]) -> HttpResponse {
+    six_companies().get(&format!("{COMPANIES}?{}", encode_form(parameters))).send()
 }
 
-/// A refusal names the parameter and the column.
+/// Asserts a refusal that names the parameter and the column.
 #[track_caller]
 pub(super) fn assert_refused_at(parameter: &str, text: &str, at: usize) {
-    let response = asked(&[(parameter, text)]);
+    let response = send_query(&[(parameter, text)]);
     assert_eq!(response.status, 400, "{text}: {response:?}");
     let message = response.problem(400);
     assert!(message.contains(parameter) && message.contains(&format!("column {at}:")), "{text}: {message}");
@@ -62,8 +62,8 @@ pub(super) fn assert_refused_at(parameter: &str, text: &str, at: usize) {
 }
 
 #[test]
-fn a_payroll_company_as_the_contract_shows_it() {
-    let listed = items(&six().read(COMPANIES));
+fn a_payroll_company_has_the_contracts_members() {
+    let listed = items(&six_companies().read(COMPANIES));
     for one in &listed {
         assert_eq!(members(one), ["companyCode", "companyName", "identifierNumber", "lastUpdate"]);
         assert!(one["companyCode"].is_u64(), "a number: {one}");
@@ -82,13 +82,13 @@ fn a_payroll_company_as_the_contract_shows_it() {
 }
 
 #[test]
-fn they_come_in_order_of_creation() {
+fn companies_are_listed_in_order_of_creation() {
     assert_eq!(codes(&[]), ["30", "4", "100", "21", "5", "9007199254740991"]);
     assert_eq!(codes(&[("filter", "companyCode ge 0")]), ["30", "4", "100", "21", "5", "9007199254740991"]);
 }
 
 #[test]
-fn without_a_time_of_the_writers_it_is_that_of_the_commit() {
+fn last_update_defaults_to_the_time_of_the_commit() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[line(1, "Bar", "", "")]);
     let one = items(&api.read(COMPANIES)).remove(0);
@@ -98,11 +98,11 @@ fn without_a_time_of_the_writers_it_is_that_of_the_commit() {
     assert!(text > "2026", "{text}");
     let filter = format!("lastUpdate eq {text}");
     let found = api.read(&format!("{COMPANIES}?{}", encode_form(&[("filter", &filter)])));
-    assert_eq!(items(&found), [one], "what is shown is what is compared");
+    assert_eq!(items(&found), [one], "the filter compares the returned value");
 }
 
 #[test]
-fn changes_and_endings_show() {
+fn updates_and_deletions_are_visible() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[line(1, "uno", "", ""), line(2, "dos", "", ""), line(3, "tres", "", "")]);
     api.ingest.send_lines(&[
@@ -118,7 +118,7 @@ fn changes_and_endings_show() {
 }
 
 #[test]
-fn pages_of_a_filter_know_its_total() {
+fn pages_of_a_filtered_list_carry_its_total() {
     let api = ApiFixture::new();
     let all: Vec<Value> =
         (1..=50).map(|n| line(n, if n % 2 == 0 { "par" } else { "impar" }, "", "")).collect();
@@ -131,8 +131,8 @@ fn pages_of_a_filter_know_its_total() {
     let (mut seen, mut path) = (Vec::new(), format!("{COMPANIES}?{query}"));
     loop {
         let response = api.read(&path);
-        let told: Value = serde_json::from_str(response.header("x-pagination")).unwrap();
-        assert_eq!((&told["totalCount"], &told["totalPages"]), (&json!(25), &json!(4)), "{path}");
+        let pagination: Value = serde_json::from_str(response.header("x-pagination")).unwrap();
+        assert_eq!((&pagination["totalCount"], &pagination["totalPages"]), (&json!(25), &json!(4)), "{path}");
         assert!(!response.header("x-sequence-version").is_empty());
         seen.extend(column(&response, "companyCode"));
         match links(&response).remove("next") {
@@ -150,8 +150,8 @@ fn pages_of_a_filter_know_its_total() {
 }
 
 #[test]
-fn a_context_is_nothing_to_them() {
+fn the_context_header_is_ignored() {
     for value in ["none", "{\"clientId\":\"x\"}"] {
-        assert_eq!(six().get(COMPANIES).header("context", value).send().status, 200, "{value}");
+        assert_eq!(six_companies().get(COMPANIES).header("context", value).send().status, 200, "{value}");
     }
 }

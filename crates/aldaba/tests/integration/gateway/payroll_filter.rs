@@ -1,4 +1,4 @@
-//! The filter of payroll companies: a subset of OData, and the column of what is wrong.
+//! The `filter` parameter of payroll companies: a subset of OData; errors name the column.
 
 use super::payroll::{assert_refused_at, codes};
 
@@ -10,12 +10,12 @@ fn finds(filter: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_contracts_own_shape() {
+fn the_contracts_example_works() {
     finds("lastUpdate gt 2026-01-10", &["30", "4", HUGE]);
 }
 
 #[test]
-fn every_operator_on_numbers() {
+fn every_operator_works_on_numbers() {
     finds("companyCode eq 21", &["21"]);
     finds("companyCode ne 21", &["30", "4", "100", "5", HUGE]);
     finds("companyCode gt 30", &["100", HUGE]);
@@ -29,7 +29,7 @@ fn every_operator_on_numbers() {
 }
 
 #[test]
-fn every_operator_on_texts() {
+fn every_operator_works_on_texts() {
     finds("companyName eq 'bar pequeño'", &["100"]);
     finds("companyName eq 'Bar pequeño'", &[]);
     finds("companyName ne 'bar pequeño'", &["30", "4", "21", "5", HUGE]);
@@ -43,7 +43,7 @@ fn every_operator_on_texts() {
 }
 
 #[test]
-fn every_operator_on_times_bare_and_quoted() {
+fn every_operator_works_on_bare_and_quoted_times() {
     for (time, equal) in
         [("2026-01-10T08:30:00.000Z", "30"), ("2026-01-10", "21"), ("2026-01-01T01:00:00Z", "5")]
     {
@@ -59,7 +59,7 @@ fn every_operator_on_times_bare_and_quoted() {
 }
 
 #[test]
-fn functions_look_into_texts() {
+fn functions_search_text_fields() {
     finds("contains(companyName,'ar')", &["30", "100"]);
     finds("startswith(companyName,'Bar')", &["30"]);
     finds("endswith(companyName,'S.L.')", &["4"]);
@@ -70,7 +70,7 @@ fn functions_look_into_texts() {
 }
 
 #[test]
-fn what_means_something_to_a_database_means_itself() {
+fn sql_wildcards_are_literal_text() {
     finds("contains(companyName,'%')", &["21"]);
     finds("startswith(companyName,'100%')", &["21"]);
     finds("contains(companyName,'_')", &[HUGE]);
@@ -82,7 +82,7 @@ fn what_means_something_to_a_database_means_itself() {
 }
 
 #[test]
-fn quotes_inside_are_doubled() {
+fn a_doubled_quote_is_a_quote() {
     finds("companyName eq 'Bar O''Higgins'", &["30"]);
     finds("contains(companyName,'''')", &["30"]);
     finds("companyName eq ''''", &[]);
@@ -92,7 +92,7 @@ fn quotes_inside_are_doubled() {
 }
 
 #[test]
-fn and_binds_before_or_and_not_before_both() {
+fn precedence_is_not_then_and_then_or() {
     finds("companyCode eq 4 or companyCode eq 5 and companyCode eq 21", &["4"]);
     finds("(companyCode eq 4 or companyCode eq 5) and companyCode eq 21", &[]);
     finds("companyCode eq 21 and companyCode eq 5 or companyCode eq 4", &["4"]);
@@ -105,7 +105,7 @@ fn and_binds_before_or_and_not_before_both() {
 }
 
 #[test]
-fn faults_name_their_column() {
+fn errors_name_the_column() {
     for (filter, column) in [
         ("", 1),
         ("companyCode", 12),
@@ -137,19 +137,19 @@ fn faults_name_their_column() {
 }
 
 #[test]
-fn what_is_endless_is_refused() {
+fn too_deep_too_long_and_repeated_filters_are_refused() {
     let deep = format!("{}companyCode eq 4{}", "(".repeat(1000), ")".repeat(1000));
-    assert_eq!(super::payroll::asked(&[("filter", &deep)]).status, 400);
+    assert_eq!(super::payroll::send_query(&[("filter", &deep)]).status, 400);
     let wide = vec!["companyCode eq 4"; 150].join(" or ");
-    assert_eq!(super::payroll::asked(&[("filter", &wide)]).status, 400);
+    assert_eq!(super::payroll::send_query(&[("filter", &wide)]).status, 400);
     let fine = vec!["companyCode eq 4"; 90].join(" or ");
     finds(&fine, &["4"]);
-    let twice = super::payroll::asked(&[("filter", "companyCode eq 4"), ("FILTER", "companyCode eq 4")]);
+    let twice = super::payroll::send_query(&[("filter", "companyCode eq 4"), ("FILTER", "companyCode eq 4")]);
     assert!(twice.problem(400).contains("filter"));
 }
 
 #[test]
-fn its_name_is_read_in_any_case() {
+fn the_parameter_name_is_case_insensitive() {
     for name in ["filter", "Filter", "FILTER"] {
         assert_eq!(codes(&[(name, "companyCode eq 4")]), ["4"], "{name}");
     }

@@ -1,6 +1,6 @@
-//! The order of payroll companies.
+//! The `OrderBy` parameter of payroll companies.
 
-use super::payroll::{asked, assert_refused_at, codes};
+use super::payroll::{assert_refused_at, codes, send_query};
 
 const HUGE: &str = "9007199254740991";
 
@@ -10,12 +10,12 @@ fn orders(order: &str, expected: &[&str]) {
 }
 
 #[test]
-fn the_contracts_own_shape() {
+fn the_contracts_example_works() {
     orders("companyCode", &["4", "5", "21", "30", "100", HUGE]);
 }
 
 #[test]
-fn every_field_up_and_down() {
+fn every_field_sorts_ascending_and_descending() {
     orders("companyCode asc", &["4", "5", "21", "30", "100", HUGE]);
     orders("companyCode desc", &[HUGE, "100", "30", "21", "5", "4"]);
     orders("companyName", &["21", "30", HUGE, "5", "100", "4"]);
@@ -25,20 +25,20 @@ fn every_field_up_and_down() {
 }
 
 #[test]
-fn ties_are_broken_by_the_code() {
+fn ties_are_broken_by_company_code() {
     orders("identifierNumber", &["4", "100", "5", "21", "30", HUGE]);
     orders("identifierNumber desc", &[HUGE, "30", "5", "21", "100", "4"]);
 }
 
 #[test]
-fn several_fields_decide_one_after_the_other() {
+fn several_fields_are_applied_in_order() {
     orders("identifierNumber,companyCode desc", &["4", "100", "21", "5", "30", HUGE]);
     orders("identifierNumber asc , companyName desc", &["4", "100", "5", "21", "30", HUGE]);
     orders("identifierNumber desc,lastUpdate desc,companyCode", &[HUGE, "30", "21", "5", "100", "4"]);
 }
 
 #[test]
-fn it_goes_with_a_filter_and_pages() {
+fn order_combines_with_filter_and_paging() {
     let parameters = [("filter", "companyCode lt 1000"), ("OrderBy", "companyCode desc"), ("pageSize", "2")];
     assert_eq!(codes(&parameters), ["100", "30"]);
     let mut second = parameters.to_vec();
@@ -47,14 +47,14 @@ fn it_goes_with_a_filter_and_pages() {
 }
 
 #[test]
-fn its_name_is_read_in_any_case() {
+fn the_parameter_name_is_case_insensitive() {
     for name in ["OrderBy", "orderby", "ORDERBY", "orderBy"] {
         assert_eq!(codes(&[(name, "companyCode"), ("pageSize", "1")]), ["4"], "{name}");
     }
 }
 
 #[test]
-fn faults_name_their_column() {
+fn errors_name_the_column() {
     for (order, column) in [
         ("", 1),
         ("nombre", 1),
@@ -69,6 +69,6 @@ fn faults_name_their_column() {
     ] {
         assert_refused_at("OrderBy", order, column);
     }
-    let twice = asked(&[("OrderBy", "companyCode"), ("orderby", "companyCode")]);
+    let twice = send_query(&[("OrderBy", "companyCode"), ("orderby", "companyCode")]);
     assert!(twice.problem(400).contains("OrderBy"));
 }

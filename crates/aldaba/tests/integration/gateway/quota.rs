@@ -1,4 +1,4 @@
-//! The quota of the day: so many calls for each subscription, of its own or the configuration's.
+//! The daily quota: calls per subscription, from the subscription itself or from the configuration.
 
 use serde_json::{Value, json};
 
@@ -9,16 +9,16 @@ use crate::harness::{
 
 const COMPANIES: &str = "/accounting/api/companies";
 
-/// A subscription of its own at the desk.
+/// A new subscription, used with the shared user's token.
 fn new_credentials() -> (SubscriptionKeys, ApiCredentials) {
     let keys = SubscriptionKeys::new(unlimited_server(), &["accounting"]);
     let credentials = shared_api().credentials().with_key(&keys.primary);
     (keys, credentials)
 }
 
-/// The refusal says when there are new calls, in words and in seconds.
+/// Asserts a 403 whose message and `Retry-After` say when the quota is replenished.
 #[track_caller]
-fn is_used_up(response: &HttpResponse) {
+fn assert_quota_exceeded(response: &HttpResponse) {
     let message = response.problem(403);
     let rest = message.strip_prefix("Out of call volume quota. Quota will be replenished in ");
     let clock = rest.and_then(|rest| rest.strip_suffix('.')).unwrap_or_else(|| panic!("{message}"));
@@ -31,62 +31,62 @@ fn is_used_up(response: &HttpResponse) {
 }
 
 #[track_caller]
-fn takes(credentials: &ApiCredentials, server: &ServeProcess, calls: usize) {
+fn assert_calls_left(credentials: &ApiCredentials, server: &ServeProcess, calls: usize) {
     for number in 0..calls {
         let response = credentials.get(server, COMPANIES).send();
         assert_eq!(response.status, 200, "call {number}: {response:?}");
     }
     for _ in 0..2 {
-        is_used_up(&credentials.get(server, COMPANIES).send());
+        assert_quota_exceeded(&credentials.get(server, COMPANIES).send());
     }
 }
 
 #[test]
-fn past_the_quota_a_call_is_told_when_there_are_new_ones() {
+fn calls_past_the_quota_are_refused_with_retry_after() {
     let (keys, credentials) = new_credentials();
     let api = OperatorApi(unlimited_server());
     api.set_quota(&keys.id, &json!(3));
     assert_eq!(
         credentials.get(unlimited_server(), "/accounting/api/companies?pageSize=0").send().status,
         400,
-        "which counts"
+        "a bad request counts"
     );
-    let stranger = credentials.get(unlimited_server(), COMPANIES).header("authorization", "Bearer x").send();
-    assert_eq!(stranger.status, 401, "which does not");
-    takes(&credentials, unlimited_server(), 2);
-    is_used_up(&credentials.with_key(&keys.secondary).get(unlimited_server(), COMPANIES).send());
+    let bad_token = credentials.get(unlimited_server(), COMPANIES).header("authorization", "Bearer x").send();
+    assert_eq!(bad_token.status, 401, "a refused token does not count");
+    assert_calls_left(&credentials, unlimited_server(), 2);
+    assert_quota_exceeded(&credentials.with_key(&keys.secondary).get(unlimited_server(), COMPANIES).send());
     api.set_quota(&keys.id, &json!(5));
-    takes(&credentials, unlimited_server(), 2);
+    assert_calls_left(&credentials, unlimited_server(), 2);
     api.set_quota(&keys.id, &json!(1));
-    is_used_up(&credentials.get(unlimited_server(), COMPANIES).send());
+    assert_quota_exceeded(&credentials.get(unlimited_server(), COMPANIES).send());
     api.set_quota(&keys.id, &Value::Null);
-    assert_eq!(credentials.status(unlimited_server(), COMPANIES), 200, "the configuration has none");
-    assert_eq!(api.wait_for_usage(&keys.id, 6)["failed"], 1, "refusals are no calls");
+    assert_eq!(credentials.status(unlimited_server(), COMPANIES), 200, "the configuration sets no quota");
+    assert_eq!(api.wait_for_usage(&keys.id, 6)["failed"], 1, "refused calls are not counted");
 }
 
 #[test]
-fn a_quota_comes_with_a_new_subscription_or_from_the_command_line() {
+fn the_quota_is_set_on_creation_and_from_the_command_line() {
     let body = json!({"name": "Panel", "products": ["accounting"], "dailyQuota": 2});
-    let made = OperatorApi(unlimited_server()).create("/subscriptions", &body);
-    assert_eq!(made["subscription"]["dailyQuota"], 2);
-    let credentials = shared_api().credentials().with_key(made["primaryKey"].as_str().unwrap());
-    takes(&credentials, unlimited_server(), 2);
-    let id = made["subscription"]["id"].as_str().unwrap();
+    let created = OperatorApi(unlimited_server()).create("/subscriptions", &body);
+    assert_eq!(created["subscription"]["dailyQuota"], 2);
+    let credentials = shared_api().credentials().with_key(created["primaryKey"].as_str().unwrap());
+    assert_calls_left(&credentials, unlimited_server(), 2);
+    let id = created["subscription"]["id"].as_str().unwrap();
     let quota =
-        |word: &str| unlimited_server().installation.program(&["key", "quota", id, word]).run().code(0);
+        |value: &str| unlimited_server().installation.program(&["key", "quota", id, value]).run().code(0);
     quota("3");
-    assert_within_seconds(3, "the call to be let in", || {
+    assert_within_seconds(3, "the call to be accepted", || {
         credentials.status(unlimited_server(), COMPANIES) == 200
     });
-    is_used_up(&credentials.get(unlimited_server(), COMPANIES).send());
+    assert_quota_exceeded(&credentials.get(unlimited_server(), COMPANIES).send());
     quota("none");
-    assert_within_seconds(3, "the call to be let in", || {
+    assert_within_seconds(3, "the call to be accepted", || {
         credentials.status(unlimited_server(), COMPANIES) == 200
     });
 }
 
 #[test]
-fn a_crowd_gets_no_more_than_the_quota() {
+fn concurrent_calls_do_not_exceed_the_quota() {
     let (keys, credentials) = new_credentials();
     OperatorApi(unlimited_server()).set_quota(&keys.id, &json!(8));
     let mut statuses = run_concurrently(30, |_| credentials.status(unlimited_server(), COMPANIES));
@@ -95,32 +95,32 @@ fn a_crowd_gets_no_more_than_the_quota() {
 }
 
 #[test]
-fn the_configurations_quota_is_for_who_has_none() {
+fn the_configured_quota_applies_to_subscriptions_without_their_own() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.quota_per_day=2"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
-    takes(&credentials, &server, 2);
+    assert_calls_left(&credentials, &server, 2);
     let own = SubscriptionKeys::new(&server, &[]);
     OperatorApi(&server).set_quota(&own.id, &json!(4));
-    takes(&credentials.with_key(&own.primary), &server, 4);
+    assert_calls_left(&credentials.with_key(&own.primary), &server, 4);
     let server = ServeProcess::start(server.stop(), &["--set", "gateway.quota_per_day=0"]);
     for _ in 0..3 {
-        assert_eq!(credentials.status(&server, COMPANIES), 200, "zero means none");
+        assert_eq!(credentials.status(&server, COMPANIES), 200, "zero means no quota");
     }
-    is_used_up(&credentials.with_key(&own.primary).get(&server, COMPANIES).send());
+    assert_quota_exceeded(&credentials.with_key(&own.primary).get(&server, COMPANIES).send());
 }
 
 #[test]
-fn a_restart_gives_no_new_calls() {
+fn a_restart_does_not_reset_the_quota() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
     OperatorApi(&server).set_quota(&keys.id, &json!(3));
     assert_eq!([0; 2].map(|_| credentials.status(&server, COMPANIES)), [200, 200]);
     let server = ServeProcess::start(server.stop(), &[]);
-    takes(&credentials, &server, 1);
+    assert_calls_left(&credentials, &server, 1);
     let server = ServeProcess::start(server.stop(), &[]);
-    takes(&credentials, &server, 0);
+    assert_calls_left(&credentials, &server, 0);
     let refused = credentials.get(&server, COMPANIES).send();
-    assert_eq!(refused.header("ratelimit-limit"), "300", "the limit is told all the same");
+    assert_eq!(refused.header("ratelimit-limit"), "300", "the response still carries the rate limit");
 }

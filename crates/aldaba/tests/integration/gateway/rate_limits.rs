@@ -1,4 +1,4 @@
-//! The rate limit: so many calls a minute for each subscription.
+//! The rate limit: calls per minute and subscription.
 
 use crate::harness::{
     ApiFixture, HttpResponse, Installation, ServeProcess, SubscriptionKeys, run_concurrently, shared_api,
@@ -11,7 +11,7 @@ fn number(response: &HttpResponse, name: &str) -> u64 {
 }
 
 #[test]
-fn past_the_limit_a_call_is_told_when_to_come_again() {
+fn calls_past_the_limit_are_refused_with_retry_after() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=3"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
@@ -27,19 +27,23 @@ fn past_the_limit_a_call_is_told_when_to_come_again() {
     for key in [&keys.primary, &keys.secondary] {
         let over = request(key);
         let seconds = number(&over, "retry-after");
-        assert!((1..=20).contains(&seconds), "a third of a minute fills one call: {over:?}");
+        assert!((1..=20).contains(&seconds), "the bucket gains one call every 20 s: {over:?}");
         assert_eq!(over.problem(429), format!("Rate limit is exceeded. Try again in {seconds} seconds."));
         assert_eq!(number(&over, "ratelimit-limit"), 3);
         assert_eq!(number(&over, "ratelimit-remaining"), 0);
         assert!((40..=60).contains(&number(&over, "ratelimit-reset")), "{over:?}");
     }
     let other = SubscriptionKeys::new(&server, &[]);
-    assert_eq!(number(&request(&other.primary), "ratelimit-remaining"), 2, "each subscription has its own");
-    assert!(api.get("/nothing").send().status == 404, "what is before the gate is not counted");
+    assert_eq!(
+        number(&request(&other.primary), "ratelimit-remaining"),
+        2,
+        "each subscription has its own limit"
+    );
+    assert!(api.get("/nothing").send().status == 404, "unknown paths are not counted");
 }
 
 #[test]
-fn a_crowd_gets_no_more_than_the_limit() {
+fn concurrent_calls_do_not_exceed_the_limit() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=5"]);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let mut statuses = run_concurrently(20, |_| api.get(COMPANIES).send().status);
@@ -48,12 +52,12 @@ fn a_crowd_gets_no_more_than_the_limit() {
 }
 
 #[test]
-fn refusals_and_errors_carry_the_limit_too() {
+fn failed_calls_carry_the_rate_limit_headers() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=3"]);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let bad = api.get("/accounting/api/companies?pageSize=0").send();
     bad.problem(400);
-    assert_eq!(number(&bad, "ratelimit-remaining"), 2, "a call that cannot be taken is a call");
+    assert_eq!(number(&bad, "ratelimit-remaining"), 2, "a bad request counts as a call");
 }
 
 #[test]
@@ -62,7 +66,7 @@ fn zero_means_no_limit() {
         let response = shared_api().get(COMPANIES).send();
         assert_eq!(response.status, 200);
         for name in ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"] {
-            assert_eq!(response.header(name), "", "nothing is counted");
+            assert_eq!(response.header(name), "", "no rate limit headers");
         }
     }
 }

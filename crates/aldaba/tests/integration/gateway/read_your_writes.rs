@@ -1,5 +1,5 @@
-//! Answers are kept in memory, and nobody can tell: what the changes door has answered, every read that begins
-//! afterwards shows, on the node that took it, however hot the page is.
+//! Read-your-writes: once the ingest API has answered, every later read on the same node shows the change, although
+//! responses are cached.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,17 +17,17 @@ use crate::harness::{
 const CHARGES: &str = "/accounting/api/charges";
 const PAYROLL: &str = "/payroll/api/companies";
 const ROUNDS: u64 = 80;
-/// Longer than an answer is believed without asking the store.
+/// Longer than the cache serves a response without asking the store.
 const NO_LONGER_FRESH: Duration = Duration::from_millis(600);
 
-/// What the door has answered so far.
+/// The last round that the ingest API has acknowledged.
 #[derive(Clone, Copy, Debug)]
 struct Acknowledged {
     round: u64,
     head: u64,
 }
 
-/// A page, and which round it shows.
+/// A page, and how to read the round that it shows.
 struct Page {
     path: String,
     round: fn(&HttpResponse) -> u64,
@@ -45,7 +45,7 @@ fn pages() -> Vec<Page> {
     ]
 }
 
-/// One round: a record changes, and one comes; of both families.
+/// The lines of one round: in accounting and payroll, one record changes and one is created.
 fn lines(round: u64) -> Vec<Value> {
     let mut lines = vec![charge("c", "x", round), line(1, &format!("Ronda {round}"), "", "")];
     if round > 0 {
@@ -68,8 +68,8 @@ fn name_round(record: &Value) -> u64 {
 }
 
 fn total(response: &HttpResponse) -> u64 {
-    let told: Value = serde_json::from_str(response.header("x-pagination")).unwrap();
-    told["totalCount"].as_u64().unwrap()
+    let pagination: Value = serde_json::from_str(response.header("x-pagination")).unwrap();
+    pagination["totalCount"].as_u64().unwrap()
 }
 
 fn head(response: &HttpResponse) -> Option<u64> {
@@ -77,52 +77,52 @@ fn head(response: &HttpResponse) -> Option<u64> {
     (!text.is_empty()).then(|| text.parse().unwrap())
 }
 
-/// Reads a page again and again, every other time with the validator of the last answer.
-fn follow(api: &ApiFixture<'_>, page: &Page, told: &Mutex<Acknowledged>, is_over: &AtomicBool) {
-    let (mut shown, mut etag, mut last) = (0, String::new(), false);
+/// Reads a page repeatedly, every other time with the etag of the last response.
+fn follow(api: &ApiFixture<'_>, page: &Page, acknowledged: &Mutex<Acknowledged>, is_over: &AtomicBool) {
+    let (mut last_round, mut etag, mut last) = (0, String::new(), false);
     for turn in 0_u64.. {
-        let before = *told.lock().unwrap();
+        let before = *acknowledged.lock().unwrap();
         let known = if turn % 2 == 1 { etag.as_str() } else { "" };
         let response = api.get_for_company("c", &page.path).header("if-none-match", known).send();
         let now = match response.status {
             200 => (page.round)(&response),
-            304 if !known.is_empty() => shown,
+            304 if !known.is_empty() => last_round,
             _ => panic!("{}: {response:?}", page.path),
         };
         assert!(now >= before.round, "{}: shows {now} after {before:?}: {response:?}", page.path);
-        assert!(now >= shown, "{}: went back from {shown}: {response:?}", page.path);
+        assert!(now >= last_round, "{}: went back from {last_round}: {response:?}", page.path);
         assert!(
             head(&response).is_none_or(|head| head >= before.head),
             "{}: {before:?}: {response:?}",
             page.path
         );
-        assert_eq!(head(&response).is_none(), page.path.ends_with("/x"), "lists tell where the log stands");
-        if now > shown {
+        assert_eq!(head(&response).is_none(), page.path.ends_with("/x"), "only lists carry the log position");
+        if now > last_round {
             assert_ne!(response.header("etag"), etag, "{}: {response:?}", page.path);
         }
-        (shown, etag) = (now, response.header("etag").to_owned());
+        (last_round, etag) = (now, response.header("etag").to_owned());
         if last {
-            assert_eq!(shown, ROUNDS);
+            assert_eq!(last_round, ROUNDS);
             return;
         }
         last = is_over.load(Ordering::Acquire);
     }
 }
 
-fn nobody_reads_the_past(api: &ApiFixture<'_>) {
+fn assert_no_stale_reads(api: &ApiFixture<'_>) {
     let answer = api.ingest.send_lines(&[vec![company("c")], lines(0)].concat());
     assert_eq!(answer.rejected, 0, "{answer:?}");
-    let told = Mutex::new(Acknowledged { round: 0, head: answer.head() });
+    let acknowledged = Mutex::new(Acknowledged { round: 0, head: answer.head() });
     let is_over = AtomicBool::new(false);
     let pages = pages();
     thread::scope(|scope| {
         let readers: Vec<_> =
-            pages.iter().map(|page| scope.spawn(|| follow(api, page, &told, &is_over))).collect();
+            pages.iter().map(|page| scope.spawn(|| follow(api, page, &acknowledged, &is_over))).collect();
         for round in 1..=ROUNDS {
             let answer = api.ingest.send_lines(&lines(round));
             assert_eq!(answer.rejected, 0, "{answer:?}");
-            *told.lock().unwrap() = Acknowledged { round, head: answer.head() };
-            // A reader that has seen the past need not be waited for.
+            *acknowledged.lock().unwrap() = Acknowledged { round, head: answer.head() };
+            // A reader ends early only when it has failed.
             if readers.iter().any(ScopedJoinHandle::is_finished) {
                 break;
             }
@@ -132,41 +132,41 @@ fn nobody_reads_the_past(api: &ApiFixture<'_>) {
 }
 
 #[test]
-fn nobody_reads_the_past_on_the_embedded_store() {
-    nobody_reads_the_past(&ApiFixture::new());
+fn reads_are_never_stale_on_sqlite() {
+    assert_no_stale_reads(&ApiFixture::new());
 }
 
 #[test]
-fn nobody_reads_the_past_over_postgresql() {
-    over_postgresql(nobody_reads_the_past);
+fn reads_are_never_stale_on_postgresql() {
+    run_on_postgresql(assert_no_stale_reads);
 }
 
-fn over_postgresql(story: fn(&ApiFixture<'_>)) {
+fn run_on_postgresql(check: fn(&ApiFixture<'_>)) {
     let database = Database::create();
     let server = ServeProcess::start(
         Installation::with_store(&database.url()),
         &["--set", "gateway.rate_per_minute=0"],
     );
-    story(&ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[])));
+    check(&ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[])));
     server.stop();
 }
 
-/// What is deleted is gone with the door's answer, from pages that were read a moment ago too.
-fn gone_is_gone(api: &ApiFixture<'_>) {
+/// Deleted records disappear as soon as the ingest API answers, from cached pages too.
+fn assert_deletions_are_visible(api: &ApiFixture<'_>) {
     let charges = |company: &str| [charge(company, "1", 1), charge(company, "2", 2)];
     let filter = format!("{PAYROLL}?{}", encode_form(&[("filter", "companyCode ge 7")]));
     for round in 0..8 {
         let id = &format!("g{round}");
         let lines = [vec![company(id), line(7, "Bar", "", "")], charges(id).to_vec()].concat();
         assert_eq!(api.ingest.send_lines(&lines).rejected, 0);
-        let hot = |path: &str| {
+        let read_three_times = |path: &str| {
             [(); 3].map(|()| api.get_for_company(id, path).send()).map(|response| response.status)
         };
         let record = format!("{CHARGES}/1");
         for path in
             [CHARGES, &record, &format!("{CHARGES}/2"), &filter, &format!("/accounting/api/companies/{id}")]
         {
-            assert_eq!(hot(path), [200; 3], "{path}");
+            assert_eq!(read_three_times(path), [200; 3], "{path}");
         }
         api.ingest.send_lines(&[change_line("charges", id, "1", "delete")]);
         api.get_for_company(id, &record).send().problem(404);
@@ -182,22 +182,26 @@ fn gone_is_gone(api: &ApiFixture<'_>) {
             api.get_for_company(id, path).send().problem(404);
         }
         api.ingest.send_lines(&[company(id)]);
-        assert_eq!(items(&api.read_for_company(id, CHARGES)), [] as [Value; 0], "made again, it is empty");
+        assert_eq!(
+            items(&api.read_for_company(id, CHARGES)),
+            [] as [Value; 0],
+            "the recreated company is empty"
+        );
     }
 }
 
 #[test]
-fn gone_is_gone_on_the_embedded_store() {
-    gone_is_gone(&ApiFixture::new());
+fn deletions_are_visible_at_once_on_sqlite() {
+    assert_deletions_are_visible(&ApiFixture::new());
 }
 
 #[test]
-fn gone_is_gone_over_postgresql() {
-    over_postgresql(gone_is_gone);
+fn deletions_are_visible_at_once_on_postgresql() {
+    run_on_postgresql(assert_deletions_are_visible);
 }
 
 #[test]
-fn a_validator_stays_while_nothing_moves_and_the_position_moves_alone() {
+fn the_etag_is_stable_while_only_the_log_position_moves() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), customer("c", "u", "Bar"), line(7, "Bar", "", "")]);
     let filter = format!("{PAYROLL}?{}", encode_form(&[("filter", "companyCode eq 7")]));
@@ -215,10 +219,14 @@ fn a_validator_stays_while_nothing_moves_and_the_position_moves_alone() {
         let before = head(&first).unwrap();
         assert_eq!([(); 5].map(|()| same()), [before; 5]);
         wait_for_duration(NO_LONGER_FRESH);
-        assert_eq!(same(), before, "asked of the store, it is still the same");
+        assert_eq!(same(), before, "after a check with the store the etag is the same");
         for round in 0..3 {
             let now = api.ingest.send_lines(&[charge("c", path, round + before)]).head();
-            assert_eq!([(); 3].map(|()| same()), [now; 3], "{path}: others move the log, not the list");
+            assert_eq!(
+                [(); 3].map(|()| same()),
+                [now; 3],
+                "{path}: other records move the log position, not the etag"
+            );
             let whole = api.read_for_company("c", path);
             assert_eq!(
                 (head(&whole), whole.header("etag"), &whole.body),
@@ -229,7 +237,7 @@ fn a_validator_stays_while_nothing_moves_and_the_position_moves_alone() {
 }
 
 #[test]
-fn a_page_is_kept_for_who_asked_for_it() {
+fn cached_pages_are_separate_per_tenant_and_company() {
     let (one, other) = (ApiFixture::new(), ApiFixture::new());
     for (api, name) in [(&one, "uno"), (&other, "otro")] {
         api.ingest.send_lines(&[
@@ -243,8 +251,8 @@ fn a_page_is_kept_for_who_asked_for_it() {
     for _ in 0..3 {
         for path in ["/accounting/api/customers", "/accounting/api/customers?pageSize=5"] {
             assert_eq!(name(&one.read_for_company("a", path)), "uno");
-            assert_eq!(name(&other.read_for_company("a", path)), "otro", "another tenant's page is another");
-            assert_eq!(name(&one.read_for_company("b", path)), "b", "and so is another company's");
+            assert_eq!(name(&other.read_for_company("a", path)), "otro", "another tenant has its own page");
+            assert_eq!(name(&one.read_for_company("b", path)), "b", "another company has its own page");
         }
         assert_eq!(one.read_for_company("a", "/accounting/api/customers/u").json()["tradeName"], "uno");
         assert_eq!(other.read_for_company("a", "/accounting/api/customers/u").json()["tradeName"], "otro");
@@ -253,7 +261,7 @@ fn a_page_is_kept_for_who_asked_for_it() {
 }
 
 #[test]
-fn a_hot_page_forgives_nothing_that_a_cold_one_refuses() {
+fn a_cached_page_does_not_skip_any_check() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), customer("c", "u", "Bar")]);
     for path in ["/accounting/api/customers", "/accounting/api/customers/u"] {

@@ -1,5 +1,5 @@
-//! A reader that lists, and then follows the feed from the list's position, misses nothing, whatever a
-//! writer does meanwhile.
+//! Reconciliation: a reader that lists and then follows the feed from the list's position misses nothing while a
+//! writer makes changes.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -11,14 +11,14 @@ use crate::harness::{ApiFixture, change_line, charge, company, items, links, wai
 const CHARGES: &str = "/accounting/api/charges";
 const ROUNDS: u64 = 60;
 
-/// What a reader believes to be there: records by id.
+/// A reader's copy of the records, by id.
 type RecordsById = BTreeMap<String, Value>;
 
 fn by_id(records: Vec<Value>) -> RecordsById {
     records.into_iter().map(|one| (one["correlationId"].as_str().unwrap().to_owned(), one)).collect()
 }
 
-/// Makes, changes and deletes, a few at a time.
+/// Creates, changes and deletes records, a few per request.
 fn write(api: &ApiFixture<'_>) {
     for round in 0..ROUNDS {
         let mut lines: Vec<Value> = (0..5).map(|n| charge("c", &format!("{round}-{n}"), round)).collect();
@@ -31,7 +31,7 @@ fn write(api: &ApiFixture<'_>) {
     }
 }
 
-/// Applies one page of the feed: each change is looked up, as the contract tells a reader to do.
+/// Applies one page of the feed: reads the record of each change, as the contract prescribes.
 fn apply(api: &ApiFixture<'_>, known: &mut RecordsById, changes: &[Value]) {
     for change in changes {
         let id = change["correlationId"].as_str().unwrap();
@@ -46,7 +46,7 @@ fn apply(api: &ApiFixture<'_>, known: &mut RecordsById, changes: &[Value]) {
 }
 
 #[test]
-fn list_then_follow_misses_nothing() {
+fn listing_then_following_the_feed_misses_nothing() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), charge("c", "before", 1)]);
     let (mut known, mut numbers) = (RecordsById::new(), Vec::new());
@@ -71,14 +71,14 @@ fn list_then_follow_misses_nothing() {
             next.clone_from(&links(&response)["next"]);
         }
     });
-    assert!(numbers.len() > 50, "there was something to follow: {}", numbers.len());
+    assert!(numbers.len() > 50, "the reader followed some changes: {}", numbers.len());
     assert!(numbers.windows(2).all(|pair| pair[0] < pair[1]), "each once, in order: {numbers:?}");
     let end = by_id(items(&api.read_for_company("c", &format!("{CHARGES}?pageSize=1000"))));
     assert_eq!(known, end);
 }
 
 #[test]
-fn a_list_and_its_position_are_of_one_moment() {
+fn a_list_and_its_log_position_are_consistent() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     thread::scope(|scope| {
@@ -91,14 +91,14 @@ fn a_list_and_its_position_are_of_one_moment() {
             let list = api.read_for_company("c", &format!("{CHARGES}?pageSize=1000"));
             let position: usize = list.header("x-sequence-version").parse().unwrap();
             let records = items(&list);
-            assert_eq!(records.len() + 1, position, "as many records as numbers, and the company's");
+            assert_eq!(records.len() + 1, position, "one event per record, and one for the company");
             assert!(list.header("x-pagination").contains(&format!("\"totalCount\":{},", records.len())));
         }
     });
 }
 
 #[test]
-fn the_feed_alone_rebuilds_everything() {
+fn the_feed_alone_rebuilds_the_list() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c")]);
     write(&api);

@@ -1,11 +1,11 @@
-//! Disabled, enabled and deleted records, and what a deleted company takes with it.
+//! Disabled, enabled and deleted records, and the deletion of a company with its records.
 
 use serde_json::{Value, json};
 
 use crate::harness::{ApiFixture, account, change_line, charge, column, company, customer, shared_api};
 
 #[test]
-fn a_disabled_record_stays_and_says_so() {
+fn a_disabled_record_stays_readable() {
     shared_api().ingest.send_lines(&[company("off"), customer("off", "u", "Bar"), account("off", "a")]);
     for (resource, id) in [("customers", "u"), ("accounts", "a")] {
         let path = format!("/accounting/api/{resource}");
@@ -16,7 +16,11 @@ fn a_disabled_record_stays_and_says_so() {
         let disabled = read();
         assert_eq!((&before["state"], &disabled["state"]), (&json!("Enabled"), &json!("Disabled")));
         assert!(number(&disabled) > number(&before));
-        assert_eq!(shared_api().read_for_company("off", &path).json(), json!([disabled]), "and is listed");
+        assert_eq!(
+            shared_api().read_for_company("off", &path).json(),
+            json!([disabled]),
+            "the list includes it"
+        );
         shared_api().ingest.send_lines(&[change_line(resource, "off", id, "enable")]);
         let enabled = read();
         assert_eq!(enabled["state"], "Enabled");
@@ -25,14 +29,14 @@ fn a_disabled_record_stays_and_says_so() {
 }
 
 #[test]
-fn an_upsert_does_not_enable() {
+fn an_upsert_does_not_enable_a_disabled_record() {
     shared_api().ingest.send_lines(&[company("still"), customer("still", "u", "Bar")]);
     shared_api().ingest.send_lines(&[
         change_line("customers", "still", "u", "disable"),
         customer("still", "u", "Bar Nuevo"),
     ]);
-    let one = shared_api().read_for_company("still", "/accounting/api/customers/u").json();
-    assert_eq!((&one["tradeName"], &one["state"]), (&json!("Bar Nuevo"), &json!("Disabled")));
+    let record = shared_api().read_for_company("still", "/accounting/api/customers/u").json();
+    assert_eq!((&record["tradeName"], &record["state"]), (&json!("Bar Nuevo"), &json!("Disabled")));
 }
 
 #[test]
@@ -47,7 +51,7 @@ fn a_disabled_company_can_still_be_read() {
 }
 
 #[test]
-fn a_deleted_record_is_gone() {
+fn a_deleted_record_is_not_found() {
     shared_api().ingest.send_lines(&[company("gone"), charge("gone", "1", 1), charge("gone", "2", 2)]);
     shared_api().ingest.send_lines(&[change_line("charges", "gone", "1", "delete")]);
     shared_api().get_for_company("gone", "/accounting/api/charges/1").send().problem(404);
@@ -62,7 +66,7 @@ fn a_deleted_record_is_gone() {
 }
 
 #[test]
-fn a_deleted_company_takes_its_records_along() {
+fn deleting_a_company_deletes_its_records() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[
         company("a"),
@@ -79,16 +83,20 @@ fn a_deleted_company_takes_its_records_along() {
         api.get_for_company("a", path).send().problem(404);
     }
     assert_eq!(column(&api.read_for_company("b", "/accounting/api/customers"), "tradeName"), ["Casa"]);
-    let told = column(&api.read("/accounting/api/companies/changes"), "event");
-    assert_eq!(told.last().map(String::as_str), Some("Svc.ACC.Companies.CompanyDeleted"));
+    let events = column(&api.read("/accounting/api/companies/changes"), "event");
+    assert_eq!(events.last().map(String::as_str), Some("Svc.ACC.Companies.CompanyDeleted"));
 }
 
 #[test]
-fn a_company_that_is_made_again_starts_empty() {
+fn a_recreated_company_starts_empty() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("a"), company("b"), charge("a", "1", 1), charge("a", "2", 1)]);
     api.ingest.send_lines(&[change_line("companies", "", "a", "delete"), company("a"), charge("a", "2", 5)]);
-    assert_eq!(column(&api.read("/accounting/api/companies"), "correlationId"), ["b", "a"], "a new one");
+    assert_eq!(
+        column(&api.read("/accounting/api/companies"), "correlationId"),
+        ["b", "a"],
+        "it is a new record and comes last"
+    );
     let list = api.read_for_company("a", "/accounting/api/charges");
     assert_eq!(
         (column(&list, "correlationId"), &list.json()[0]["amount"]),
@@ -98,7 +106,7 @@ fn a_company_that_is_made_again_starts_empty() {
 }
 
 #[test]
-fn a_record_that_changed_its_mind_is_read_as_it_is_now() {
+fn an_upsert_replaces_the_record_and_fail_changes_nothing() {
     shared_api().ingest.send_lines(&[company("whole")]);
     let line = |data: Value| {
         let mut line = charge("whole", "1", 1);
@@ -106,12 +114,12 @@ fn a_record_that_changed_its_mind_is_read_as_it_is_now() {
         line
     };
     shared_api().ingest.send_lines(&[line(json!({"a": 1, "b": 2})), line(json!({"b": 3}))]);
-    let one = shared_api().read_for_company("whole", "/accounting/api/charges/1").json();
-    assert_eq!((&one["b"], one.get("a")), (&json!(3), None), "an upsert is the whole record");
+    let record = shared_api().read_for_company("whole", "/accounting/api/charges/1").json();
+    assert_eq!((&record["b"], record.get("a")), (&json!(3), None), "an upsert replaces the whole record");
     shared_api().ingest.send_lines(&[change_line("charges", "whole", "1", "fail")]);
     assert_eq!(
         shared_api().read_for_company("whole", "/accounting/api/charges/1").json(),
-        one,
-        "what failed changed nothing"
+        record,
+        "a fail event changes no data"
     );
 }

@@ -1,4 +1,4 @@
-//! The records that the contract shows, member by member.
+//! The members of the records that the contract documents.
 
 use serde_json::{Value, json};
 
@@ -18,7 +18,7 @@ fn assert_version(record: &Value) {
 }
 
 #[test]
-fn a_company_as_the_contract_shows_it() {
+fn a_company_has_the_contracts_members() {
     let api = ApiFixture::new();
     let mut line = company("c-1");
     line["data"] = json!({
@@ -27,7 +27,7 @@ fn a_company_as_the_contract_shows_it() {
     api.ingest.send_lines(&[line]);
     let listed = items(&api.read("/accounting/api/companies"));
     assert_eq!(listed.len(), 1);
-    let one = &listed[0];
+    let record = &listed[0];
     let known = [
         "accountLength",
         "chartOfAccountId",
@@ -38,17 +38,20 @@ fn a_company_as_the_contract_shows_it() {
         "vatNumber",
         "version",
     ];
-    assert_eq!(members(one), known);
-    assert_eq!((&one["vatName"], &one["vatNumber"]), (&json!("Panadería \"Ñandú\" 😀"), &json!("B12345674")));
-    assert_eq!((&one["chartOfAccountId"], &one["accountLength"]), (&json!(0), &json!(12)), "numbers");
-    assert_eq!((&one["state"], &one["correlationId"]), (&json!("Enabled"), &json!("c-1")));
-    assert_eq!(one["sequenceVersion"], "1");
-    assert_version(one);
-    assert_eq!(&api.read("/accounting/api/companies/c-1").json(), one, "alone it is the same");
+    assert_eq!(members(record), known);
+    assert_eq!(
+        (&record["vatName"], &record["vatNumber"]),
+        (&json!("Panadería \"Ñandú\" 😀"), &json!("B12345674"))
+    );
+    assert_eq!((&record["chartOfAccountId"], &record["accountLength"]), (&json!(0), &json!(12)), "numbers");
+    assert_eq!((&record["state"], &record["correlationId"]), (&json!("Enabled"), &json!("c-1")));
+    assert_eq!(record["sequenceVersion"], "1");
+    assert_version(record);
+    assert_eq!(&api.read("/accounting/api/companies/c-1").json(), record, "read by id it is the same");
 }
 
 #[test]
-fn a_customer_as_the_contract_shows_it() {
+fn a_customer_has_the_contracts_members() {
     let mut full = customer("records", "u1", "Bar «Manolo»");
     full["data"] = json!({
         "tradeName": "Bar «Manolo»", "vatNumber": "12345678Z", "vatName": "Manolo", "accountCode": "430000001",
@@ -72,11 +75,11 @@ fn a_customer_as_the_contract_shows_it() {
         "vatNumberCorrelationId",
         "version",
     ];
-    for one in &listed {
-        assert_eq!(members(one), known);
-        assert!(one.as_object().unwrap().values().all(Value::is_string), "{one}");
-        assert_eq!(one["state"], "Enabled");
-        assert_version(one);
+    for record in &listed {
+        assert_eq!(members(record), known);
+        assert!(record.as_object().unwrap().values().all(Value::is_string), "{record}");
+        assert_eq!(record["state"], "Enabled");
+        assert_version(record);
     }
     for (name, value) in full["data"].as_object().unwrap() {
         assert_eq!(&listed[0][name], value);
@@ -88,21 +91,21 @@ fn a_customer_as_the_contract_shows_it() {
 }
 
 #[test]
-fn an_account_as_the_contract_shows_it() {
+fn an_account_has_the_contracts_members() {
     shared_api().ingest.send_lines(&[company("books"), account("books", "a-1")]);
-    let one = shared_api().read_for_company("books", "/accounting/api/accounts/a-1").json();
+    let record = shared_api().read_for_company("books", "/accounting/api/accounts/a-1").json();
     assert_eq!(
-        members(&one),
+        members(&record),
         ["code", "correlationId", "description", "sequenceVersion", "state", "version"]
     );
-    assert_eq!((&one["code"], &one["description"]), (&json!("572000001"), &json!("Bancos")));
-    assert_eq!((&one["correlationId"], &one["state"]), (&json!("a-1"), &json!("Enabled")));
-    assert_version(&one);
-    assert_eq!(items(&shared_api().read_for_company("books", "/accounting/api/accounts")), [one]);
+    assert_eq!((&record["code"], &record["description"]), (&json!("572000001"), &json!("Bancos")));
+    assert_eq!((&record["correlationId"], &record["state"]), (&json!("a-1"), &json!("Enabled")));
+    assert_version(&record);
+    assert_eq!(items(&shared_api().read_for_company("books", "/accounting/api/accounts")), [record]);
 }
 
 #[test]
-fn documents_without_a_form_come_back_as_they_were() {
+fn records_without_a_schema_are_returned_unchanged() {
     let data = json!({
         "number": "F/2026-1", "total": 1210.50, "paid": false, "note": null, "text": "línea\n\"dos\" \\ 😀",
         "lines": [{"units": 3, "price": 0.1}, {}], "tax": {"rate": 21, "base": []}, "big": 9_007_199_254_740_993_i64,
@@ -114,35 +117,43 @@ fn documents_without_a_form_come_back_as_they_were() {
     });
     let answer = shared_api().ingest.send_lines(&[company("papers"), line]);
     assert_eq!(answer.counts(), (2, 0), "{answer:?}");
-    let one = shared_api().read_for_company("papers", "/accounting/api/issuedInvoices/i-1").json();
+    let record = shared_api().read_for_company("papers", "/accounting/api/issuedInvoices/i-1").json();
     for (name, value) in data.as_object().unwrap() {
-        assert_eq!(&one[name], value, "{name}");
+        assert_eq!(&record[name], value, "{name}");
     }
-    assert_eq!(one["correlationId"], "i-1");
-    assert_version(&one);
-    assert_eq!(one.as_object().unwrap().len(), data.as_object().unwrap().len() + 3, "and no more: {one}");
+    assert_eq!(record["correlationId"], "i-1");
+    assert_version(&record);
+    assert_eq!(
+        record.as_object().unwrap().len(),
+        data.as_object().unwrap().len() + 3,
+        "no other members: {record}"
+    );
 }
 
 #[test]
-fn the_number_of_a_record_is_the_doors() {
+fn a_records_sequence_version_is_that_of_its_last_event() {
     let api = ApiFixture::new();
     api.ingest.send_lines(&[company("c"), company("d")]);
     let head = api.ingest.send_lines(&[customer("c", "u", "Bar")]).head();
-    let one = api.read_for_company("c", "/accounting/api/customers/u").json();
-    assert_eq!(one["sequenceVersion"], head.to_string());
+    let record = api.read_for_company("c", "/accounting/api/customers/u").json();
+    assert_eq!(record["sequenceVersion"], head.to_string());
     api.ingest.send_lines(&[customer("c", "u", "Bar")]);
-    assert_eq!(api.read_for_company("c", "/accounting/api/customers/u").json(), one, "nothing happened");
+    assert_eq!(
+        api.read_for_company("c", "/accounting/api/customers/u").json(),
+        record,
+        "an identical upsert changes nothing"
+    );
     let later = api.ingest.send_lines(&[customer("c", "u", "Bar Manolo")]).head();
     let changed = api.read_for_company("c", "/accounting/api/customers/u").json();
     assert_eq!(
         (&changed["tradeName"], &changed["sequenceVersion"]),
         (&json!("Bar Manolo"), &json!(later.to_string()))
     );
-    assert!(changed["version"].as_str() >= one["version"].as_str());
+    assert!(changed["version"].as_str() >= record["version"].as_str());
 }
 
 #[test]
-fn a_record_that_is_not_there_is_told() {
+fn an_unknown_record_is_404() {
     shared_api().ingest.send_lines(&[company("empty")]);
     for path in
         ["/accounting/api/accounts/x", "/accounting-core/api/persons/x", "/accounting/api/companies/x"]

@@ -1,11 +1,11 @@
-//! Addresses and methods: what is nobody's is refused before the gate, in the one error body.
+//! Routing: unknown paths and methods are refused before authorization, with the common error body.
 
 use hyper::Method;
 
 use crate::harness::{HttpRequest, company, customer, is_guid, shared_api, unlimited_server};
 
 #[test]
-fn an_unknown_address_is_told_before_the_gate() {
+fn an_unknown_path_is_404_before_authorization() {
     for path in [
         "/accounting",
         "/accounting/api",
@@ -29,7 +29,7 @@ fn an_unknown_address_is_told_before_the_gate() {
 }
 
 #[test]
-fn a_wrong_method_is_told_before_the_gate() {
+fn a_wrong_method_is_405_before_authorization() {
     for path in [
         "/accounting/api/companies",
         "/accounting/api/customers",
@@ -48,7 +48,7 @@ fn a_wrong_method_is_told_before_the_gate() {
 }
 
 #[test]
-fn a_slash_at_the_end_is_fine() {
+fn a_trailing_slash_is_accepted() {
     shared_api().ingest.send_lines(&[company("slash"), customer("slash", "u", "Bar")]);
     for path in
         ["/accounting/api/companies/slash", "/accounting/api/customers/u", "/accounting/api/customers"]
@@ -65,7 +65,7 @@ fn a_slash_at_the_end_is_fine() {
 }
 
 #[test]
-fn every_answer_carries_a_request_id_of_its_own() {
+fn every_response_carries_its_own_request_id() {
     let mut seen = Vec::new();
     for path in
         ["/accounting/api/companies", "/accounting/api/customers", "/payroll/api/companies?pageSize=0"]
@@ -79,11 +79,11 @@ fn every_answer_carries_a_request_id_of_its_own() {
     let count = seen.len();
     seen.sort_unstable();
     seen.dedup();
-    assert_eq!(seen.len(), count, "each has its own");
+    assert_eq!(seen.len(), count, "request ids are unique");
 }
 
 #[test]
-fn a_callers_request_id_comes_back() {
+fn a_callers_request_id_is_returned() {
     let response = shared_api().get("/accounting/api/companies").header("x-request-id", "mine-7").send();
     assert_eq!((response.status, response.header("x-request-id")), (200, "mine-7"));
     let refused = shared_api().get("/accounting/api/customers").header("x-request-id", "mine-8").send();
@@ -92,14 +92,14 @@ fn a_callers_request_id_comes_back() {
 }
 
 #[test]
-fn the_operators_side_has_none_of_it() {
+fn the_operator_listener_does_not_serve_the_read_apis() {
     let path = "/accounting/api/companies";
     HttpRequest::get(&format!("{}{path}", unlimited_server().operator_url)).send().problem(404);
     HttpRequest::get(&shared_api().url(path)).send().problem(401);
 }
 
 #[test]
-fn http_2_does_as_well() {
+fn http_2_is_accepted() {
     shared_api().ingest.send_lines(&[company("h2")]);
     let response = shared_api().get("/accounting/api/companies/h2").http2().send();
     assert_eq!((response.status, &response.json()["correlationId"]), (200, &"h2".into()));
@@ -107,7 +107,7 @@ fn http_2_does_as_well() {
 }
 
 #[test]
-fn long_answers_are_compressed_for_who_takes_it() {
+fn long_responses_are_compressed_by_accept_encoding() {
     let customers: Vec<_> = (0..100).map(|n| customer("zip", &format!("u{n}"), "Bar Manolo")).collect();
     shared_api().ingest.send_lines(&[company("zip")]);
     shared_api().ingest.send_lines(&customers);
@@ -119,6 +119,10 @@ fn long_answers_are_compressed_for_who_takes_it() {
         assert_eq!((response.status, response.header("content-encoding")), (200, encoding));
         assert!(response.body.len() * 2 < plain.body.len(), "{encoding}: {}", response.body.len());
         assert!(response.header("vary").to_lowercase().contains("accept-encoding"), "{response:?}");
-        assert_eq!(response.header("etag"), plain.header("etag"), "a weak one stands for both");
+        assert_eq!(
+            response.header("etag"),
+            plain.header("etag"),
+            "the weak etag is the same for every encoding"
+        );
     }
 }

@@ -1,8 +1,8 @@
-//! Scopes: each area asks for its own, after key and token and before the limit.
+//! Scopes: each area requires its own; the gateway checks it after key and token and before the rate limit.
 
 use crate::harness::{ApiFixture, Installation, ServeProcess, SubscriptionKeys, shared_api};
 
-/// Each area's address, the scope that it asks for, and its product.
+/// Each area's path, the scope that it requires, and its product.
 const AREAS: [(&str, &str, &str); 5] = [
     ("/accounting/api/companies", "SVC.ES.NEWPOL.ACC.API", "accounting"),
     ("/accounting-import/api/integrationFiles", "SVC.ES.NEWPOL.ACC.API", "accounting"),
@@ -19,7 +19,7 @@ const SCOPES: [&str; 5] = [
 ];
 
 #[test]
-fn each_scope_opens_its_areas_and_no_other() {
+fn each_scope_gives_access_to_its_areas_only() {
     for scope in SCOPES {
         let token = shared_api().tokens(&format!("openid {scope}")).access().to_owned();
         for (path, needed, _) in AREAS {
@@ -29,15 +29,15 @@ fn each_scope_opens_its_areas_and_no_other() {
             } else {
                 let message = response.problem(403);
                 assert!(message.contains("insufficient_scope"), "{message}");
-                let told = format!("Bearer error=\"insufficient_scope\", scope=\"{needed}\"");
-                assert_eq!(response.header("www-authenticate"), told, "{scope} at {path}");
+                let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{needed}\"");
+                assert_eq!(response.header("www-authenticate"), challenge, "{scope} at {path}");
             }
         }
     }
 }
 
 #[test]
-fn single_records_and_feeds_ask_for_the_same() {
+fn records_and_feeds_require_the_same_scope() {
     let token = shared_api().tokens("openid SVC.ES.NEWPOL.COR.API").access().to_owned();
     let bearer = format!("Bearer {token}");
     for path in
@@ -52,7 +52,7 @@ fn single_records_and_feeds_ask_for_the_same() {
 }
 
 #[test]
-fn key_then_token_then_scope_then_limit_then_the_call() {
+fn checks_run_in_order_key_token_scope_rate_limit() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=1"]);
     let keys = SubscriptionKeys::new(&server, &["accounting", "payroll"]);
     let api = ApiFixture::on(&server, &keys);
@@ -70,7 +70,7 @@ fn key_then_token_then_scope_then_limit_then_the_call() {
     }
     assert!(
         request(good, &api.token, bad_page).problem(400).contains("pageSize"),
-        "what was refused cost nothing"
+        "refused calls do not count against the limit"
     );
     assert!(request(good, &api.token, bad_page).problem(429).contains("Rate limit"));
     request(good, &narrow, bad_page).problem(403);

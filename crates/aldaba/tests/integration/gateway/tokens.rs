@@ -1,4 +1,4 @@
-//! The access token: the second thing that is asked of a call.
+//! The access token, which the gateway checks after the subscription key.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::harness::{
 const COMPANIES: &str = "/accounting/api/companies";
 const INVALID: &str = "Bearer error=\"invalid_token\"";
 
-/// A call with a good key and this in the header Authorization.
+/// A call with a valid key and this value of the Authorization header.
 fn with_authorization(value: &str) -> HttpResponse {
     shared_api().get(COMPANIES).header("authorization", value).send()
 }
@@ -22,16 +22,16 @@ fn assert_invalid(response: &HttpResponse) {
 }
 
 #[test]
-fn without_a_token_nobody_comes_in() {
+fn a_missing_token_is_refused() {
     for nothing in ["", "Bearer", "Bearer ", "Basic dXNlcjpwYXNz"] {
         let refused = with_authorization(nothing);
         refused.problem(401);
-        assert_eq!(refused.header("www-authenticate"), "Bearer", "{nothing:?}: no error to tell of");
+        assert_eq!(refused.header("www-authenticate"), "Bearer", "{nothing:?}: a challenge without an error");
     }
 }
 
 #[test]
-fn a_wrong_token_is_told() {
+fn an_invalid_token_is_refused() {
     let good = &shared_api().token;
     let (head, signature) = good.rsplit_once('.').unwrap();
     let unsigned = format!("{head}.");
@@ -43,7 +43,7 @@ fn a_wrong_token_is_told() {
 }
 
 #[test]
-fn strange_bytes_are_a_wrong_token_and_no_missing_one() {
+fn a_non_ascii_token_is_invalid_not_missing() {
     let head = format!(
         "GET {COMPANIES} HTTP/1.1\r\nocp-apim-subscription-key: {}\r\nauthorization: Bearer ñ{}\r\n",
         shared_api().key,
@@ -53,14 +53,14 @@ fn strange_bytes_are_a_wrong_token_and_no_missing_one() {
 }
 
 #[test]
-fn bearer_is_read_in_any_case() {
+fn the_bearer_scheme_is_case_insensitive() {
     for scheme in ["Bearer", "bearer", "BEARER", "bEaReR"] {
         assert_eq!(with_authorization(&format!("{scheme} {}", shared_api().token)).status, 200, "{scheme}");
     }
 }
 
 #[test]
-fn an_id_token_or_a_refresh_token_is_no_access_token() {
+fn id_and_refresh_tokens_are_not_access_tokens() {
     let tokens = shared_api().tokens(ALL_SCOPES);
     assert_invalid(&with_authorization(&format!("Bearer {}", tokens.id())));
     assert_invalid(&with_authorization(&format!("Bearer {}", tokens.refresh())));
@@ -68,16 +68,16 @@ fn an_id_token_or_a_refresh_token_is_no_access_token() {
 }
 
 #[test]
-fn another_servers_token_is_wrong() {
+fn another_servers_token_is_refused() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let other = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     assert_eq!(other.get(COMPANIES).send().status, 200);
-    assert_eq!(claims(&other.token)["iss"], claims(&shared_api().token)["iss"], "only the signature tells");
+    assert_eq!(claims(&other.token)["iss"], claims(&shared_api().token)["iss"], "only the signature differs");
     assert_invalid(&with_authorization(&format!("Bearer {}", other.token)));
 }
 
 #[test]
-fn a_token_ends_with_its_time_and_the_tolerance() {
+fn a_token_expires_after_its_lifetime_and_the_clock_tolerance() {
     let server = ServeProcess::start(
         Installation::new(),
         &["--set", "identity.access_token_ttl=1s", "--set", "gateway.rate_per_minute=0"],
@@ -86,7 +86,7 @@ fn a_token_ends_with_its_time_and_the_tolerance() {
     api.tokens(ALL_SCOPES).access().clone_into(&mut api.token);
     wait_for_duration(Duration::from_millis(2100));
     assert_eq!(api.get(COMPANIES).send().status, 200, "clocks may differ by 5 s");
-    assert_within_seconds(6, "the token to end", || api.get(COMPANIES).send().status != 200);
+    assert_within_seconds(6, "the token to expire", || api.get(COMPANIES).send().status != 200);
     assert_invalid(&api.get(COMPANIES).send());
 }
 
@@ -110,7 +110,7 @@ fn a_disabled_tenant_is_refused_within_seconds() {
 }
 
 #[test]
-fn a_token_is_of_one_tenant_whoever_its_application_is() {
+fn a_token_of_another_client_of_the_tenant_is_accepted() {
     let api = ApiFixture::new();
     let other = api.sign_in.with_app(register_app(unlimited_server(), &[]));
     let tokens = other.tokens_for(&other.authorization_request().with("scope", ALL_SCOPES));

@@ -1,4 +1,4 @@
-//! What a subscription called is counted by day and route, and can be read over HTTP and on the command line.
+//! Usage: calls are counted by subscription, day and route, and read over HTTP and on the command line.
 
 use serde_json::{Value, json};
 
@@ -8,10 +8,10 @@ use crate::harness::{
 };
 
 const COMPANIES: &str = "/accounting/api/companies";
-const ONE: &str = "/accounting/api/companies/{id}";
+const COMPANY_BY_ID: &str = "/accounting/api/companies/{id}";
 
-/// Three good calls and two bad ones to one address, and one that finds nothing to another.
-fn request(keys: &SubscriptionKeys) {
+/// Sends three successful and two bad requests to one route, and one that gets 404 to another.
+fn send_calls(keys: &SubscriptionKeys) {
     let get =
         |key: &str, path: &str| shared_api().get(path).header("ocp-apim-subscription-key", key).send().status;
     for _ in 0..3 {
@@ -24,19 +24,23 @@ fn request(keys: &SubscriptionKeys) {
 }
 
 #[test]
-fn calls_are_told_by_day_and_route() {
+fn calls_are_counted_by_day_and_route() {
     let keys = SubscriptionKeys::new(unlimited_server(), &["accounting"]);
     let api = OperatorApi(unlimited_server());
     assert_eq!(api.usage(&keys.id)["days"], json!([]));
-    request(&keys);
+    send_calls(&keys);
     let refused = shared_api().get(COMPANIES).header("ocp-apim-subscription-key", &keys.primary);
-    assert_eq!(refused.header("authorization", "Bearer x").send().status, 401, "which does not count");
+    assert_eq!(
+        refused.header("authorization", "Bearer x").send().status,
+        401,
+        "a refused token does not count"
+    );
     let usage = api.wait_for_usage(&keys.id, 6);
     assert_eq!(members(&usage), ["calls", "days", "failed", "from", "subscription", "to"]);
     assert_eq!((&usage["subscription"], &usage["failed"]), (&json!(keys.id), &json!(3)));
     let routes = json!([
         {"route": COMPANIES, "calls": 5, "failed": 2},
-        {"route": ONE, "calls": 1, "failed": 1},
+        {"route": COMPANY_BY_ID, "calls": 1, "failed": 1},
     ]);
     let today = usage["to"].as_str().unwrap();
     assert_eq!(usage["days"], json!([{"day": today, "calls": 6, "failed": 3, "routes": routes}]));
@@ -57,17 +61,17 @@ fn calls_are_told_by_day_and_route() {
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[0], ["DAY", "ROUTE", "CALLS", "FAILED"]);
     assert_eq!(rows[1], [today, COMPANIES, "5", "2"]);
-    assert_eq!(rows[2], [today, ONE, "1", "1"]);
+    assert_eq!(rows[2], [today, COMPANY_BY_ID, "1", "1"]);
     assert_eq!(rows[3], ["all", today, "to", today, "6", "3"]);
 }
 
 #[test]
-fn days_that_cannot_be_asked_for_are_told() {
+fn invalid_date_ranges_are_refused() {
     let id = SubscriptionKeys::new(unlimited_server(), &[]).id;
     let api = OperatorApi(unlimited_server());
     let request = |query: &str| api.get(&format!("/subscriptions/{id}/usage?{query}"));
     assert_eq!(request("from=2025-10-12&to=2026-11-15").status, 200, "400 days");
-    for (query, words) in [
+    for (query, message) in [
         ("from=2025-10-11&to=2026-11-15", "may span 400 days at most"),
         ("from=2026-11-16&to=2026-11-15", "From must not be later than to."),
         ("from=2026-02-30", "from: \"2026-02-30\" is no day as in 2026-11-15."),
@@ -75,7 +79,7 @@ fn days_that_cannot_be_asked_for_are_told() {
         ("until=2026-11-15", "There is no parameter \"until\""),
     ] {
         let refused = request(query);
-        assert!(refused.problem(400).contains(words), "{query}: {refused:?}");
+        assert!(refused.problem(400).contains(message), "{query}: {refused:?}");
     }
     let program = |arguments: &[&str]| {
         unlimited_server().installation.program(&["key", "usage", &id]).with(arguments).run()
@@ -91,27 +95,36 @@ fn days_that_cannot_be_asked_for_are_told() {
 }
 
 #[test]
-fn it_is_told_which_key_was_last_used() {
+fn last_use_is_recorded_per_key() {
     let keys = SubscriptionKeys::new(unlimited_server(), &["accounting"]);
     let api = OperatorApi(unlimited_server());
     let used = || {
-        let shown = api.get(&format!("/subscriptions/{}", keys.id)).json();
-        shown["keys"].as_array().unwrap().iter().map(|key| key["lastUsedAt"].clone()).collect::<Vec<Value>>()
+        let subscription = api.get(&format!("/subscriptions/{}", keys.id)).json();
+        subscription["keys"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|key| key["lastUsedAt"].clone())
+            .collect::<Vec<Value>>()
     };
     assert_eq!(used(), [Value::Null, Value::Null]);
     let get = |key: &str| shared_api().get(COMPANIES).header("ocp-apim-subscription-key", key).send().status;
     assert_eq!(get(&keys.secondary), 200);
-    let second = wait_for("the use to be told", || used()[1].as_str().map(ToOwned::to_owned));
-    assert_eq!(used()[0], Value::Null, "the other one was not");
+    let second = wait_for("the use to be recorded", || used()[1].as_str().map(ToOwned::to_owned));
+    assert_eq!(used()[0], Value::Null, "the other key was not used");
     assert_eq!(get(&keys.primary), 200);
-    let first = wait_for("the use to be told", || used()[0].as_str().map(ToOwned::to_owned));
+    let first = wait_for("the use to be recorded", || used()[0].as_str().map(ToOwned::to_owned));
     assert!(first > second && used()[1] == second, "{first} {second}");
-    let shown = unlimited_server().installation.program(&["key", "show", &keys.id, "--json"]).run().json();
-    assert_eq!([&shown["keys"][0]["last_used_at"], &shown["keys"][1]["last_used_at"]], [&first, &second]);
+    let subscription =
+        unlimited_server().installation.program(&["key", "show", &keys.id, "--json"]).run().json();
+    assert_eq!(
+        [&subscription["keys"][0]["last_used_at"], &subscription["keys"][1]["last_used_at"]],
+        [&first, &second]
+    );
 }
 
 #[test]
-fn what_was_counted_last_is_kept_at_the_end() {
+fn shutdown_flushes_the_usage_counters() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
@@ -121,8 +134,12 @@ fn what_was_counted_last_is_kept_at_the_end() {
     let server = ServeProcess::start(server.stop(), &[]);
     let api = OperatorApi(&server);
     assert_eq!(api.usage(&keys.id)["calls"], 4);
-    let shown = api.get(&format!("/subscriptions/{}", keys.id)).json();
-    assert!(shown["keys"][0]["lastUsedAt"].is_string(), "{shown}");
+    let subscription = api.get(&format!("/subscriptions/{}", keys.id)).json();
+    assert!(subscription["keys"][0]["lastUsedAt"].is_string(), "{subscription}");
     assert_eq!(credentials.status(&server, COMPANIES), 200);
-    assert_eq!(api.wait_for_usage(&keys.id, 5)["days"][0]["routes"][0]["calls"], 5, "it goes on from there");
+    assert_eq!(
+        api.wait_for_usage(&keys.id, 5)["days"][0]["routes"][0]["calls"],
+        5,
+        "counting continues after the restart"
+    );
 }

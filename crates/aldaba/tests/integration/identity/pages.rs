@@ -128,8 +128,8 @@ fn ui_locales_sets_the_language_of_the_logout_pages() {
 }
 
 /// The link to the same page in the other language.
-fn switch(page: &Page) -> Option<String> {
-    let link = page.text().split("<a class=\"switch\" href=\"").nth(1)?;
+fn language_link(page: &Page) -> Option<String> {
+    let link = page.text().split("<a class=\"language-switch\" href=\"").nth(1)?;
     Some(link.split('"').next().unwrap().replace("&amp;", "&"))
 }
 
@@ -138,18 +138,18 @@ fn language_can_be_switched_and_is_remembered() {
     let fixture = fixture();
     let browser = fixture.browser();
     let spanish = browser.start_authorization(&fixture.authorization_request());
-    let english = browser.get(&switch(&spanish).unwrap());
+    let english = browser.get(&language_link(&spanish).unwrap());
     assert_eq!((lang(&spanish).as_str(), lang(&english).as_str()), ("es", "en"));
-    assert_eq!(lang(&browser.get(&switch(&english).unwrap())), "es", "and back");
+    assert_eq!(lang(&browser.get(&language_link(&english).unwrap())), "es", "and back");
     let empty = browser.submit(&english.form("post"), &[]);
     assert_eq!(lang(&empty), "en", "the language stays after a wrong password");
     let tenants = fixture.submit_credentials(&browser, &empty);
     assert_eq!(lang(&tenants), "en", "and on the next page");
-    assert_eq!(lang(&browser.get(&switch(&tenants).unwrap())), "es");
+    assert_eq!(lang(&browser.get(&language_link(&tenants).unwrap())), "es");
     for path in ["/auth/core/permissions", "/auth/core/logout"] {
         let page = browser.get(path);
         assert_eq!(lang(&page), "es");
-        assert_eq!(lang(&browser.get(&switch(&page).unwrap())), "en", "{path}");
+        assert_eq!(lang(&browser.get(&language_link(&page).unwrap())), "en", "{path}");
     }
 }
 
@@ -158,7 +158,7 @@ fn tenant_search_keeps_the_language() {
     let fixture = SignInFixture::with_tenants(9);
     let browser = fixture.browser().with_header("accept-language", "en");
     let tenants = fixture.tenant_page(&browser, &fixture.authorization_request());
-    let spanish = browser.get(&switch(&tenants).unwrap());
+    let spanish = browser.get(&language_link(&tenants).unwrap());
     assert_eq!(lang(&spanish), "es");
     let found = browser.submit(&spanish.form("get"), &[("q", "a")]);
     assert_eq!(lang(&found), "es", "the selected tenant stays selected");

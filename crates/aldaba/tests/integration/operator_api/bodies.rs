@@ -1,4 +1,4 @@
-//! Bodies that cannot be read, and callers without the token.
+//! Invalid request bodies, and requests without the token.
 
 use hyper::Method;
 use serde_json::json;
@@ -13,7 +13,7 @@ fn post(body: impl Into<bytes::Bytes>) -> HttpRequest {
 }
 
 #[test]
-fn unknown_missing_and_double_members_are_named() {
+fn unknown_missing_and_duplicate_members_are_named() {
     for (body, code, message) in [
         (
             r#"{"nmae":"a"}"#,
@@ -36,7 +36,7 @@ fn unknown_missing_and_double_members_are_named() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused() {
+fn bodies_that_are_not_json_objects_are_refused() {
     for body in [
         "",
         " ",
@@ -64,7 +64,7 @@ fn what_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn other_types_and_encodings_are_refused() {
+fn other_content_types_and_encodings_are_refused() {
     let body = json!({"name": "Asesoría"}).to_string();
     for wrong in ["text/plain", "application/x-www-form-urlencoded", "application/jsonl", "json"] {
         let refused = post(body.clone()).header("content-type", wrong).send();
@@ -72,13 +72,13 @@ fn other_types_and_encodings_are_refused() {
     }
     let missing = post(body.clone()).header("content-type", "").send();
     assert_eq!(missing.problem(415), "Content-Type is missing; send application/json.");
-    let packed = post(body.clone()).header("content-encoding", "gzip").send();
-    assert_eq!(packed.problem(415), "Send the body without Content-Encoding.");
+    let compressed = post(body.clone()).header("content-encoding", "gzip").send();
+    assert_eq!(compressed.problem(415), "Send the body without Content-Encoding.");
     assert_eq!(post(body).header("content-type", "Application/JSON; charset=utf-8").send().status, 201);
 }
 
 #[test]
-fn a_body_has_64_kib_at_most() {
+fn bodies_over_64_kib_are_refused() {
     let of_size = |bytes: usize| format!("{{\"name\":\"{}\"}}", "x".repeat(bytes - 11));
     assert!(post(of_size(64 * 1024)).send().problem(400).contains("a name has 1 to 200 characters"));
     for bytes in [64 * 1024 + 1, 5_000_000] {
@@ -89,15 +89,15 @@ fn a_body_has_64_kib_at_most() {
 }
 
 #[test]
-fn without_the_token_nothing_is_made_or_shown() {
+fn requests_without_the_token_are_refused() {
     let url = |path: &str| format!("{}/operator/v1{path}", shared_server().operator_url);
     let body = json!({"name": "Intrusa", "id": "intruder"}).to_string();
     for token in ["", "Bearer nonsense"] {
         for path in ["/tenants", "/users", "/clients", "/subscriptions", "/tenants/nobody"] {
             HttpRequest::get(&url(path)).header("authorization", token).send().problem(401);
         }
-        let made = HttpRequest::post(&url("/tenants")).header("authorization", token);
-        made.header("content-type", "application/json").body(body.clone()).send().problem(401);
+        let request = HttpRequest::post(&url("/tenants")).header("authorization", token);
+        request.header("content-type", "application/json").body(body.clone()).send().problem(401);
     }
     OperatorApi(shared_server()).get("/tenants/intruder").problem(404);
     let public = format!("{}/operator/v1/tenants", shared_server().public_url);

@@ -1,4 +1,4 @@
-//! Clients over HTTP.
+//! Clients in the operator's API.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::harness::{
     shared_server,
 };
 
-/// A client that is made over HTTP, and the reply that made it.
+/// Registers a client; returns it with the response.
 #[track_caller]
 fn new_client(id: &str) -> (TestApp, HttpResponse) {
     let response = OperatorApi(shared_server())
@@ -22,28 +22,30 @@ fn fixture_for(app: TestApp) -> SignInFixture<'static> {
 }
 
 #[test]
-fn a_client_made_over_http_signs_users_in() {
+fn a_created_client_signs_users_in() {
     let (app, response) = new_client("over-http");
     assert_eq!(response.header("location"), "/operator/v1/clients/over-http");
     assert_eq!(response.header("cache-control"), "no-store");
-    let made = response.json();
-    assert_eq!(members(&made), ["client", "clientSecret"]);
-    let created = made["client"]["createdAt"].clone();
+    let created = response.json();
+    assert_eq!(members(&created), ["client", "clientSecret"]);
+    let created_at = created["client"]["createdAt"].clone();
     assert_eq!(
-        made["client"],
+        created["client"],
         json!({"id": "over-http", "name": "Panel", "redirectUris": [CALLBACK], "postLogoutUris": [], "pkce": "if-sent",
-            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created, "revision": 1})
+            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created_at, "revision": 1})
     );
     let fixture = fixture_for(app);
     assert_eq!(fixture.userinfo(fixture.tokens().access()).status, 200);
-    let status_view = OperatorApi(shared_server()).get("/clients/over-http");
-    assert_eq!(status_view.json(), made["client"], "the secret is shown once");
-    assert!(OperatorApi(shared_server()).read_all_pages("/clients", "clients", 2).contains(&made["client"]));
+    let read_back = OperatorApi(shared_server()).get("/clients/over-http");
+    assert_eq!(read_back.json(), created["client"], "the secret is returned once");
+    assert!(
+        OperatorApi(shared_server()).read_all_pages("/clients", "clients", 2).contains(&created["client"])
+    );
     assert!(!shared_server().process.stderr().contains(&fixture.app.secret));
 }
 
 #[test]
-fn a_secret_is_replaced_and_the_old_one_stays_for_the_overlap() {
+fn a_replaced_secret_stays_valid_during_the_overlap() {
     let (app, _) = new_client("with-new-secrets");
     let api = OperatorApi(shared_server());
     let replace = |body: &Value| {
@@ -52,19 +54,19 @@ fn a_secret_is_replaced_and_the_old_one_stays_for_the_overlap() {
         assert_eq!(members(&response.json()), ["clientSecret", "oldValidUntil"]);
         TestApp { secret: response.json()["clientSecret"].as_str().unwrap().to_owned(), ..app.clone() }
     };
-    // A known client without a good token is told apart from one that is not known.
-    let knows = |app: &TestApp| match oauth_error_of(app).as_str() {
+    // The token endpoint authenticates the client before it reads the refresh token.
+    let is_authenticated = |app: &TestApp| match oauth_error_of(app).as_str() {
         "invalid_grant" => true,
         "invalid_client" => false,
         other => panic!("{other}"),
     };
     let second = replace(&json!({"overlap": "1h"}));
-    assert_eq!([&app, &second].map(knows), [true, true]);
+    assert_eq!([&app, &second].map(is_authenticated), [true, true]);
     let third = replace(&json!({"overlap": "0s"}));
-    assert_eq!([&second, &third].map(knows), [false, true]);
+    assert_eq!([&second, &third].map(is_authenticated), [false, true]);
     let bare = api.request(hyper::Method::POST, "/clients/with-new-secrets/secret").send();
-    assert_eq!(bare.status, 200, "no body, the usual overlap");
-    assert!(knows(&third));
+    assert_eq!(bare.status, 200, "no body: the default overlap");
+    assert!(is_authenticated(&third));
     for wrong in ["", "1", "1w", "-1h", "1000d", "24 h"] {
         let refused = api.post("/clients/with-new-secrets/secret", &json!({"overlap": wrong}));
         assert!(refused.problem(400).contains("is not a duration as in 24h"), "{refused:?}");
@@ -73,7 +75,7 @@ fn a_secret_is_replaced_and_the_old_one_stays_for_the_overlap() {
     api.post("/clients/nobody/secret", &json!({})).problem(404);
 }
 
-/// What the token endpoint says to this application, which has nothing to show but its secret.
+/// The token endpoint's error for this application and an unknown refresh token.
 fn oauth_error_of(app: &TestApp) -> String {
     let response = fixture_for(app.clone()).refresh("no such token");
     let status = response.status;
@@ -81,18 +83,19 @@ fn oauth_error_of(app: &TestApp) -> String {
 }
 
 #[test]
-fn a_client_is_changed_in_part() {
+fn a_patch_changes_only_the_sent_members() {
     let (app, response) = new_client("to-be-changed");
     let api = OperatorApi(shared_server());
     let before = response.json()["client"].clone();
     assert_eq!(api.patch("/clients/to-be-changed", &json!({})).json(), before);
     let change = json!({"name": "Otro", "redirectUris": [CALLBACK, "https://app.example/cb"],
         "postLogoutUris": ["https://app.example/bye"], "pkce": "required", "consent": true, "callbackIdToken": false});
-    let mut wanted = before.clone();
-    wanted.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    let mut expected = before.clone();
+    expected.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    expected["revision"] = json!(2);
     let changed = api.patch("/clients/to-be-changed", &change);
-    assert_eq!((changed.status, changed.json()), (200, wanted.clone()));
-    assert_eq!(api.get("/clients/to-be-changed/").json(), wanted);
+    assert_eq!((changed.status, changed.json()), (200, expected.clone()));
+    assert_eq!(api.get("/clients/to-be-changed/").json(), expected);
     assert_eq!(
         api.patch("/clients/to-be-changed", &json!({"postLogoutUris": []})).json()["postLogoutUris"],
         json!([])
@@ -103,21 +106,21 @@ fn a_client_is_changed_in_part() {
     let refused = fixture.browser().start_authorization(&request);
     assert!(
         refused.params()["error_description"].contains("code_challenge"),
-        "PKCE is asked for: {refused:?}"
+        "PKCE is required: {refused:?}"
     );
     api.patch("/clients/to-be-changed", &json!({"standing": "disabled"}));
     assert_eq!(
         fixture.browser().start_authorization(&request).status,
         400,
-        "the page, since nobody is to be sent there"
+        "an error page: a disabled client gets no redirect"
     );
     assert_eq!(oauth_error(&fixture.refresh("x"), 401), "invalid_client");
 }
 
 #[test]
-fn a_wrong_client_is_told_with_its_field() {
+fn an_invalid_client_is_refused_with_the_field() {
     let api = OperatorApi(shared_server());
-    for (field, body, words) in [
+    for (field, body, message) in [
         ("redirectUris", json!({"name": "P", "redirectUris": []}), "must have 1 to 20"),
         (
             "redirectUris[1]",
@@ -139,7 +142,7 @@ fn a_wrong_client_is_told_with_its_field() {
         ("id", json!({"name": "P", "redirectUris": [CALLBACK], "id": ".."}), "begins with a letter or digit"),
     ] {
         let refused = api.post("/clients", &body);
-        assert!(refused.problem(400).contains(words), "{field}: {refused:?}");
+        assert!(refused.problem(400).contains(message), "{field}: {refused:?}");
         assert_eq!(refused.problem_field(), field);
     }
     let missing = api.post("/clients", &json!({"name": "P"}));

@@ -1,4 +1,4 @@
-//! The operator's API over HTTP: what is administered with it works, and it says what it does.
+//! The operator's API over HTTP: administration, validation and the OpenAPI document.
 
 mod bodies;
 mod clients;

@@ -1,4 +1,4 @@
-//! The OpenAPI document: whole, true, and about every address that there is.
+//! The operator's OpenAPI document: complete, correct, and covering every route.
 
 use std::collections::BTreeSet;
 
@@ -17,7 +17,7 @@ pub(super) fn document() -> Value {
     response.json()
 }
 
-/// Every operation: its path, its verb and what is said of it.
+/// Every operation: its path, its verb and its object in the document.
 fn operations(document: &Value) -> Vec<(String, &'static str, Value)> {
     let paths = document["paths"].as_object().unwrap();
     let of_path = |(path, item): (&String, &Value)| {
@@ -29,18 +29,18 @@ fn operations(document: &Value) -> Vec<(String, &'static str, Value)> {
     paths.iter().flat_map(of_path).collect()
 }
 
-/// A path of the document with names that nobody has.
-fn filled(path: &str) -> String {
+/// A path of the document with its parameters replaced by names that do not exist.
+fn fill_parameters(path: &str) -> String {
     path.replace("{slot}", "primary").replace(['{', '}'], "")
 }
 
 fn request(verb: &str, path: &str) -> HttpRequest {
     let method = Method::from_bytes(verb.to_uppercase().as_bytes()).unwrap();
-    HttpRequest::new(method, &format!("{}{}", shared_server().operator_url, filled(path)))
+    HttpRequest::new(method, &format!("{}{}", shared_server().operator_url, fill_parameters(path)))
 }
 
 #[test]
-fn every_documented_operation_answers_and_only_to_the_token() {
+fn every_documented_operation_exists_and_requires_the_token() {
     let document = document();
     let operations = operations(&document);
     assert!(operations.len() >= 24, "{operations:?}");
@@ -61,7 +61,7 @@ fn every_documented_operation_answers_and_only_to_the_token() {
 }
 
 #[test]
-fn what_is_not_documented_is_not_taken() {
+fn undocumented_methods_are_refused() {
     for (path, item) in document()["paths"].as_object().unwrap() {
         let documented: BTreeSet<String> =
             VERBS.iter().filter(|verb| item.get(**verb).is_some()).map(|verb| verb.to_uppercase()).collect();
@@ -92,7 +92,7 @@ fn references(value: &Value, found: &mut Vec<String>) {
 }
 
 #[test]
-fn the_document_is_whole() {
+fn the_document_is_complete() {
     let document = document();
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["security"], json!([{"operatorToken": []}]));
@@ -101,7 +101,7 @@ fn the_document_is_whole() {
     references(&document, &mut found);
     assert!(!found.is_empty());
     for target in found {
-        assert!(document.pointer(target.trim_start_matches('#')).is_some(), "{target} leads nowhere");
+        assert!(document.pointer(target.trim_start_matches('#')).is_some(), "{target} does not resolve");
     }
     let mut ids = BTreeSet::new();
     for (path, verb, operation) in operations(&document) {
@@ -126,7 +126,7 @@ fn the_document_is_whole() {
     assert!(changes["application/x-ndjson"].is_object() && changes["application/json"].is_object());
 }
 
-/// Holds a value to a schema, as far as members, types and words go.
+/// Checks a value against a schema: members, types and enum values.
 fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
     if let Some(target) = schema["$ref"].as_str() {
         return check(document, document.pointer(target.trim_start_matches('#')).unwrap(), value, place);
@@ -152,8 +152,8 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
         kinds == kind || kinds.as_array().is_some_and(|kinds| kinds.contains(&json!(kind))),
         "{place}: {value}"
     );
-    if let Some(words) = schema["enum"].as_array() {
-        assert!(words.contains(value), "{place}: {value}");
+    if let Some(allowed_values) = schema["enum"].as_array() {
+        assert!(allowed_values.contains(value), "{place}: {value}");
     }
     for (index, item) in value.as_array().into_iter().flatten().enumerate() {
         check(document, &schema["items"], item, &format!("{place}[{index}]"));
@@ -170,9 +170,9 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
     }
 }
 
-/// An answer is one that the document tells of.
+/// Asserts that the document describes this response.
 #[track_caller]
-pub(super) fn holds(document: &Value, verb: &str, path: &str, response: &HttpResponse) {
+pub(super) fn assert_documented(document: &Value, verb: &str, path: &str, response: &HttpResponse) {
     let documented =
         &document["paths"][format!("/operator/v1{path}")][verb]["responses"][response.status.to_string()];
     let documented = match documented["$ref"].as_str() {
@@ -187,50 +187,63 @@ pub(super) fn holds(document: &Value, verb: &str, path: &str, response: &HttpRes
 }
 
 #[test]
-fn what_is_answered_is_what_is_documented() {
+fn responses_match_the_document() {
     let document = document();
     let api = OperatorApi(shared_server());
-    let holds = |verb: &str, path: &str, response: &HttpResponse| holds(&document, verb, path, response);
+    let assert_documented =
+        |verb: &str, path: &str, response: &HttpResponse| assert_documented(&document, verb, path, response);
     let tenant = api.post("/tenants", &json!({"name": "Documentada", "id": "documented"}));
-    holds("post", "/tenants", &tenant);
-    holds("post", "/tenants", &api.post("/tenants", &json!({"name": "Otra", "id": "documented"})));
+    assert_documented("post", "/tenants", &tenant);
+    assert_documented(
+        "post",
+        "/tenants",
+        &api.post("/tenants", &json!({"name": "Otra", "id": "documented"})),
+    );
     let user = json!({"email": "documented@example.com", "givenName": "Ana", "password": PASSWORD});
-    holds("post", "/users", &api.post("/users", &user));
-    holds("post", "/users", &api.post("/users", &json!({"email": 7})));
-    holds(
+    assert_documented("post", "/users", &api.post("/users", &user));
+    assert_documented("post", "/users", &api.post("/users", &json!({"email": 7})));
+    assert_documented(
         "put",
         "/users/{user}/tenants/{tenant}",
         &api.put("/users/documented@example.com/tenants/documented"),
     );
-    holds("get", "/users/{user}/tenants", &api.get("/users/documented@example.com/tenants"));
+    assert_documented("get", "/users/{user}/tenants", &api.get("/users/documented@example.com/tenants"));
     let client = json!({"name": "Panel", "id": "documented", "redirectUris": [CALLBACK]});
-    holds("post", "/clients", &api.post("/clients", &client));
-    holds("post", "/clients/{client}/secret", &api.post("/clients/documented/secret", &json!({})));
-    let made = api.post("/subscriptions", &json!({"name": "Panel", "products": ["payroll"]}));
-    holds("post", "/subscriptions", &made);
-    let id = made.json()["subscription"]["id"].as_str().unwrap().to_owned();
+    assert_documented("post", "/clients", &api.post("/clients", &client));
+    assert_documented(
+        "post",
+        "/clients/{client}/secret",
+        &api.post("/clients/documented/secret", &json!({})),
+    );
+    let created = api.post("/subscriptions", &json!({"name": "Panel", "products": ["payroll"]}));
+    assert_documented("post", "/subscriptions", &created);
+    let id = created.json()["subscription"]["id"].as_str().unwrap().to_owned();
     let key = api.post(&format!("/subscriptions/{id}/keys/primary"), &json!({}));
-    holds("post", "/subscriptions/{subscription}/keys/{slot}", &key);
+    assert_documented("post", "/subscriptions/{subscription}/keys/{slot}", &key);
     let one = format!("/subscriptions/{id}");
-    holds("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
-    holds("get", "/subscriptions/{subscription}", &api.get(&one));
-    holds("get", "/subscriptions/{subscription}/usage", &api.get(&format!("{one}/usage")));
+    assert_documented("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
+    assert_documented("get", "/subscriptions/{subscription}", &api.get(&one));
+    assert_documented("get", "/subscriptions/{subscription}/usage", &api.get(&format!("{one}/usage")));
     let backwards = api.get(&format!("{one}/usage?from=2026-11-15&to=2026-11-14"));
-    holds("get", "/subscriptions/{subscription}/usage", &backwards);
-    holds("post", "/subscriptions/{subscription}/cancel", &api.post(&format!("{one}/cancel"), &json!({})));
-    holds("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
+    assert_documented("get", "/subscriptions/{subscription}/usage", &backwards);
+    assert_documented(
+        "post",
+        "/subscriptions/{subscription}/cancel",
+        &api.post(&format!("{one}/cancel"), &json!({})),
+    );
+    assert_documented("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
     let refused = api.post(&format!("{one}/keys/primary"), &json!({}));
-    holds("post", "/subscriptions/{subscription}/keys/{slot}", &refused);
+    assert_documented("post", "/subscriptions/{subscription}/keys/{slot}", &refused);
     for list in ["/tenants", "/users", "/clients", "/subscriptions", "/webhooks", "/stats", "/audit"] {
-        holds("get", list, &api.get(list));
+        assert_documented("get", list, &api.get(list));
     }
     for (path, one) in [("/tenants/{tenant}", "/tenants/nobody"), ("/users/{user}", "/users/nobody")] {
-        holds("get", path, &api.get(one));
+        assert_documented("get", path, &api.get(one));
     }
     let body = "{\"area\":\"nowhere\"}\n{\"area\":\"core\",\"resource\":\"persons\",\"action\":\"upsert\",\"data\":{}}";
     let changes = shared_server().ingest_client("documented").request().body(body).send();
     assert_eq!(changes.status, 200, "{changes:?}");
-    holds("post", "/tenants/{tenant}/changes", &changes);
+    assert_documented("post", "/tenants/{tenant}/changes", &changes);
     let missing = HttpRequest::get(&format!("{}/operator/v1/audit", shared_server().operator_url)).send();
-    holds("get", "/audit", &missing);
+    assert_documented("get", "/audit", &missing);
 }

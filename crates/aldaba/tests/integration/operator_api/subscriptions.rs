@@ -1,4 +1,4 @@
-//! Subscriptions and their keys over HTTP.
+//! Subscriptions and their keys in the operator's API.
 
 use serde_json::{Value, json};
 
@@ -11,73 +11,73 @@ fn status(key: &str, path: &str) -> u16 {
     shared_api().get(path).header("ocp-apim-subscription-key", key).send().status
 }
 
-fn opens(key: &str) -> bool {
+fn is_accepted(key: &str) -> bool {
     status(key, COMPANIES) == 200
 }
 
 #[track_caller]
 fn new_subscription(products: &[&str]) -> (String, String, String) {
-    let made = OperatorApi(unlimited_server())
+    let created = OperatorApi(unlimited_server())
         .create("/subscriptions", &json!({"name": "Panel", "products": products}));
     let text = |value: &Value| value.as_str().unwrap().to_owned();
-    (text(&made["subscription"]["id"]), text(&made["primaryKey"]), text(&made["secondaryKey"]))
+    (text(&created["subscription"]["id"]), text(&created["primaryKey"]), text(&created["secondaryKey"]))
 }
 
 #[test]
-fn keys_made_over_http_open_their_products() {
+fn created_keys_give_access_to_their_products() {
     let api = OperatorApi(unlimited_server());
     let response = api.post("/subscriptions", &json!({"name": "Panel", "products": ["payroll", "payroll"]}));
     assert_eq!((response.status, response.header("cache-control")), (201, "no-store"));
-    let made = response.json();
-    assert_eq!(members(&made), ["primaryKey", "secondaryKey", "subscription"]);
-    let one = &made["subscription"];
-    let id = one["id"].as_str().unwrap();
+    let created = response.json();
+    assert_eq!(members(&created), ["primaryKey", "secondaryKey", "subscription"]);
+    let subscription = &created["subscription"];
+    let id = subscription["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!(response.header("location"), format!("/operator/v1/subscriptions/{id}"));
     let known =
         ["cancelledAt", "createdAt", "dailyQuota", "id", "keys", "name", "products", "revision", "standing"];
-    assert_eq!(members(one), known);
-    assert_eq!([&one["name"], &one["standing"]], ["Panel", "active"]);
-    assert_eq!([&one["dailyQuota"], &one["cancelledAt"]], [&Value::Null, &Value::Null]);
+    assert_eq!(members(subscription), known);
+    assert_eq!([&subscription["name"], &subscription["standing"]], ["Panel", "active"]);
+    assert_eq!([&subscription["dailyQuota"], &subscription["cancelledAt"]], [&Value::Null, &Value::Null]);
     let unused = |slot| json!({"slot": slot, "validUntil": null, "lastUsedAt": null});
-    assert_eq!(one["keys"], json!([unused("primary"), unused("secondary")]));
-    assert_eq!(one["products"], json!(["payroll"]));
-    for key in ["primaryKey", "secondaryKey"].map(|member| made[member].as_str().unwrap()) {
+    assert_eq!(subscription["keys"], json!([unused("primary"), unused("secondary")]));
+    assert_eq!(subscription["products"], json!(["payroll"]));
+    for key in ["primaryKey", "secondaryKey"].map(|member| created[member].as_str().unwrap()) {
         assert_eq!((status(key, PAYROLL), status(key, COMPANIES)), (200, 401));
         assert!(!unlimited_server().process.stderr().contains(key));
     }
-    let mut status_view = api.get(&format!("/subscriptions/{id}")).json();
-    assert_eq!(members(&status_view), known, "the keys are shown once");
-    status_view.as_object_mut().unwrap().remove("keys");
-    assert!(api.read_all_pages("/subscriptions", "subscriptions", 3).contains(&status_view));
+    let mut read_back = api.get(&format!("/subscriptions/{id}")).json();
+    assert_eq!(members(&read_back), known, "the keys are returned once");
+    read_back.as_object_mut().unwrap().remove("keys");
+    assert!(api.read_all_pages("/subscriptions", "subscriptions", 3).contains(&read_back));
 }
 
 #[test]
-fn a_suspended_subscription_is_refused_and_a_resumed_one_let_in() {
+fn suspending_and_resuming_takes_effect_at_once() {
     let (id, primary, secondary) = new_subscription(&["accounting"]);
     let api = OperatorApi(unlimited_server());
-    assert!(opens(&primary) && opens(&secondary), "both are known by now");
+    assert!(is_accepted(&primary) && is_accepted(&secondary), "both keys are cached now");
     let path = format!("/subscriptions/{id}");
     assert_eq!(api.patch(&path, &json!({"standing": "suspended"})).json()["standing"], "suspended");
-    assert!(!opens(&primary) && !opens(&secondary), "the very next call is refused");
+    assert!(!is_accepted(&primary) && !is_accepted(&secondary), "the very next call is refused");
     assert_eq!(
         api.patch(&path, &json!({})).json()["standing"],
         "suspended",
-        "nothing asked, nothing changed"
+        "an empty patch changes nothing"
     );
     assert_eq!(api.patch(&path, &json!({"standing": "active"})).json()["standing"], "active");
-    assert!(opens(&primary) && opens(&secondary), "and the very next one let in");
+    assert!(is_accepted(&primary) && is_accepted(&secondary), "the very next call is accepted");
 }
 
-/// The keys that are shown: the slot, and whether it is one that was replaced.
+/// The subscription's keys: the slot, and whether the key was replaced.
 #[track_caller]
 fn slots(id: &str) -> Vec<(&'static str, bool)> {
-    let status_view = OperatorApi(unlimited_server()).get(&format!("/subscriptions/{id}")).json();
+    let read_back = OperatorApi(unlimited_server()).get(&format!("/subscriptions/{id}")).json();
     let slot = |key: &Value| match key["slot"].as_str().unwrap() {
         "primary" => "primary",
         _ => "secondary",
     };
-    status_view["keys"]
+    read_back["keys"]
         .as_array()
         .unwrap()
         .iter()
@@ -92,40 +92,43 @@ fn a_replaced_key_works_during_the_overlap_and_not_after() {
     let replace = |slot: &str, body: &Value| {
         let response = api.post(&format!("/subscriptions/{id}/keys/{slot}"), body);
         assert_eq!((response.status, response.header("cache-control")), (200, "no-store"), "{response:?}");
-        let made = response.json();
-        assert_eq!(members(&made), ["key", "oldValidUntil", "slot"]);
-        assert_eq!(made["slot"], slot);
-        made["key"].as_str().unwrap().to_owned()
+        let created = response.json();
+        assert_eq!(members(&created), ["key", "oldValidUntil", "slot"]);
+        assert_eq!(created["slot"], slot);
+        created["key"].as_str().unwrap().to_owned()
     };
     let second = replace("primary", &json!({"overlap": "1h"}));
-    assert!(opens(&second) && opens(&primary) && opens(&secondary), "all three, at once");
+    assert!(
+        is_accepted(&second) && is_accepted(&primary) && is_accepted(&secondary),
+        "all three keys are valid"
+    );
     assert_eq!(slots(&id), [("primary", false), ("primary", true), ("secondary", false)]);
     let third = replace("primary", &json!({"overlap": "0s"}));
-    assert!(!opens(&second), "at once");
-    assert!(opens(&third) && opens(&primary), "the first one's overlap goes on");
+    assert!(!is_accepted(&second), "an overlap of zero ends at once");
+    assert!(is_accepted(&third) && is_accepted(&primary), "the first key's overlap continues");
     let other = replace("secondary", &json!({"overlap": "1s"}));
-    assert!(opens(&other));
-    assert_within_seconds(4, "the overlap to end", || !opens(&secondary));
-    assert!(opens(&third) && opens(&other));
+    assert!(is_accepted(&other));
+    assert_within_seconds(4, "the overlap to end", || !is_accepted(&secondary));
+    assert!(is_accepted(&third) && is_accepted(&other));
     let bare = api.request(hyper::Method::POST, &format!("/subscriptions/{id}/keys/secondary")).send();
     assert_eq!(bare.status, 200);
-    assert!(opens(&other), "a day is the usual overlap");
+    assert!(is_accepted(&other), "the default overlap is a day");
 }
 
 #[test]
-fn a_cancelled_subscription_is_over_for_good() {
+fn cancelling_a_subscription_is_permanent() {
     let (id, primary, secondary) = new_subscription(&["accounting"]);
     let api = OperatorApi(unlimited_server());
-    assert!(opens(&primary) && opens(&secondary), "both are known by now");
+    assert!(is_accepted(&primary) && is_accepted(&secondary), "both keys are cached now");
     let path = format!("/subscriptions/{id}");
     let cancel = || api.request(hyper::Method::POST, &format!("{path}/cancel")).send();
-    let over = cancel();
+    let cancelled = cancel();
     assert_eq!(
-        (over.status, &over.json()["standing"], &over.json()["keys"]),
+        (cancelled.status, &cancelled.json()["standing"], &cancelled.json()["keys"]),
         (200, &json!("cancelled"), &json!([]))
     );
-    assert!(over.json()["cancelledAt"].is_string(), "{over:?}");
-    assert!(!opens(&primary) && !opens(&secondary), "the very next call is refused");
+    assert!(cancelled.json()["cancelledAt"].is_string(), "{cancelled:?}");
+    assert!(!is_accepted(&primary) && !is_accepted(&secondary), "the very next call is refused");
     let message = format!("Subscription \"{id}\" is cancelled, which is final; make a new one in its place.");
     for refused in [
         api.patch(&path, &json!({"standing": "active"})),
@@ -143,16 +146,16 @@ fn a_cancelled_subscription_is_over_for_good() {
             .run()
             .expect_failure(5, "is cancelled, which is final");
     }
-    assert_eq!(cancel().json(), over.json(), "once is enough");
-    assert_eq!(api.get(&path).json(), over.json());
-    assert!(!opens(&primary) && !opens(&secondary));
-    assert_eq!(api.get(&format!("{path}/usage")).status, 200, "what it used can be read");
+    assert_eq!(cancel().json(), cancelled.json(), "cancelling again changes nothing");
+    assert_eq!(api.get(&path).json(), cancelled.json());
+    assert!(!is_accepted(&primary) && !is_accepted(&secondary));
+    assert_eq!(api.get(&format!("{path}/usage")).status, 200, "its usage stays readable");
 }
 
 #[test]
-fn what_is_wrong_or_not_there_is_told() {
+fn invalid_members_and_unknown_subscriptions_are_refused() {
     let api = OperatorApi(unlimited_server());
-    for (field, body, words) in [
+    for (field, body, message) in [
         ("products", json!({"name": "P", "products": []}), "must have 1 to 3"),
         (
             "products[0]",
@@ -163,7 +166,7 @@ fn what_is_wrong_or_not_there_is_told() {
         ("name", json!({"name": "", "products": ["payroll"]}), "1 to 200 characters"),
     ] {
         let refused = api.post("/subscriptions", &body);
-        assert!(refused.problem(400).contains(words), "{refused:?}");
+        assert!(refused.problem(400).contains(message), "{refused:?}");
         assert_eq!(refused.problem_field(), field);
     }
     let (id, ..) = new_subscription(&["payroll"]);

@@ -1,4 +1,4 @@
-//! Tenants over HTTP.
+//! Tenants in the operator's API.
 
 use serde_json::json;
 
@@ -8,34 +8,34 @@ use crate::harness::{
 };
 
 #[test]
-fn a_tenant_is_made_shown_and_takes_changes() {
+fn a_created_tenant_is_readable_and_accepts_changes() {
     let api = OperatorApi(shared_server());
     let response =
         api.post("/tenants", &json!({"name": " Asesoría Peñalver ", "id": "over-http", "shortCode": "4101"}));
     assert_eq!((response.status, response.header("location")), (201, "/operator/v1/tenants/over-http"));
-    let made = response.json();
-    let created = made["createdAt"].as_str().unwrap();
+    let created = response.json();
+    let created_at = created["createdAt"].as_str().unwrap();
     assert_eq!(
-        made,
-        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created, "revision": 1})
+        created,
+        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created_at, "revision": 1})
     );
     for path in ["/tenants/over-http", "/tenants/over-http/"] {
-        assert_eq!(api.get(path).json(), made, "{path}");
+        assert_eq!(api.get(path).json(), created, "{path}");
     }
     let answer = shared_server().ingest_client("over-http").send(ndjson(&[bank("1", "a")]));
     assert_eq!(answer.counts(), (1, 0));
 }
 
 #[test]
-fn an_id_and_a_code_are_made_where_none_is_given() {
-    let made = OperatorApi(shared_server()).create("/tenants", &json!({"name": "Bodegas Güell"}));
-    let id = made["id"].as_str().unwrap();
+fn id_and_short_code_are_generated_when_missing() {
+    let created = OperatorApi(shared_server()).create("/tenants", &json!({"name": "Bodegas Güell"}));
+    let id = created["id"].as_str().unwrap();
     assert!(is_guid(id));
-    assert_eq!(made["shortCode"], id.split('-').next().unwrap());
+    assert_eq!(created["shortCode"], id.split('-').next().unwrap());
 }
 
 #[test]
-fn pages_leave_nothing_out_and_nothing_twice() {
+fn pages_return_every_tenant_once() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let api = OperatorApi(&server);
     let ids: Vec<String> = (1..=7).map(|number| format!("tenant-{number}")).collect();
@@ -51,33 +51,33 @@ fn pages_leave_nothing_out_and_nothing_twice() {
     assert_eq!(
         texts(next["tenants"].as_array().unwrap(), "id"),
         ["tenant-3", "tenant-4"],
-        "one that is gone"
+        "a deletion does not move the next page"
     );
     assert_eq!(api.get("/tenants").json()["next"], json!(null));
 }
 
 #[test]
-fn a_wrong_page_is_told() {
+fn invalid_paging_parameters_are_refused() {
     let api = OperatorApi(shared_server());
     for list in ["/tenants", "/users", "/clients", "/subscriptions"] {
         for size in ["0", "1001", "-1", "many", ""] {
-            let told = api.get(&format!("{list}?pageSize={size}"));
-            assert!(told.problem(400).contains("must be a whole number from 1 to 1000"), "{told:?}");
-            assert_eq!(told.problem_field(), "pageSize");
+            let refused = api.get(&format!("{list}?pageSize={size}"));
+            assert!(refused.problem(400).contains("must be a whole number from 1 to 1000"), "{refused:?}");
+            assert_eq!(refused.problem_field(), "pageSize");
         }
-        for mark in ["", "nonsense", "1", "1.", "01.a", "1.%00", "99999999999999999999.a"] {
-            let told = api.get(&format!("{list}?after={mark}"));
-            assert!(told.problem(400).contains("is not the next of an earlier page"), "{told:?}");
-            assert_eq!(told.problem_field(), "after");
+        for cursor in ["", "nonsense", "1", "1.", "01.a", "1.%00", "99999999999999999999.a"] {
+            let refused = api.get(&format!("{list}?after={cursor}"));
+            assert!(refused.problem(400).contains("is not the next of an earlier page"), "{refused:?}");
+            assert_eq!(refused.problem_field(), "after");
         }
-        let told = api.get(&format!("{list}?pagesize=1"));
-        assert!(told.problem(400).contains("did you mean \"pageSize\"?"), "{told:?}");
-        assert_eq!(told.problem_code(), "unknown_parameter");
+        let refused = api.get(&format!("{list}?pagesize=1"));
+        assert!(refused.problem(400).contains("did you mean \"pageSize\"?"), "{refused:?}");
+        assert_eq!(refused.problem_code(), "unknown_parameter");
     }
 }
 
 #[test]
-fn what_is_there_already_or_is_not_there_is_told() {
+fn duplicate_and_unknown_tenants_are_refused() {
     let api = OperatorApi(shared_server());
     api.create("/tenants", &json!({"name": "Una", "id": "only-once"}));
     let again = api.post("/tenants", &json!({"name": "Otra", "id": "only-once"}));
@@ -99,7 +99,7 @@ fn what_is_there_already_or_is_not_there_is_told() {
 }
 
 #[test]
-fn a_disabled_tenant_refuses_and_an_enabled_one_goes_on() {
+fn disabling_a_tenant_refuses_its_tokens_until_it_is_enabled() {
     let fixture = SignInFixture::new();
     let api = OperatorApi(fixture.server);
     let tokens = fixture.tokens();
@@ -108,17 +108,17 @@ fn a_disabled_tenant_refuses_and_an_enabled_one_goes_on() {
     assert_eq!((disabled.status, &disabled.json()["standing"]), (200, &json!("disabled")));
     assert_eq!(fixture.refresh(tokens.refresh()).status, 400);
     assert_within_seconds(3, "the token to be refused", || fixture.userinfo(tokens.access()).status == 401);
-    assert_eq!(api.patch(&path, &json!({})).json()["standing"], "disabled", "nothing asked, nothing changed");
+    assert_eq!(api.patch(&path, &json!({})).json()["standing"], "disabled", "an empty patch changes nothing");
     assert_eq!(api.patch(&path, &json!({"standing": "active"})).json()["standing"], "active");
-    assert_within_seconds(3, "the token to be good", || fixture.userinfo(tokens.access()).status == 200);
+    assert_within_seconds(3, "the token to be accepted", || fixture.userinfo(tokens.access()).status == 200);
 }
 
 #[test]
-fn a_tenant_is_erased_only_when_it_is_confirmed() {
+fn erasing_a_tenant_requires_confirmation() {
     let server = shared_server();
     let api = OperatorApi(server);
-    let make = || api.create("/tenants", &json!({"name": "Efímera", "id": "to-be-erased"}));
-    make();
+    let create_tenant = || api.create("/tenants", &json!({"name": "Efímera", "id": "to-be-erased"}));
+    create_tenant();
     let ingest = server.ingest_client("to-be-erased");
     assert_eq!(ingest.send_lines(&[bank("1", "a"), bank("2", "b")]).counts(), (2, 0));
     let missing = api.delete("/tenants/to-be-erased");
@@ -127,12 +127,12 @@ fn a_tenant_is_erased_only_when_it_is_confirmed() {
     let wrong = api.delete("/tenants/to-be-erased?confirm=another");
     assert_eq!(wrong.problem(409), "To erase this tenant for good, send ?confirm=to-be-erased.");
     assert_eq!(wrong.problem_code(), "not_confirmed");
-    assert_eq!(ingest.head(), 2, "it is still there");
+    assert_eq!(ingest.head(), 2, "the tenant still exists");
     let gone = api.delete("/tenants/to-be-erased?confirm=to-be-erased");
     assert_eq!((gone.status, gone.text()), (204, ""));
     ingest.request().send().problem(404);
     api.get("/tenants/to-be-erased").problem(404);
     api.delete("/tenants/to-be-erased?confirm=to-be-erased").problem(404);
-    make();
-    assert_eq!(ingest.head(), 0, "one of the same name starts anew");
+    create_tenant();
+    assert_eq!(ingest.head(), 0, "a recreated tenant starts empty");
 }

@@ -1,4 +1,4 @@
-//! Users and their tenants over HTTP.
+//! Users and their memberships in the operator's API.
 
 use serde_json::{Value, json};
 
@@ -7,55 +7,55 @@ use crate::harness::{
     segment, shared_fixture, shared_server, texts,
 };
 
-/// A user who belongs to these tenants, made over HTTP.
+/// Creates a user of these tenants over HTTP.
 #[track_caller]
 fn new_user(email: &str, tenants: &[&str]) -> Value {
     let body = json!({"email": email, "givenName": "Lucía", "password": PASSWORD, "tenants": tenants});
     OperatorApi(shared_server()).create("/users", &body)
 }
 
-/// The office of a user that was made over HTTP.
+/// A sign-in fixture for a user that was created over HTTP.
 fn fixture_for(email: &str, tenant: &str) -> SignInFixture<'static> {
     let app = register_app(shared_server(), &[]);
     SignInFixture { server: shared_server(), tenants: vec![tenant.to_owned()], email: email.to_owned(), app }
 }
 
 #[test]
-fn a_user_made_over_http_signs_in() {
+fn a_created_user_signs_in() {
     let tenant = shared_server().ingest_for_new_tenant().tenant;
     let api = OperatorApi(shared_server());
     let body = json!({"email": "Http.Lucia@Example.com", "givenName": "Lucía", "password": PASSWORD, "lang": "en",
         "tenants": [tenant, tenant]});
     let response = api.post("/users", &body);
-    let made = response.json();
-    let id = made["id"].as_str().unwrap();
+    let created = response.json();
+    let id = created["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!((response.status, response.header("location")), (201, &*format!("/operator/v1/users/{id}")));
-    assert_eq!(members(&made), ["createdAt", "email", "givenName", "id", "lang", "revision", "standing"]);
-    let told = ["email", "givenName", "lang", "standing"].map(|member| made[member].as_str().unwrap());
-    assert_eq!(told, ["http.lucia@example.com", "Lucía", "en", "active"]);
+    assert_eq!(members(&created), ["createdAt", "email", "givenName", "id", "lang", "revision", "standing"]);
+    let values = ["email", "givenName", "lang", "standing"].map(|member| created[member].as_str().unwrap());
+    assert_eq!(values, ["http.lucia@example.com", "Lucía", "en", "active"]);
     for name in [id, "http.lucia@example.com", "HTTP.lucia@example.com", "http.lucia%40example.com"] {
-        assert_eq!(api.get(&format!("/users/{name}")).json(), made, "{name}");
+        assert_eq!(api.get(&format!("/users/{name}")).json(), created, "{name}");
     }
     let fixture = fixture_for("http.lucia@example.com", &tenant);
     assert_eq!(fixture.userinfo(fixture.tokens().access()).status, 200);
 }
 
 #[test]
-fn what_is_there_already_or_is_not_there_is_told() {
+fn duplicate_and_unknown_users_are_refused() {
     let api = OperatorApi(shared_server());
-    let made = new_user("twice@example.com", &[]);
+    let created = new_user("twice@example.com", &[]);
     let body = |email: &str, tenant: &str| json!({"email": email, "givenName": "Ana", "password": PASSWORD, "tenants": [tenant]});
     let again =
         api.post("/users", &json!({"email": "TWICE@example.com", "givenName": "Ana", "password": PASSWORD}));
     assert_eq!(again.problem(409), "There is already a user \"twice@example.com\".");
-    let homeless = api.post("/users", &body("homeless@example.com", "nowhere"));
-    assert_eq!(homeless.problem(404), "There is no tenant \"nowhere\".");
+    let unknown_tenant = api.post("/users", &body("homeless@example.com", "nowhere"));
+    assert_eq!(unknown_tenant.problem(404), "There is no tenant \"nowhere\".");
     api.get("/users/homeless@example.com").problem(404);
     for path in ["/users/nobody", "/users/nobody@example.com", "/users/nobody/tenants", "/users/a%00b"] {
         api.get(path).problem(404);
     }
-    let id = made["id"].as_str().unwrap();
+    let id = created["id"].as_str().unwrap();
     api.put(&format!("/users/{id}/tenants/nowhere")).problem(404);
     api.delete(&format!("/users/{id}/tenants/nowhere")).problem(404);
     api.put(&format!("/users/nobody/tenants/{}", shared_server().ingest_for_new_tenant().tenant))
@@ -63,10 +63,10 @@ fn what_is_there_already_or_is_not_there_is_told() {
 }
 
 #[test]
-fn a_wrong_user_is_told_with_its_field() {
+fn an_invalid_user_is_refused_with_the_field() {
     let api = OperatorApi(shared_server());
     let long = "x".repeat(257);
-    for (member, value, words) in [
+    for (member, value, message) in [
         ("email", json!("nobody"), "is not an e-mail address"),
         ("email", json!(" a@example.com"), "spaces around it"),
         ("email", json!("a b@example.com"), "is not an e-mail address"),
@@ -83,7 +83,7 @@ fn a_wrong_user_is_told_with_its_field() {
         let mut body = json!({"email": "odd@example.com", "givenName": "Ana", "password": PASSWORD});
         body[member.trim_end_matches("[1]")] = value;
         let refused = api.post("/users", &body);
-        assert!(refused.problem(400).contains(words), "{member}: {refused:?}");
+        assert!(refused.problem(400).contains(message), "{member}: {refused:?}");
         assert_eq!(
             (refused.problem_code(), refused.problem_field()),
             ("invalid_member".into(), member.into())
@@ -93,7 +93,7 @@ fn a_wrong_user_is_told_with_its_field() {
 }
 
 #[test]
-fn a_password_and_a_standing_are_changed() {
+fn a_patch_changes_password_and_standing() {
     let tenant = shared_server().ingest_for_new_tenant().tenant;
     new_user("changing@example.com", &[&tenant]);
     let fixture = fixture_for("changing@example.com", &tenant);
@@ -115,36 +115,36 @@ fn a_password_and_a_standing_are_changed() {
 }
 
 #[test]
-fn a_user_joins_and_leaves_as_often_as_is_asked() {
+fn adding_and_removing_a_membership_is_idempotent() {
     let tenants =
         [shared_server().ingest_for_new_tenant().tenant, shared_server().ingest_for_new_tenant().tenant];
     let id = new_user("joining@example.com", &[])["id"].as_str().unwrap().to_owned();
     let api = OperatorApi(shared_server());
     let list = || api.read_all_pages(&format!("/users/{id}/tenants"), "tenants", 1);
     assert!(list().is_empty());
-    let place = |tenant: &str| format!("/users/joining%40example.com/tenants/{}", segment(tenant));
-    let first = api.put(&place(&tenants[0]));
+    let membership = |tenant: &str| format!("/users/joining%40example.com/tenants/{}", segment(tenant));
+    let first = api.put(&membership(&tenants[0]));
     assert_eq!(first.status, 201);
     assert_eq!(members(&first.json()), ["createdAt", "lastUsedAt", "modules", "tenant"]);
-    let again = api.put(&place(&tenants[0]));
+    let again = api.put(&membership(&tenants[0]));
     assert_eq!((again.status, again.json()), (200, first.json()), "nothing changed");
-    assert_eq!(api.put(&place(&tenants[1])).status, 201);
+    assert_eq!(api.put(&membership(&tenants[1])).status, 201);
     assert_eq!(texts(&list(), "tenant"), tenants);
 
     let fixture = fixture_for("joining@example.com", &tenants[0]);
     let tokens = fixture.tokens();
     for _ in 0..2 {
-        assert_eq!(api.delete(&place(&tenants[0])).status, 204);
+        assert_eq!(api.delete(&membership(&tenants[0])).status, 204);
     }
     assert_eq!(texts(&list(), "tenant"), tenants[1..]);
     assert_within_seconds(3, "the token to be refused", || fixture.userinfo(tokens.access()).status == 401);
 }
 
 #[test]
-fn those_of_the_command_line_are_the_same_users() {
+fn users_of_the_command_line_are_listed() {
     let api = OperatorApi(shared_fixture().server);
-    let status_view = api.get(&format!("/users/{}", shared_fixture().email)).json();
+    let user = api.get(&format!("/users/{}", shared_fixture().email)).json();
     let listed = shared_fixture().find_listed("user", "email", &shared_fixture().email);
-    assert_eq!(status_view["id"], listed["id"]);
-    assert!(api.read_all_pages("/users", "users", 1000).contains(&status_view));
+    assert_eq!(user["id"], listed["id"]);
+    assert!(api.read_all_pages("/users", "users", 1000).contains(&user));
 }

@@ -1,4 +1,4 @@
-//! `aldaba webhooks` and `aldaba deliveries`, beside a running service.
+//! `aldaba webhooks` and `aldaba deliveries`, while the service runs.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn run(arguments: &[&str]) -> FinishedProcess {
     fixture().installation.program(arguments).run()
 }
 
-/// The rows of a table, each cut at two or more spaces.
+/// The rows of a table, each split at two or more spaces.
 fn rows(text: &str) -> Vec<Vec<&str>> {
     text.lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
@@ -29,15 +29,15 @@ fn webhooks_are_listed_and_shown() {
     assert_eq!((&page["webhooks"][0]["id"], &page["next"]), (&json!(id), &Value::Null));
     let sequence = subscriber.customer("1");
     subscriber.delivery(sequence, "delivered");
-    let status_view = run(&["webhooks", "show", id]).code(0).stdout;
+    let output = run(&["webhooks", "show", id]).code(0).stdout;
     for line in ["status         active", "               Events are delivered.", "success_rate   100.00 %"] {
-        assert!(status_view.contains(line), "{line:?} is not in\n{status_view}");
+        assert!(output.contains(line), "{line:?} is not in\n{output}");
     }
-    assert!(!status_view.contains(SECRET) && status_view.contains("handshake"), "{status_view}");
+    assert!(!output.contains(SECRET) && output.contains("handshake"), "{output}");
     assert_eq!(run(&["webhooks", "show", id, "--json"]).json()["health"]["delivered"], 1);
     let many = run(&["webhooks", "list", "--limit", "1"]).code(0);
-    if let Some(mark) = many.stderr.trim().strip_prefix("There is more: --after ") {
-        run(&["webhooks", "list", "--after", mark]).code(0);
+    if let Some(cursor) = many.stderr.trim().strip_prefix("There is more: --after ") {
+        run(&["webhooks", "list", "--after", cursor]).code(0);
     }
 }
 
@@ -52,7 +52,7 @@ fn webhooks_are_disabled_enabled_tested_and_deleted() {
     assert_eq!(run(&["webhooks", "enable", id, "--json"]).json()["status"], "active");
     let tested = run(&["webhooks", "test", id]).code(0);
     assert!(tested.stderr.contains(&format!("aldaba webhooks show {id}")), "{tested:?}");
-    assert_eq!(subscriber.wait_for_replay(1)["delivered"], 1, "the service has noticed by itself");
+    assert_eq!(subscriber.wait_for_replay(1)["delivered"], 1, "the running service picks up the change");
     run(&["webhooks", "delete", id]).expect_failure(2, "--yes");
     run(&["webhooks", "delete", id, "--yes"]).code(0);
     run(&["webhooks", "enable", id]).expect_failure(5, "is deleted, which is final");
@@ -61,7 +61,7 @@ fn webhooks_are_disabled_enabled_tested_and_deleted() {
 }
 
 #[test]
-fn deliveries_are_listed_shown_and_sent_again() {
+fn deliveries_are_listed_shown_and_replayed() {
     let subscriber = Subscriber::new();
     let id = subscriber.webhook.as_str();
     subscriber.respond_with(503);
@@ -76,18 +76,18 @@ fn deliveries_are_listed_shown_and_sent_again() {
     );
     assert!(rows[1][5].contains("503"), "{listed:?}");
     assert_eq!(run(&["deliveries", "list", id, "--failed", "--json"]).json()["deliveries"], json!([]));
-    let status_view = run(&["deliveries", "show", id, &outgoing]).code(0).stdout;
+    let output = run(&["deliveries", "show", id, &outgoing]).code(0).stdout;
     for text in ["status        waiting", "AT ", "last answer:\nDone", "body:\n{\"WebhookId\""] {
-        assert!(status_view.contains(text), "{text:?} is not in\n{status_view}");
+        assert!(output.contains(text), "{text:?} is not in\n{output}");
     }
     subscriber.respond_with(200);
     subscriber.delivery(sequence, "delivered");
-    let told = run(&["deliveries", "replay", id, &outgoing]).code(0);
-    assert!(told.stderr.contains(&format!("events {sequence} again")), "{told:?}");
+    let replayed = run(&["deliveries", "replay", id, &outgoing]).code(0);
+    assert!(replayed.stderr.contains(&format!("events {sequence} again")), "{replayed:?}");
     assert_eq!(subscriber.wait_for_replay(1)["delivered"], 1);
-    let asked = run(&["deliveries", "replay", id, "--from", "2020-01-01", "--json"]).json();
-    assert_eq!(asked["upto"], sequence.to_string());
-    wait_for("both", || (subscriber.wait_for_replay(2)["delivered"] == 1).then_some(()));
+    let replayed_range = run(&["deliveries", "replay", id, "--from", "2020-01-01", "--json"]).json();
+    assert_eq!(replayed_range["upto"], sequence.to_string());
+    wait_for("the second replay", || (subscriber.wait_for_replay(2)["delivered"] == 1).then_some(()));
     run(&["deliveries", "replay", id]).expect_failure(2, "--from");
     run(&["deliveries", "replay", id, &outgoing, "--from", "2020-01-01"])
         .expect_failure(2, "cannot be used with");

@@ -1,5 +1,5 @@
-//! The stage for webhooks: a server that calls receivers on this machine and tries again soon, and an application that
-//! has subscribed.
+//! Fixture for the webhook tests: a server that may call loopback receivers and retries soon, and a subscribed
+//! application.
 
 use std::sync::OnceLock;
 
@@ -13,7 +13,7 @@ use crate::harness::{
 
 pub(super) const SECRET: &str = "nobody must see this";
 
-/// A server whose receivers may live on this machine, and that tries again soon.
+/// A server that may call receivers on loopback and retries after one second.
 pub(super) fn fixture() -> &'static ServeProcess {
     static SERVER: OnceLock<ServeProcess> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -31,7 +31,7 @@ pub(super) fn operator() -> OperatorApi<'static> {
     OperatorApi(fixture())
 }
 
-/// An application with a tenant of its own, and its webhook for customers, which is active.
+/// An application with its own tenant and an active webhook for customers.
 pub(super) struct Subscriber {
     pub(super) api: ApiFixture<'static>,
     pub(super) webhook: String,
@@ -45,34 +45,34 @@ impl Subscriber {
         assert_eq!(api.ingest.send_lines(&[company("c")]).accepted, 1);
         let receiver = Receiver::open();
         let body = json!({
-            // The receiver gives back what it finds behind echo.
+            // The receiver returns the value of the query's echo.
             "thirdPartyApplicationName": "Panel", "url": receiver.url("/hook?echo=Done"),
             "secret": SECRET, "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
         });
-        let made = api
+        let created = api
             .request(Method::POST, "/accounting/api/customers/webhooks/subscribe")
             .header("content-type", "application/json")
             .body(body.to_string())
             .send();
-        assert_eq!(made.status, 200, "{made:?}");
-        let webhook = made.json()["webhookId"].as_str().unwrap().to_owned();
+        assert_eq!(created.status, 200, "{created:?}");
+        let webhook = created.json()["webhookId"].as_str().unwrap().to_owned();
         let subscriber = Self { api, webhook, receiver };
-        wait_for("the receiver to accept", || (subscriber.status_view()["status"] == "active").then_some(()));
+        wait_for("the receiver to accept", || (subscriber.view()["status"] == "active").then_some(()));
         subscriber
     }
 
-    /// What the receiver answers from now on.
+    /// Sets the status of the receiver's responses.
     pub(super) fn respond_with(&self, status: u16) {
         self.receiver.respond_with(move |_| Some((status, "")));
     }
 
-    /// The bodies with this text that have come so far.
+    /// The received bodies that contain this text.
     pub(super) fn bodies_with(&self, text: &str) -> Vec<String> {
         let bodies = self.receiver.requests().into_iter().map(|request| request.body);
         bodies.filter(|body| body.contains(text)).collect()
     }
 
-    /// A customer comes; tells the number of the change.
+    /// Creates a customer; returns the sequence number of the change.
     pub(super) fn customer(&self, id: &str) -> u64 {
         let answer = self.api.ingest.send_lines(&[customer("c", id, "Bar Manolo")]);
         assert_eq!(answer.accepted, 1);
@@ -91,11 +91,11 @@ impl Subscriber {
     }
 
     #[track_caller]
-    pub(super) fn status_view(&self) -> Value {
+    pub(super) fn view(&self) -> Value {
         self.get("")
     }
 
-    /// One delivery, once it stands so.
+    /// Waits until a delivery has this status, and returns it.
     #[track_caller]
     pub(super) fn delivery(&self, sequence: u64, status: &str) -> Value {
         wait_for("the delivery", || {
@@ -105,7 +105,7 @@ impl Subscriber {
         })
     }
 
-    /// A replay, once it is done.
+    /// Waits until a replay is done, and returns it.
     #[track_caller]
     pub(super) fn wait_for_replay(&self, number: i64) -> Value {
         wait_for("the replay", || {

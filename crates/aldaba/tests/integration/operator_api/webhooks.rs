@@ -1,9 +1,9 @@
-//! `/operator/v1/webhooks` and `/operator/v1/stats`: everybody's webhooks are seen and mended.
+//! `/operator/v1/webhooks` and `/operator/v1/stats`: the operator inspects and manages the webhooks of all tenants.
 
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::openapi::{document, holds};
+use super::openapi::{assert_documented, document};
 use super::webhook_fixture::{SECRET, Subscriber, operator};
 use crate::harness::{HttpResponse, wait_for};
 
@@ -13,33 +13,33 @@ fn post(path: &str) -> HttpResponse {
 }
 
 #[test]
-fn a_webhook_is_shown_with_its_health_and_its_deliveries() {
+fn a_webhook_is_returned_with_health_and_deliveries() {
     let subscriber = Subscriber::new();
     let sequence = subscriber.customer("1");
     let delivered = subscriber.delivery(sequence, "delivered");
-    let bodies_with = subscriber.bodies_with("CustomerCreated");
-    assert_eq!(delivered["body"], bodies_with[0], "what is shown is what was sent");
+    let bodies = subscriber.bodies_with("CustomerCreated");
+    assert_eq!(delivered["body"], bodies[0], "the returned body is the sent body");
     let outgoing = delivered["outgoingId"].as_str().unwrap();
-    assert!(bodies_with[0].contains(outgoing));
+    assert!(bodies[0].contains(outgoing));
     assert_eq!(subscriber.get(&format!("/deliveries/{outgoing}")), delivered);
     let (event, record) = (&delivered["event"], &delivered["correlationId"]);
     assert_eq!((event, record), (&json!("Svc.ACC.Customers.CustomerCreated"), &json!("1")));
 
-    let status_view = subscriber.status_view();
-    assert_eq!((&status_view["status"], &status_view["resource"]), (&json!("active"), &json!("customers")));
+    let view = subscriber.view();
+    assert_eq!((&view["status"], &view["resource"]), (&json!("active"), &json!("customers")));
     assert_eq!(
-        (&status_view["client"], &status_view["family"]),
+        (&view["client"], &view["family"]),
         (&json!(subscriber.api.sign_in.app.id), &json!("accounting"))
     );
-    let health = &status_view["health"];
+    let health = &view["health"];
     assert_eq!((&health["delivered"], &health["successRate"]), (&json!(1), &json!(1.0)));
     assert_eq!((&health["eventsBehind"], &health["lanes"]), (&json!(0), &json!(0)));
     assert!(health["lastDeliveredAt"].is_string() && health["p95Milliseconds"].is_u64());
-    assert!(!status_view.to_string().contains(SECRET));
+    assert!(!view.to_string().contains(SECRET));
 }
 
 #[test]
-fn what_fails_is_seen_and_goes_out_once_the_receiver_is_mended() {
+fn a_failed_delivery_is_listed_and_retried_until_it_succeeds() {
     let subscriber = Subscriber::new();
     subscriber.respond_with(500);
     let sequence = subscriber.customer("1");
@@ -51,7 +51,7 @@ fn what_fails_is_seen_and_goes_out_once_the_receiver_is_mended() {
     let listed = subscriber.get("/deliveries?status=waiting");
     assert_eq!(listed["deliveries"][0]["sequenceVersion"], sequence.to_string());
     assert_eq!(subscriber.get("/deliveries?status=failed")["deliveries"], json!([]));
-    let health = &subscriber.status_view()["health"];
+    let health = &subscriber.view()["health"];
     assert!(health["failingSince"].is_string() && health["lanes"] == 1, "{health}");
     assert!(operator().get("/stats").json()["failing"].as_u64().unwrap() >= 1);
     subscriber.respond_with(204);
@@ -60,20 +60,24 @@ fn what_fails_is_seen_and_goes_out_once_the_receiver_is_mended() {
 }
 
 #[test]
-fn an_event_is_sent_again_and_so_is_a_span_of_them() {
+fn one_event_and_a_time_range_can_be_replayed() {
     let subscriber = Subscriber::new();
     let (first, second) = (subscriber.customer("1"), subscriber.customer("2"));
     subscriber.delivery(first, "delivered");
     subscriber.delivery(second, "delivered");
     let path = subscriber.at(&format!("/deliveries/{first}/replay"));
-    let asked = post(&path);
-    assert_eq!((asked.status, &asked.json()["number"]), (202, &json!(1)), "{asked:?}");
+    let replay_response = post(&path);
+    assert_eq!(
+        (replay_response.status, &replay_response.json()["number"]),
+        (202, &json!(1)),
+        "{replay_response:?}"
+    );
     assert_eq!(subscriber.wait_for_replay(1)["delivered"], 1);
-    let bodies_with = subscriber.bodies_with(&format!("\\\"SequenceVersion\\\":\\\"{first}\\\""));
-    assert_eq!(bodies_with.len(), 2);
-    assert_eq!(bodies_with[0], bodies_with[1], "to the letter");
-    let asked = operator().post(&subscriber.at("/replay"), &json!({"from": "2020-01-01"}));
-    assert_eq!(asked.status, 202, "{asked:?}");
+    let bodies = subscriber.bodies_with(&format!("\\\"SequenceVersion\\\":\\\"{first}\\\""));
+    assert_eq!(bodies.len(), 2);
+    assert_eq!(bodies[0], bodies[1], "byte for byte");
+    let replay_response = operator().post(&subscriber.at("/replay"), &json!({"from": "2020-01-01"}));
+    assert_eq!(replay_response.status, 202, "{replay_response:?}");
     assert_eq!(subscriber.wait_for_replay(2)["delivered"], 2);
     assert_eq!(post(&subscriber.at("/test")).status, 202);
     assert_eq!(
@@ -88,7 +92,7 @@ fn an_event_is_sent_again_and_so_is_a_span_of_them() {
 }
 
 #[test]
-fn a_webhook_is_disabled_enabled_and_deleted_and_the_audit_knows() {
+fn disabling_enabling_and_deleting_a_webhook_is_audited() {
     let subscriber = Subscriber::new();
     let status = |response: &HttpResponse| {
         assert_eq!(response.status, 200, "{response:?}");
@@ -106,7 +110,11 @@ fn a_webhook_is_disabled_enabled_and_deleted_and_the_audit_knows() {
     assert_eq!(status(&operator().delete(&subscriber.at(""))), "deleted");
     assert_eq!(post(&subscriber.at("/enable")).problem_code(), "over");
     assert_eq!(operator().delete(&subscriber.at("")).status, 409);
-    assert_eq!(subscriber.get(&format!("/deliveries/{next}"))["status"], "delivered", "it can still be seen");
+    assert_eq!(
+        subscriber.get(&format!("/deliveries/{next}"))["status"],
+        "delivered",
+        "deliveries of a deleted webhook stay readable"
+    );
     let client = &subscriber.api.sign_in.app.id;
     let audit = operator().get(&format!("/audit?client={client}&kind=webhook_changed")).json();
     let notes: Vec<&str> =
@@ -118,7 +126,7 @@ fn a_webhook_is_disabled_enabled_and_deleted_and_the_audit_knows() {
 }
 
 #[test]
-fn lists_are_narrowed_and_come_in_pages() {
+fn lists_are_filtered_and_paged() {
     let subscriber = Subscriber::new();
     let client = &subscriber.api.sign_in.app.id;
     let tenant = &subscriber.api.sign_in.tenants[0];
@@ -155,7 +163,7 @@ fn lists_are_narrowed_and_come_in_pages() {
 }
 
 #[test]
-fn what_is_asked_wrong_is_told_by_its_name() {
+fn invalid_parameters_are_refused_by_name() {
     for (query, field) in [
         ("status=sleeping", "status"),
         ("family=both", "family"),
@@ -189,33 +197,37 @@ fn what_is_asked_wrong_is_told_by_its_name() {
 }
 
 #[test]
-fn what_is_answered_about_webhooks_is_what_is_documented() {
+fn responses_about_webhooks_match_the_document() {
     let (document, subscriber, api) = (document(), Subscriber::new(), operator());
     subscriber.respond_with(500);
     let sequence = subscriber.customer("1");
     subscriber.delivery(sequence, "waiting");
     subscriber.respond_with(200);
     let at = |tail: &str| subscriber.at(tail);
-    let holds = |verb: &str, tail: &str, response: &HttpResponse| {
-        holds(&document, verb, &format!("/webhooks/{{webhook}}{tail}"), response);
+    let assert_documented = |verb: &str, tail: &str, response: &HttpResponse| {
+        assert_documented(&document, verb, &format!("/webhooks/{{webhook}}{tail}"), response);
     };
-    holds("get", "", &api.get(&at("")));
-    holds("get", "/deliveries", &api.get(&at("/deliveries")));
-    holds("get", "/deliveries/{delivery}", &api.get(&at(&format!("/deliveries/{sequence}"))));
-    holds("post", "/deliveries/{delivery}/replay", &post(&at(&format!("/deliveries/{sequence}/replay"))));
-    holds("post", "/replay", &api.post(&at("/replay"), &json!({"from": "2020-01-01"})));
-    holds("post", "/test", &post(&at("/test")));
-    holds("get", "/replays", &api.get(&at("/replays")));
-    holds("post", "/disable", &post(&at("/disable")));
-    holds("post", "/test", &post(&at("/test")));
-    holds("post", "/enable", &post(&at("/enable")));
-    holds("delete", "", &api.delete(&at("")));
-    holds("delete", "", &api.delete(&at("")));
-    super::openapi::holds(&document, "get", "/webhooks", &api.get("/webhooks"));
-    let stats = wait_for("the numbers", || {
+    assert_documented("get", "", &api.get(&at("")));
+    assert_documented("get", "/deliveries", &api.get(&at("/deliveries")));
+    assert_documented("get", "/deliveries/{delivery}", &api.get(&at(&format!("/deliveries/{sequence}"))));
+    assert_documented(
+        "post",
+        "/deliveries/{delivery}/replay",
+        &post(&at(&format!("/deliveries/{sequence}/replay"))),
+    );
+    assert_documented("post", "/replay", &api.post(&at("/replay"), &json!({"from": "2020-01-01"})));
+    assert_documented("post", "/test", &post(&at("/test")));
+    assert_documented("get", "/replays", &api.get(&at("/replays")));
+    assert_documented("post", "/disable", &post(&at("/disable")));
+    assert_documented("post", "/test", &post(&at("/test")));
+    assert_documented("post", "/enable", &post(&at("/enable")));
+    assert_documented("delete", "", &api.delete(&at("")));
+    assert_documented("delete", "", &api.delete(&at("")));
+    super::openapi::assert_documented(&document, "get", "/webhooks", &api.get("/webhooks"));
+    let stats = wait_for("the statistics", || {
         let stats = api.get("/stats");
         (stats.json()["webhooks"]["active"].is_u64()).then_some(stats)
     });
     assert_eq!(stats.json()["nodes"], 1);
-    super::openapi::holds(&document, "get", "/stats", &stats);
+    super::openapi::assert_documented(&document, "get", "/stats", &stats);
 }

@@ -1,15 +1,15 @@
-//! The accounting family: every row of the contract's tables, under every prefix.
+//! The accounting family's webhook management, under every prefix.
 
 use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{
-    CUSTOMERS, NOBODY, PREFIXES, URL, app, expect_refusal, expect_state, get, send, subscription_body,
+    CUSTOMERS, NIL_ID, PREFIXES, URL, app, expect_refusal, expect_state, get, send, subscription_body,
 };
 use crate::harness::{is_guid, shared_api};
 
 #[test]
-fn every_prefix_has_the_whole_family() {
+fn every_prefix_has_all_management_operations() {
     let api = app();
     for (prefix, event) in PREFIXES {
         let at = |tail: &str| format!("{prefix}/webhooks{tail}");
@@ -22,7 +22,7 @@ fn every_prefix_has_the_whole_family() {
         assert_eq!(
             expect_state(&send(&api, Method::POST, &at("/subscribe"), Some(&body)), 3),
             id,
-            "the same again"
+            "subscribing again returns the same webhook"
         );
         let one = format!("/{id}");
         let record = get(&api, &at(&one)).json();
@@ -54,13 +54,13 @@ fn every_prefix_has_the_whole_family() {
         expect_refusal(&send(&api, Method::DELETE, &delete, None), 409, &id, "deleted");
         let id = expect_state(&send(&api, Method::POST, &at("/subscribe"), Some(&body)), 3);
         assert_eq!(expect_state(&send(&api, Method::POST, &at("/unsubscribe"), Some(&body)), 4), id);
-        expect_refusal(&send(&api, Method::POST, &at("/unsubscribe"), Some(&body)), 404, NOBODY, "not_found");
+        expect_refusal(&send(&api, Method::POST, &at("/unsubscribe"), Some(&body)), 404, NIL_ID, "not_found");
         assert_eq!(get(&api, &at("")).json(), json!([]));
     }
 }
 
 #[test]
-fn every_prefix_lets_its_owner_see_and_mend() {
+fn every_prefix_has_deliveries_health_replay_and_secret_rotation() {
     let api = app();
     for (prefix, event) in PREFIXES {
         let id = expect_state(
@@ -76,11 +76,11 @@ fn every_prefix_lets_its_owner_see_and_mend() {
         assert_eq!(get(&api, &at("/deliveries")).json(), json!([]));
         let health = get(&api, &at("/health")).json();
         assert_eq!((&health["webhookId"], &health["isActive"]), (&json!(id), &json!(false)), "{health}");
-        get(&api, &at(&format!("/deliveries/{NOBODY}"))).problem(404);
+        get(&api, &at(&format!("/deliveries/{NIL_ID}"))).problem(404);
         let post = |tail: &str, body: Option<&Value>| send(&api, Method::POST, &at(tail), body);
         post("/test", None).problem(409);
         post("/replay", Some(&json!({"from": "2026-01-01"}))).problem(409);
-        post(&format!("/deliveries/{NOBODY}/replay"), None).problem(409);
+        post(&format!("/deliveries/{NIL_ID}/replay"), None).problem(409);
         let secret = json!({"secret": "another", "overlapHours": 1});
         let path = format!("{prefix}/webhooks/secret/{id}");
         let rotated = send(&api, Method::PUT, &path, Some(&secret)).json();
@@ -90,7 +90,7 @@ fn every_prefix_lets_its_owner_see_and_mend() {
 }
 
 #[test]
-fn through_another_prefix_or_for_another_it_is_not_there() {
+fn a_webhook_is_404_through_another_prefix_and_for_another_owner() {
     let (api, stranger) = (app(), app());
     let (_, event) = PREFIXES[3];
     let id = expect_state(
@@ -115,12 +115,12 @@ fn through_another_prefix_or_for_another_it_is_not_there() {
     }
     get(&api, &format!("/invoicing/api/webhooks/{id}")).problem(404);
     assert_eq!(get(&stranger, &format!("{CUSTOMERS}/webhooks")).json(), json!([]));
-    let kept = get(&api, &format!("{CUSTOMERS}/webhooks/{id}")).json();
-    assert_eq!(kept["isDeleted"], false);
+    let record = get(&api, &format!("{CUSTOMERS}/webhooks/{id}")).json();
+    assert_eq!(record["isDeleted"], false);
 }
 
 #[test]
-fn a_record_may_not_be_called_webhooks_and_a_slash_is_fine() {
+fn webhooks_is_never_a_record_id_and_a_trailing_slash_is_accepted() {
     let api = app();
     assert_eq!(get(&api, &format!("{CUSTOMERS}/webhooks/")).json(), json!([]));
     assert_eq!(get(&api, &format!("{CUSTOMERS}/webhooks/events/")).status, 200);
@@ -129,22 +129,22 @@ fn a_record_may_not_be_called_webhooks_and_a_slash_is_fine() {
 }
 
 #[test]
-fn bodies_are_bounded_and_their_faults_are_named() {
+fn too_large_and_invalid_bodies_are_refused_by_code() {
     let api = app();
     let path = format!("{CUSTOMERS}/webhooks/subscribe");
     let mut body = subscription_body("Svc.ACC.Customers.CustomerCreated");
     body["more"] = "x".repeat(70_000).into();
-    expect_refusal(&send(&api, Method::POST, &path, Some(&body)), 413, NOBODY, "body_too_large");
-    expect_refusal(&send(&api, Method::POST, &path, Some(&json!([]))), 400, NOBODY, "invalid_json");
-    expect_refusal(&send(&api, Method::POST, &path, None), 400, NOBODY, "invalid_json");
+    expect_refusal(&send(&api, Method::POST, &path, Some(&body)), 413, NIL_ID, "body_too_large");
+    expect_refusal(&send(&api, Method::POST, &path, Some(&json!([]))), 400, NIL_ID, "invalid_json");
+    expect_refusal(&send(&api, Method::POST, &path, None), 400, NIL_ID, "invalid_json");
     let refusal =
         send(&api, Method::POST, &path, Some(&subscription_body("Svc.ACC.Accounts.AccountCreated")));
-    expect_refusal(&refusal, 400, NOBODY, "unknown_event_type");
+    expect_refusal(&refusal, 400, NIL_ID, "unknown_event_type");
     assert_eq!(refusal.json()["errors"][0]["field"], "eventTypes");
 }
 
 #[test]
-fn under_serve_a_receiver_is_public() {
+fn serve_refuses_receivers_that_are_not_public() {
     let path = format!("{CUSTOMERS}/webhooks/subscribe");
     for (url, code) in [
         ("http://127.0.0.1:9/hook", "invalid_url"),
@@ -159,7 +159,7 @@ fn under_serve_a_receiver_is_public() {
         let mut body = subscription_body("Svc.ACC.Customers.CustomerCreated");
         body["url"] = url.into();
         let refusal = send(shared_api(), Method::POST, &path, Some(&body));
-        expect_refusal(&refusal, 400, NOBODY, code);
+        expect_refusal(&refusal, 400, NIL_ID, code);
         assert_eq!(refusal.json()["errors"][0]["field"], "url", "{url}");
     }
 }

@@ -1,4 +1,4 @@
-//! The gate stands in front of webhooks, too: key, product, both scopes, limit, counters; and before it what is nobody's.
+//! The gateway authorizes webhook management like the read APIs: key, product, scopes, rate limit, usage.
 
 use hyper::Method;
 use serde_json::json;
@@ -9,7 +9,7 @@ use crate::harness::{ApiFixture, HttpRequest, Installation, OperatorApi, ServePr
 const INVOICING: &str = "/invoicing/api/webhooks";
 
 #[test]
-fn key_and_token_are_asked_for_first() {
+fn key_and_token_are_checked_first() {
     let api = app();
     for path in [format!("{CUSTOMERS}/webhooks/events"), INVOICING.to_owned()] {
         let message = HttpRequest::get(&api.url(&path)).send().problem(401);
@@ -19,12 +19,12 @@ fn key_and_token_are_asked_for_first() {
         wrong.problem(401);
     }
     let bare = HttpRequest::post(&api.url(&format!("{CUSTOMERS}/webhooks/subscribe"))).body("{}").send();
-    assert!(bare.json().get("responseState").is_none(), "the gate has the plain body");
+    assert!(bare.json().get("responseState").is_none(), "authorization errors have the plain error body");
     bare.problem(401);
 }
 
 #[test]
-fn both_scopes_are_needed_and_invoicing_needs_its_own_alone() {
+fn accounting_webhooks_require_both_scopes_and_invoicing_one() {
     let api = app();
     let request = |scope: &str, path: &str| {
         let token = api.tokens(&format!("openid {scope}")).access().to_owned();
@@ -47,8 +47,8 @@ fn both_scopes_are_needed_and_invoicing_needs_its_own_alone() {
                 continue;
             };
             response.problem(403);
-            let told = format!("Bearer error=\"insufficient_scope\", scope=\"{missing}\"");
-            assert_eq!(response.header("www-authenticate"), told, "{scopes} at {path}");
+            let challenge = format!("Bearer error=\"insufficient_scope\", scope=\"{missing}\"");
+            assert_eq!(response.header("www-authenticate"), challenge, "{scopes} at {path}");
         }
     }
     assert_eq!(request(hooks, INVOICING).status, 200);
@@ -56,7 +56,7 @@ fn both_scopes_are_needed_and_invoicing_needs_its_own_alone() {
 }
 
 #[test]
-fn a_key_opens_its_products_alone() {
+fn a_key_gives_access_to_its_products_only() {
     let api = app();
     let invoicing = SubscriptionKeys::new(webhook_server(), &["invoicing"]).primary;
     let accounting = SubscriptionKeys::new(webhook_server(), &["accounting"]).primary;
@@ -71,7 +71,7 @@ fn a_key_opens_its_products_alone() {
 }
 
 #[test]
-fn what_is_nobodys_is_told_before_the_gate() {
+fn unknown_paths_and_methods_are_refused_before_authorization() {
     let api = app();
     for (method, path, status) in [
         (Method::GET, format!("{CUSTOMERS}/webhooks/subscribe"), 405),
@@ -90,27 +90,27 @@ fn what_is_nobodys_is_told_before_the_gate() {
 }
 
 #[test]
-fn a_context_is_refused_by_the_accounting_family() {
+fn a_company_context_is_refused_by_accounting_webhooks() {
     let api = app();
     for context in ["{\"clientId\":\"c\"}", "c", "{}"] {
-        let expect_refusal = api.get(&format!("{CUSTOMERS}/webhooks")).header("context", context).send();
-        expect_refusal.problem(400);
-        assert_eq!(expect_refusal.json()["errors"][0]["field"], "context");
+        let refused = api.get(&format!("{CUSTOMERS}/webhooks")).header("context", context).send();
+        refused.problem(400);
+        assert_eq!(refused.json()["errors"][0]["field"], "context");
         assert_eq!(api.get(INVOICING).header("context", context).send().status, 200);
     }
-    assert_eq!(api.get(&format!("{CUSTOMERS}/webhooks")).send().status, 200, "absent is fine");
+    assert_eq!(api.get(&format!("{CUSTOMERS}/webhooks")).send().status, 200, "the header may be absent");
 }
 
 #[test]
-fn calls_are_limited_and_counted_by_their_template() {
+fn calls_are_rate_limited_and_counted_by_route_template() {
     let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=4"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     let id = "00000000-0000-0000-0000-000000000001";
     assert_eq!(get(&api, &format!("{CUSTOMERS}/webhooks/events")).header("ratelimit-limit"), "4");
     get(&api, &format!("{CUSTOMERS}/webhooks/{id}")).problem(404);
-    let expect_refusal = send(&api, Method::POST, INVOICING, Some(&json!({})));
-    assert_eq!((expect_refusal.status, expect_refusal.header("ratelimit-remaining")), (400, "1"));
+    let refused = send(&api, Method::POST, INVOICING, Some(&json!({})));
+    assert_eq!((refused.status, refused.header("ratelimit-remaining")), (400, "1"));
     assert_eq!(get(&api, INVOICING).status, 200);
     get(&api, INVOICING).problem(429);
     let usage = OperatorApi(&server).wait_for_usage(&keys.id, 4);
@@ -125,7 +125,7 @@ fn calls_are_limited_and_counted_by_their_template() {
 }
 
 #[test]
-fn reads_are_conditional_and_a_head_is_a_get_without_its_body() {
+fn reads_support_etags_and_head() {
     let api = app();
     let path = format!("{CUSTOMERS}/webhooks/events");
     let first = api.get(&path).send();

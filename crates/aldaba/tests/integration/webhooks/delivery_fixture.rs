@@ -1,4 +1,4 @@
-//! A server that gives up soon, an application, and its receiver: the stage of the stories about deliveries.
+//! Fixture for the delivery tests: a server with short retry settings, an application, and its receiver.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -26,7 +26,7 @@ pub(super) struct DeliveryFixture {
     pub(super) ingest: IngestClient,
 }
 
-/// A server that gives up soon, for all these stories.
+/// The server with short retry settings that these tests share.
 fn delivery_server() -> &'static (ServeProcess, SubscriptionKeys) {
     static SERVER: std::sync::OnceLock<(ServeProcess, SubscriptionKeys)> = std::sync::OnceLock::new();
     SERVER.get_or_init(|| {
@@ -45,7 +45,7 @@ impl DeliveryFixture {
         Self { server, receiver: Receiver::open(), api, ingest }
     }
 
-    /// Subscribes to what is created and updated.
+    /// Subscribes to created and updated customers.
     pub(super) fn subscribe(&self, path: &str) -> String {
         let body = json!({
             "thirdPartyApplicationName": "Panel", "url": self.receiver.url(path), "secret": "s3cret",
@@ -63,11 +63,13 @@ impl DeliveryFixture {
 
     #[track_caller]
     pub(super) fn wait_active(&self, id: &str, is_active: bool) {
-        wait_for("the webhook to be as wanted", || (self.record(id)["isActive"] == is_active).then_some(()));
+        wait_for("the webhook to reach the expected state", || {
+            (self.record(id)["isActive"] == is_active).then_some(())
+        });
     }
 
-    /// A webhook whose receiver has accepted.
-    pub(super) fn contracted(&self, path: &str) -> String {
+    /// A webhook whose receiver has accepted the handshake.
+    pub(super) fn active_webhook(&self, path: &str) -> String {
         let id = self.subscribe(path);
         self.wait_active(&id, true);
         id
@@ -77,7 +79,7 @@ impl DeliveryFixture {
         assert_eq!(self.ingest.send_lines(&[customer("c", id, name)]).counts(), (1, 0));
     }
 
-    pub(super) fn status(&self, id: &str, enable: bool) {
+    pub(super) fn set_enabled(&self, id: &str, enable: bool) {
         let body = json!({"webhookId": id, "enable": enable});
         expect_state(
             &send(&self.api, Method::PUT, &format!("{CUSTOMERS}/webhooks/status/{id}"), Some(&body)),
@@ -85,15 +87,15 @@ impl DeliveryFixture {
         );
     }
 
-    /// Subscribes to what is told of banks.
+    /// Subscribes to one action on banks.
     pub(super) fn subscribe_invoicing(&self, action: &str) -> String {
         let body = json!({
             "uri": self.receiver.url("/api/webhooks/incoming/Invoicing"), "entity": "Bank", "action": action,
             "secret": "s3cret", "isPaused": false, "applicationName": "Panel", "description": "d",
         });
-        let made = send(&self.api, Method::POST, INVOICING, Some(&body));
-        assert_eq!(made.status, 200, "{made:?}");
-        made.json()["id"].as_str().unwrap().to_owned()
+        let created = send(&self.api, Method::POST, INVOICING, Some(&body));
+        assert_eq!(created.status, 200, "{created:?}");
+        created.json()["id"].as_str().unwrap().to_owned()
     }
 
     pub(super) fn invoicing(&self, id: &str) -> Value {
@@ -102,16 +104,16 @@ impl DeliveryFixture {
 
     #[track_caller]
     pub(super) fn wait_invoicing(&self, id: &str, status: &str) {
-        wait_for("the subscription to be as wanted", || {
+        wait_for("the subscription to reach the expected status", || {
             (self.invoicing(id)["status"] == status).then_some(())
         });
     }
 
-    /// The deliveries of a webhook, newest first, once there are so many.
+    /// Waits for `count` deliveries of a webhook; returns all, newest first.
     #[track_caller]
     pub(super) fn deliveries(&self, id: &str, count: usize) -> Vec<Value> {
         let path = format!("{CUSTOMERS}/webhooks/{id}/deliveries?pageSize=100");
-        wait_for("the history", || {
+        wait_for("the deliveries", || {
             let all = get(&self.api, &path).json().as_array().unwrap().clone();
             (all.len() >= count).then_some(all)
         })

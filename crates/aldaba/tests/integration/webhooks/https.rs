@@ -1,4 +1,4 @@
-//! Deliveries over HTTPS, through the whole program: whose certificate is vouched for is told, and nobody else.
+//! Deliveries over HTTPS: only a receiver with a trusted certificate gets requests.
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use crate::harness::{
 
 const HTTPS: u16 = 443;
 
-/// An authority that an operator may trust.
+/// A certificate authority.
 struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -35,13 +35,13 @@ impl Authority {
         Self { pem: certificate.pem(), issuer: Issuer::new(params, key) }
     }
 
-    /// A receiver whose certificate this authority has signed, for the address at which it listens or another name.
+    /// A receiver with a certificate of this authority, for its own address or for another name.
     fn receiver(&self, listener: TcpListener, name: Option<&str>) -> Receiver {
         let address = listener.local_addr().unwrap().ip().to_string();
-        Receiver::with_tls(listener, self.vouches_for(name.unwrap_or(&address)))
+        Receiver::with_tls(listener, self.server_config_for(name.unwrap_or(&address)))
     }
 
-    fn vouches_for(&self, name: &str) -> Arc<ServerConfig> {
+    fn server_config_for(&self, name: &str) -> Arc<ServerConfig> {
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
@@ -57,10 +57,10 @@ impl Authority {
     }
 }
 
-/// Where receivers listen, and what lets the service call them there.
+/// The loopback addresses of receivers, and the setting that lets the service call them.
 struct LoopbackAddresses {
     setting: &'static str,
-    /// Port 443 is not everybody's to take: where it is not ours, any other on loopback.
+    /// 443 where this process may bind it, otherwise 0: any free port.
     port: u16,
 }
 
@@ -72,7 +72,7 @@ impl LoopbackAddresses {
         }
     }
 
-    /// An address of this machine that no other test listens at.
+    /// A loopback address that no other test uses.
     fn address(number: u8) -> Ipv4Addr {
         let [.., high, low] = std::process::id().to_be_bytes();
         Ipv4Addr::new(127, 64 | (high & 63), low, 1 + number)
@@ -123,7 +123,7 @@ impl HttpsFixture {
     }
 }
 
-/// As a subscriber writes it: without the port that goes without saying.
+/// The URL as a subscriber writes it: without the default port.
 fn url(receiver: &Receiver, path: &str) -> String {
     receiver.url(path).replace(":443/", "/")
 }
@@ -134,11 +134,11 @@ fn signature(body: &str) -> String {
 }
 
 #[test]
-fn who_is_vouched_for_is_asked_and_told_over_one_connection() {
+fn a_trusted_receiver_gets_handshake_and_deliveries_over_one_connection() {
     let fixture = HttpsFixture::new();
     let receiver = fixture.trusted.receiver(fixture.addresses.listener(0), None);
     let id = fixture.subscribe(&receiver);
-    wait_for("the contract", || (fixture.record(&id)["isActive"] == true).then_some(()));
+    wait_for("the handshake", || (fixture.record(&id)["isActive"] == true).then_some(()));
     assert!(receiver.requests()[0].is_acknowledge());
     for number in 0..5 {
         fixture.ingest.send_lines(&[customer("c", &number.to_string(), "Ñandú")]);
@@ -146,7 +146,7 @@ fn who_is_vouched_for_is_asked_and_told_over_one_connection() {
     }
     for request in receiver.requests() {
         assert_eq!(request.headers["svc-webhook-signature"], signature(&request.body));
-        assert_eq!(request.connection, 1, "what was opened for the Acknowledge served everything");
+        assert_eq!(request.connection, 1, "the Acknowledge's connection is reused");
     }
     assert_eq!((receiver.requests().len(), receiver.connections()), (6, 1));
     let health = get(&fixture.api, &format!("{CUSTOMERS}/webhooks/{id}/health")).json();
@@ -154,15 +154,15 @@ fn who_is_vouched_for_is_asked_and_told_over_one_connection() {
 }
 
 #[test]
-fn invoicing_has_its_echo_and_its_letters_over_https() {
+fn invoicing_handshake_and_deliveries_work_over_https() {
     let fixture = HttpsFixture::new();
     let receiver = fixture.trusted.receiver(fixture.addresses.listener(1), None);
     let body = json!({
         "uri": url(&receiver, "/api/webhooks/incoming/Invoicing"), "entity": "Bank", "action": "Created",
         "secret": "s3cret", "isPaused": false, "applicationName": "Panel", "description": "d",
     });
-    let made = send(&fixture.api, Method::POST, "/invoicing/api/webhooks", Some(&body));
-    assert_eq!(made.status, 200, "{made:?}");
+    let created = send(&fixture.api, Method::POST, "/invoicing/api/webhooks", Some(&body));
+    assert_eq!(created.status, 200, "{created:?}");
     wait_for("the echo to be accepted", || {
         (get(&fixture.api, "/invoicing/api/webhooks").json()[0]["status"] == "Effective").then_some(())
     });
@@ -173,13 +173,13 @@ fn invoicing_has_its_echo_and_its_letters_over_https() {
 }
 
 #[test]
-fn who_is_not_vouched_for_gets_nothing_and_the_history_says_why() {
+fn an_untrusted_receiver_gets_no_request_and_the_attempts_say_why() {
     let fixture = HttpsFixture::new();
-    let stranger = Authority::new("Somebody else");
+    let untrusted = Authority::new("Somebody else");
     for (number, receiver, reason) in [
         (
             2,
-            stranger.receiver(fixture.addresses.listener(2), None),
+            untrusted.receiver(fixture.addresses.listener(2), None),
             "TLS failed: the certificate's issuer is unknown",
         ),
         (
@@ -195,28 +195,28 @@ fn who_is_not_vouched_for_gets_nothing_and_the_history_says_why() {
             (health["recentAttempts"].as_array().unwrap().len() >= 2).then_some(health)
         });
         for attempt in health["recentAttempts"].as_array().unwrap() {
-            let told = attempt["reason"].as_str().unwrap();
-            assert!(told.starts_with(reason), "{told}");
+            let actual_reason = attempt["reason"].as_str().unwrap();
+            assert!(actual_reason.starts_with(reason), "{actual_reason}");
             assert_eq!((&attempt["occasion"], &attempt["status"]), (&json!("handshake"), &Value::Null));
             assert_eq!(attempt["succeeded"], false);
         }
         assert_eq!(fixture.record(&id)["isActive"], false);
-        assert!(receiver.connections() >= 2, "it was dialled");
-        assert_eq!(receiver.requests(), [], "and not a byte of a letter was sent");
+        assert!(receiver.connections() >= 2, "the service connected");
+        assert_eq!(receiver.requests(), [], "no request was sent");
     }
 }
 
 #[test]
-fn a_certificate_that_is_exchanged_for_a_bad_one_stops_deliveries_until_it_is_good() {
+fn an_untrusted_certificate_stops_deliveries_until_it_is_replaced() {
     let fixture = HttpsFixture::new();
     let receiver = fixture.trusted.receiver(fixture.addresses.listener(4), None);
     let id = fixture.subscribe(&receiver);
-    wait_for("the contract", || (fixture.record(&id)["isActive"] == true).then_some(()));
+    wait_for("the handshake", || (fixture.record(&id)["isActive"] == true).then_some(()));
     let name = receiver.address.ip().to_string();
-    receiver.set_certificate(Authority::new("Somebody else").vouches_for(&name));
+    receiver.set_certificate(Authority::new("Somebody else").server_config_for(&name));
     fixture.ingest.send_lines(&[customer("c", "1", "Ñandú")]);
     let path = format!("{CUSTOMERS}/webhooks/{id}/deliveries");
-    let waiting = wait_for("the failure in the history", || {
+    let waiting = wait_for("the failed attempt", || {
         get(&fixture.api, &path).json().as_array().unwrap().first().cloned()
     });
     assert_eq!(
@@ -226,6 +226,6 @@ fn a_certificate_that_is_exchanged_for_a_bad_one_stops_deliveries_until_it_is_go
     );
     assert!(waiting["attempts"][0]["reason"].as_str().unwrap().contains("issuer is unknown"), "{waiting}");
     assert_eq!(receiver.changes(), []);
-    receiver.set_certificate(fixture.trusted.vouches_for(&name));
+    receiver.set_certificate(fixture.trusted.server_config_for(&name));
     assert_eq!(receiver.wait_for(1)[0].record().as_deref(), Some("1"));
 }

@@ -1,4 +1,4 @@
-//! Invoicing: every entity and action, pausing, deleting, and the doubt about a host.
+//! Invoicing subscriptions: every entity and action, pausing, deleting, and the check of the receiver's host.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -37,9 +37,9 @@ fn subscription_body(entity: &str, action: &str) -> Value {
 }
 
 #[test]
-fn every_entity_offers_its_actions() {
+fn every_entity_accepts_its_actions() {
     let api = app();
-    let mut made = Vec::new();
+    let mut created = Vec::new();
     for entity in ENTITIES {
         for action in ["Created", "Updated", "Deleted"] {
             let response = send(&api, Method::POST, PATH, Some(&subscription_body(entity, action)));
@@ -56,12 +56,12 @@ fn every_entity_offers_its_actions() {
                 "applicationName": "Panel", "description": "Todo", "status": "Pending",
             });
             assert_eq!(record, expected);
-            made.push(record);
+            created.push(record);
         }
     }
-    assert_eq!(made.len(), 50);
-    assert_eq!(get(&api, PATH).json(), json!(made), "in the order of their making");
-    for record in &made {
+    assert_eq!(created.len(), 50);
+    assert_eq!(get(&api, PATH).json(), json!(created), "in order of creation");
+    for record in &created {
         let path = format!("{PATH}/{}", record["id"].as_str().unwrap());
         let deleted = send(&api, Method::DELETE, &path, None);
         assert_eq!((deleted.status, &deleted.json()["id"]), (200, &record["id"]));
@@ -71,7 +71,7 @@ fn every_entity_offers_its_actions() {
 }
 
 #[test]
-fn it_is_paused_and_resumed_by_its_owner_alone() {
+fn only_the_owner_can_pause_and_resume_a_subscription() {
     let (api, stranger) = (app(), app());
     let id = send(&api, Method::POST, PATH, Some(&subscription_body("Bank", "Updated"))).json()["id"].clone();
     let path = format!("{PATH}/{}", id.as_str().unwrap());
@@ -93,7 +93,7 @@ fn it_is_paused_and_resumed_by_its_owner_alone() {
 }
 
 #[test]
-fn the_uri_has_one_form() {
+fn the_uri_must_have_the_contracts_form() {
     let api = app();
     for uri in [
         "http://127.0.0.1:9/api/webhooks/incoming/Invoicing/",
@@ -112,28 +112,28 @@ fn the_uri_has_one_form() {
 }
 
 #[test]
-fn a_host_elsewhere_is_doubted_or_refused() {
+fn a_host_other_than_the_callers_is_flagged_or_refused() {
     for check in ["warn", "enforce"] {
         let setting = format!("delivery.host_check={check}");
         let proxies = "server.trusted_proxies=127.0.0.1";
         let set = ["--set", "egress.loopback=true", "--set", &setting, "--set", proxies];
         let server = ServeProcess::start(Installation::new(), &set);
         let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
-        let at_home = send(&api, Method::POST, PATH, Some(&subscription_body("Bank", "Updated")));
-        assert_eq!((at_home.status, at_home.json().get("doubt")), (200, None));
+        let same_host = send(&api, Method::POST, PATH, Some(&subscription_body("Bank", "Updated")));
+        assert_eq!((same_host.status, same_host.json().get("doubt")), (200, None));
         let body = subscription_body("Due", "Updated").to_string();
         let request =
             api.request(Method::POST, PATH).header("x-forwarded-for", "198.51.100.9").body(body).send();
         let audit = OperatorApi(&server).get("/audit?kind=webhook_doubted").json();
-        let told = audit.to_string();
+        let audit_text = audit.to_string();
         if check == "enforce" {
             request.problem(400);
             assert_eq!(request.json()["errors"][0]["code"], "foreign_host");
-            assert!(!told.contains("198.51.100.9"), "{told}");
+            assert!(!audit_text.contains("198.51.100.9"), "{audit_text}");
         } else {
             let doubt = request.json()["doubt"].as_str().unwrap().to_owned();
             assert!(doubt.contains("198.51.100.9"), "{doubt}");
-            assert!(told.contains(&doubt), "{told}");
+            assert!(audit_text.contains(&doubt), "{audit_text}");
         }
     }
 }

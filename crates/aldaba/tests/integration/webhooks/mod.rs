@@ -1,4 +1,4 @@
-//! The management of webhooks, both families, as integrators call it: through the gate, over real HTTP.
+//! Webhook management and deliveries of both families, over real HTTP through the gateway.
 
 mod accounting;
 mod authorization;
@@ -19,11 +19,11 @@ use serde_json::{Value, json};
 
 use crate::harness::{ApiFixture, HttpResponse, Installation, ServeProcess, SubscriptionKeys};
 
-/// Nobody listens there.
+/// No server listens there.
 const URL: &str = "http://127.0.0.1:9/hook";
-const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
+const NIL_ID: &str = "00000000-0000-0000-0000-000000000000";
 
-/// A server whose receivers may live on this machine.
+/// A server that may call receivers on loopback.
 fn webhook_server() -> &'static ServeProcess {
     static SERVER: OnceLock<ServeProcess> = OnceLock::new();
     SERVER.get_or_init(|| {
@@ -42,12 +42,12 @@ fn keys() -> &'static SubscriptionKeys {
     KEYS.get_or_init(|| SubscriptionKeys::new(webhook_server(), &[]))
 }
 
-/// An application with a tenant of its own.
+/// An application with its own tenant.
 fn app() -> ApiFixture<'static> {
     ApiFixture::on(webhook_server(), keys())
 }
 
-/// The 19 prefixes, as the contract has them, and one name of an event of each.
+/// The contract's 19 prefixes, each with the name of one of its events.
 const PREFIXES: [(&str, &str); 19] = [
     ("/accounting/api/accounts", "Svc.ACC.Accounts.AccountDisabled"),
     ("/accounting/api/charges", "Svc.ACC.Charges.ChargeDeleted"),
@@ -80,7 +80,7 @@ const PREFIXES: [(&str, &str); 19] = [
 ];
 const CUSTOMERS: &str = "/accounting/api/customers";
 
-/// A call as the contract has it, with the context `none`.
+/// Sends a request with the context `none`, as the contract prescribes.
 fn send(api: &ApiFixture<'_>, method: Method, path: &str, body: Option<&Value>) -> HttpResponse {
     let request =
         api.request(method, path).header("context", "none").header("content-type", "application/json");
@@ -100,17 +100,17 @@ fn subscription_body(event: &str) -> Value {
     })
 }
 
-/// A done operation; tells the webhook's id.
+/// Asserts that the operation succeeded with this state; returns the webhook's id.
 #[track_caller]
 fn expect_state(response: &HttpResponse, state: u64) -> String {
     assert_eq!(response.status, 200, "{response:?}");
-    let told = response.json();
-    let id = told["webhookId"].as_str().unwrap().to_owned();
-    assert_eq!(told, json!({"responseState": state, "webhookId": id, "errors": []}));
+    let result = response.json();
+    let id = result["webhookId"].as_str().unwrap().to_owned();
+    assert_eq!(result, json!({"responseState": state, "webhookId": id, "errors": []}));
     id
 }
 
-/// A refused operation: also an error body.
+/// Asserts that the operation was refused, with the members of the error body.
 #[track_caller]
 fn expect_refusal(response: &HttpResponse, status: u16, webhook: &str, code: &str) {
     assert_eq!(
@@ -118,9 +118,16 @@ fn expect_refusal(response: &HttpResponse, status: u16, webhook: &str, code: &st
         (status, "application/json"),
         "{response:?}"
     );
-    let told = response.json();
-    assert_eq!((&told["statusCode"], &told["message"]), (&json!(status), &told["errors"][0]["message"]));
-    assert_eq!((&told["responseState"], &told["webhookId"]), (&json!(1), &json!(webhook)), "{response:?}");
-    assert_eq!(told["errors"][0]["code"], code, "{response:?}");
-    assert_eq!(told["requestId"], response.header("x-request-id"));
+    let result = response.json();
+    assert_eq!(
+        (&result["statusCode"], &result["message"]),
+        (&json!(status), &result["errors"][0]["message"])
+    );
+    assert_eq!(
+        (&result["responseState"], &result["webhookId"]),
+        (&json!(1), &json!(webhook)),
+        "{response:?}"
+    );
+    assert_eq!(result["errors"][0]["code"], code, "{response:?}");
+    assert_eq!(result["requestId"], response.header("x-request-id"));
 }

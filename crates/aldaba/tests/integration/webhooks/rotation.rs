@@ -1,4 +1,4 @@
-//! A secret is rotated: the contract's signature is the new one's at once, and the standard one is both's for a while.
+//! Secret rotation: the contract's signature uses the new secret at once, the standard one both during the overlap.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -24,9 +24,9 @@ fn mac(key: &[u8], parts: &[&str]) -> Vec<u8> {
     hmac::sign(&key, parts.concat().as_bytes()).as_ref().to_vec()
 }
 
-/// The letter is signed with the first secret in the contract's way, and with all of them in the standard one.
+/// Asserts the signatures: the contract's with the first secret, the standard one with all of them.
 #[track_caller]
-fn is_signed(request: &ReceivedRequest, header: &str, secrets: &[&str]) {
+fn assert_signed(request: &ReceivedRequest, header: &str, secrets: &[&str]) {
     let hex = domain::secret::hex(&mac(secrets[0].as_bytes(), &[&request.body])).to_uppercase();
     assert_eq!(request.headers[header], format!("sha256={hex}"), "{header}");
     let (id, at) = (&request.headers["webhook-id"], &request.headers["webhook-timestamp"]);
@@ -38,7 +38,7 @@ fn is_signed(request: &ReceivedRequest, header: &str, secrets: &[&str]) {
     assert_eq!(request.headers["webhook-signature"], expected.join(" "));
 }
 
-/// Two webhooks, one of each family, at one receiver; and who may call for them.
+/// Two webhooks, one of each family, with one receiver, and the credentials to manage them.
 struct RotationFixture {
     server: ServeProcess,
     receiver: Receiver,
@@ -64,8 +64,8 @@ impl RotationFixture {
                 "uri": receiver.url("/api/webhooks/incoming/Invoicing"), "entity": "Bank", "action": "Created",
                 "secret": OLD, "isPaused": false, "applicationName": "Panel", "description": "d",
             });
-            let made = send(&api, Method::POST, INVOICING, Some(&body)).json();
-            wait_for("both contracts", || {
+            let created = send(&api, Method::POST, INVOICING, Some(&body)).json();
+            wait_for("both handshakes", || {
                 let accounting = get(&api, &format!("{CUSTOMERS}/webhooks/{accounting}")).json();
                 let invoicing = &get(&api, INVOICING).json()[0];
                 (accounting["isActive"] == true && invoicing["status"] == "Effective").then_some(())
@@ -74,7 +74,7 @@ impl RotationFixture {
                 api.credentials(),
                 api.sign_in.tenants[0].clone(),
                 accounting,
-                made["id"].as_str().unwrap().to_owned(),
+                created["id"].as_str().unwrap().to_owned(),
             )
         };
         Self { server, receiver, credentials, tenant, accounting, invoicing }
@@ -98,48 +98,48 @@ impl RotationFixture {
         }
     }
 
-    /// A change for each of the two arrives, signed with these.
+    /// Asserts that a change for each of the two webhooks is delivered, signed with these secrets.
     #[track_caller]
-    fn tells(&self, record: &str, secrets: &[&str]) {
+    fn assert_delivers(&self, record: &str, secrets: &[&str]) {
         let lines = [customer("c", record, "Ñandú"), bank(record, "Caja Rural")];
         assert_eq!(self.server.ingest_client(&self.tenant).send_lines(&lines).counts(), (2, 0));
-        let came = wait_for("both letters", || {
-            let mut came = self.receiver.changes();
-            came.retain(|request| request.record().as_deref() == Some(record));
-            (came.len() == 2).then_some(came)
+        let received = wait_for("both deliveries", || {
+            let mut received = self.receiver.changes();
+            received.retain(|request| request.record().as_deref() == Some(record));
+            (received.len() == 2).then_some(received)
         });
-        for request in came {
+        for request in received {
             let is_accounting = request.target == "/hook";
             let header = if is_accounting { "svc-webhook-signature" } else { "ms-signature" };
-            is_signed(&request, header, secrets);
+            assert_signed(&request, header, secrets);
         }
     }
 }
 
 #[test]
-fn the_new_secret_signs_at_once_and_the_old_one_beside_it_for_the_overlap() {
+fn the_new_secret_signs_at_once_and_the_old_one_during_the_overlap() {
     let fixture = RotationFixture::new(Installation::new());
-    fixture.tells("before", &[OLD]);
+    fixture.assert_delivers("before", &[OLD]);
     fixture.rotate(&json!({"secret": NEW, "overlapHours": 1}));
-    fixture.tells("within", &[NEW, OLD]);
+    fixture.assert_delivers("within", &[NEW, OLD]);
     fixture.rotate(&json!({"secret": NEWEST, "overlapHours": 1}));
-    fixture.tells("again", &[NEWEST, NEW]);
+    fixture.assert_delivers("again", &[NEWEST, NEW]);
     fixture.rotate(&json!({"secret": OLD, "overlapHours": 0}));
-    fixture.tells("without", &[OLD]);
+    fixture.assert_delivers("without", &[OLD]);
 }
 
-/// An hour is more than a test can wait, so it is the store that is told that it has passed.
+/// A test cannot wait an hour, so it moves the end of the overlap in the database.
 #[test]
-fn when_the_overlap_ends_one_signature_is_left() {
+fn after_the_overlap_only_the_new_secret_signs() {
     let database = Database::create();
     let mut fixture = RotationFixture::new(Installation::with_store(&database.url()));
     fixture.rotate(&json!({"secret": NEW, "overlapHours": 1}));
-    fixture.tells("within", &[NEW, OLD]);
+    fixture.assert_delivers("within", &[NEW, OLD]);
     fixture.server = ServeProcess::with_settings(fixture.server.stop(), &SETTINGS);
-    fixture.tells("after a restart", &[NEW, OLD]);
+    fixture.assert_delivers("after a restart", &[NEW, OLD]);
     let installation = fixture.server.stop();
     let hour = 36_000_000_000_u64;
     database.execute(&format!("UPDATE webhooks SET old_secret_until = old_secret_until - {hour}"));
     fixture.server = ServeProcess::with_settings(installation, &SETTINGS);
-    fixture.tells("after the hour", &[NEW]);
+    fixture.assert_delivers("after the hour", &[NEW]);
 }

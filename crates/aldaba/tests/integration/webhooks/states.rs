@@ -1,4 +1,4 @@
-//! The contract's transitions, as subscriber and receiver see them: what is told in which state, and what no longer is.
+//! The contract's state transitions, as subscriber and receiver see them: which events each state delivers.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -7,7 +7,7 @@ use super::delivery_fixture::{DeliveryFixture, INVOICING};
 use super::{CUSTOMERS, expect_refusal, expect_state, get, send};
 use crate::harness::{ReceivedRequest, Receiver, bank, change_line, charge, customer, wait_for};
 
-/// Subscribes to these kinds at a path of the stage's receiver, and waits for the contract.
+/// Subscribes a path of the fixture's receiver to these events, and waits for the handshake.
 fn subscribe(fixture: &DeliveryFixture, prefix: &str, path: &str, names: &[&str]) -> String {
     let id = expect_state(
         &send(
@@ -18,7 +18,7 @@ fn subscribe(fixture: &DeliveryFixture, prefix: &str, path: &str, names: &[&str]
         ),
         3,
     );
-    wait_for("the contract", || {
+    wait_for("the handshake", || {
         (get(&fixture.api, &format!("{prefix}/webhooks/{id}")).json()["isActive"] == true).then_some(())
     });
     id
@@ -31,8 +31,8 @@ fn body(fixture: &DeliveryFixture, path: &str, names: &[&str]) -> Value {
     })
 }
 
-/// What was told at a path: record and kind, in the order in which it came.
-fn told(fixture: &DeliveryFixture, path: &str) -> Vec<(String, String)> {
+/// The deliveries at a path: record and event type, in order of arrival.
+fn delivered(fixture: &DeliveryFixture, path: &str) -> Vec<(String, String)> {
     let at = |request: &ReceivedRequest| request.target == path;
     let kind =
         |request: &ReceivedRequest| request.json()["EventType"]["EventType"].as_str().unwrap().to_owned();
@@ -45,17 +45,17 @@ fn told(fixture: &DeliveryFixture, path: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// The kinds of what was told at a path, once so much was.
+/// Waits for `count` deliveries at a path; returns their event types.
 #[track_caller]
 fn kinds(fixture: &DeliveryFixture, path: &str, count: usize) -> Vec<String> {
-    wait_for("what is told", || Some(told(fixture, path)).filter(|all| all.len() >= count))
+    wait_for("the deliveries", || Some(delivered(fixture, path)).filter(|all| all.len() >= count))
         .into_iter()
         .map(|(_, kind)| kind)
         .collect()
 }
 
 #[test]
-fn every_later_event_of_the_subscribed_types_is_told_and_no_other() {
+fn only_later_events_of_the_subscribed_types_are_delivered() {
     let fixture = DeliveryFixture::new();
     let customers = |kinds: &[&str]| -> Vec<String> {
         kinds.iter().map(|kind| format!("Svc.ACC.Customers.{kind}")).collect()
@@ -89,11 +89,11 @@ fn every_later_event_of_the_subscribed_types_is_told_and_no_other() {
     assert_eq!(kinds(&fixture, "/ends", 2), ["CustomerDisabled", "ErrorOccurred"]);
     let charges = ["ChargeCreated", "ChargeUpdated", "ErrorOccurred", "ChargeDeleted"];
     assert_eq!(kinds(&fixture, "/charges", 4), charges);
-    assert_eq!(fixture.receiver.changes().len(), 14, "and nothing else to anybody");
+    assert_eq!(fixture.receiver.changes().len(), 14, "no other deliveries");
 }
 
 #[test]
-fn who_has_unsubscribed_hears_nothing_more() {
+fn an_unsubscribed_webhook_gets_no_more_events() {
     let fixture = DeliveryFixture::new();
     let names = ["Svc.ACC.Customers.CustomerCreated"];
     let id = subscribe(&fixture, CUSTOMERS, "/gone", &names);
@@ -103,26 +103,29 @@ fn who_has_unsubscribed_hears_nothing_more() {
     assert_eq!(fixture.record(&id)["isActive"], false);
     fixture.put("1", "unheard");
     let again = subscribe(&fixture, CUSTOMERS, "/gone", &names);
-    assert_ne!(again, id, "a later subscribe makes a new webhook");
+    assert_ne!(again, id, "a later subscribe creates a new webhook");
     fixture.put("2", "heard");
-    let came = fixture.receiver.wait_for(1);
-    assert_eq!((came[0].record().as_deref(), &came[0].json()["WebhookId"]), (Some("2"), &json!(again)));
+    let received = fixture.receiver.wait_for(1);
+    assert_eq!(
+        (received[0].record().as_deref(), &received[0].json()["WebhookId"]),
+        (Some("2"), &json!(again))
+    );
     let status = json!({"webhookId": id, "enable": true});
     let enable = send(&fixture.api, Method::PUT, &format!("{CUSTOMERS}/webhooks/status/{id}"), Some(&status));
-    assert_ne!(enable.status, 200, "what is unsubscribed is so finally: {enable:?}");
+    assert_ne!(enable.status, 200, "unsubscribing is permanent: {enable:?}");
     assert_eq!(fixture.record(&id)["isActive"], false);
 }
 
 #[test]
-fn it_can_be_deleted_from_every_state() {
+fn a_webhook_can_be_deleted_from_every_state() {
     let fixture = DeliveryFixture::new();
     fixture
         .receiver
         .respond_with(|request| Some((if request.target == "/awaiting" { 500 } else { 200 }, "")));
     let awaiting = fixture.subscribe("/awaiting");
-    let active = fixture.contracted("/active");
-    let disabled = fixture.contracted("/disabled");
-    fixture.status(&disabled, false);
+    let active = fixture.active_webhook("/active");
+    let disabled = fixture.active_webhook("/disabled");
+    fixture.set_enabled(&disabled, false);
     let names = ["Svc.ACC.Customers.CustomerCreated"];
     let unsubscribed = subscribe(&fixture, CUSTOMERS, "/unsubscribed", &names);
     let subscription_body = body(&fixture, "/unsubscribed", &names);
@@ -135,7 +138,7 @@ fn it_can_be_deleted_from_every_state() {
         ),
         4,
     );
-    let given_up = fixture.contracted("/given-up");
+    let given_up = fixture.active_webhook("/given-up");
     fixture.receiver.respond_with(|request| Some((if request.target == "/active" { 200 } else { 500 }, "")));
     fixture.put("1", "fails there");
     fixture.wait_active(&given_up, false);
@@ -153,16 +156,16 @@ fn it_can_be_deleted_from_every_state() {
     let before = fixture.receiver.requests().len();
     fixture.receiver.respond_with(|_| Some((200, "")));
     fixture.put("2", "for nobody");
-    let last = fixture.contracted("/last");
+    let last = fixture.active_webhook("/last");
     fixture.put("3", "for the last");
     fixture.receiver.wait_for(1);
-    wait_for("the last", || (!told(&fixture, "/last").is_empty()).then_some(()));
+    wait_for("the last webhook's delivery", || (!delivered(&fixture, "/last").is_empty()).then_some(()));
     let later = fixture.receiver.requests().split_off(before);
     assert!(later.iter().all(|request| request.json()["WebhookId"] == last), "{later:?}");
 }
 
 #[test]
-fn a_change_of_url_awaits_a_contract_there_from_every_state() {
+fn a_change_of_url_requires_a_new_handshake_from_every_state() {
     let fixture = DeliveryFixture::new();
     let names = ["Svc.ACC.Customers.CustomerCreated", "Svc.ACC.Customers.CustomerUpdated"];
     let awaiting = {
@@ -174,7 +177,7 @@ fn a_change_of_url_awaits_a_contract_there_from_every_state() {
         .respond_with(|request| Some((if request.target == "/awaiting" { 500 } else { 200 }, "")));
     let active = subscribe(&fixture, CUSTOMERS, "/active", &names);
     let disabled = subscribe(&fixture, CUSTOMERS, "/disabled", &names);
-    fixture.status(&disabled, false);
+    fixture.set_enabled(&disabled, false);
     let given_up = subscribe(&fixture, CUSTOMERS, "/given-up", &names);
     fixture.receiver.respond_with(|request| Some((if request.target == "/active" { 200 } else { 500 }, "")));
     fixture.put("1", "fails there");
@@ -185,18 +188,18 @@ fn a_change_of_url_awaits_a_contract_there_from_every_state() {
         let moved = json!({"webhookId": id, "url": other.url(&format!("/{id}"))});
         let path = format!("{CUSTOMERS}/webhooks/change/{id}");
         assert_eq!(&expect_state(&send(&fixture.api, Method::PUT, &path, Some(&moved)), 6), id);
-        assert_eq!(fixture.record(id)["isActive"], false, "until it is accepted there");
+        assert_eq!(fixture.record(id)["isActive"], false, "until the new receiver accepts the handshake");
     }
-    fixture.status(&disabled, true);
+    fixture.set_enabled(&disabled, true);
     other.respond_with(|_| Some((200, "")));
     for id in [&awaiting, &active, &disabled, &given_up] {
         fixture.wait_active(id, true);
         let first = other.requests().into_iter().find(|request| request.target == format!("/{id}")).unwrap();
         assert!(first.is_acknowledge(), "{first:?}");
     }
-    // What the service had given up on goes on where it was; who let it rest, from the next event on.
+    // A webhook that the service disabled resumes where it stopped; one that its owner disabled, at the next event.
     fixture.put("2", "for all");
-    let heard = |id: &str| {
+    let received_records = |id: &str| {
         let mut all = other.changes();
         all.retain(|request| request.json()["WebhookId"] == id);
         all.iter().filter_map(ReceivedRequest::record).collect::<Vec<_>>()
@@ -204,12 +207,12 @@ fn a_change_of_url_awaits_a_contract_there_from_every_state() {
     for (id, records) in
         [(&awaiting, &["2"][..]), (&active, &["2"]), (&disabled, &["2"]), (&given_up, &["1", "2"])]
     {
-        wait_for("what is meant for it", || (heard(id) == records).then_some(()));
+        wait_for("its events", || (received_records(id) == records).then_some(()));
     }
 }
 
 #[test]
-fn an_invoicing_subscription_is_paused_resumed_and_ended() {
+fn an_invoicing_subscription_is_paused_resumed_and_deleted() {
     let fixture = DeliveryFixture::new();
     let id = fixture.subscribe_invoicing("Created");
     fixture.wait_invoicing(&id, "Effective");
@@ -234,7 +237,7 @@ fn an_invoicing_subscription_is_paused_resumed_and_ended() {
 }
 
 #[test]
-fn invoicing_is_given_up_too_and_resumes_from_the_first_event_not_delivered() {
+fn a_disabled_invoicing_subscription_resumes_at_the_first_undelivered_event() {
     let fixture = DeliveryFixture::new();
     let id = fixture.subscribe_invoicing("Created");
     fixture.wait_invoicing(&id, "Effective");
@@ -247,9 +250,9 @@ fn invoicing_is_given_up_too_and_resumes_from_the_first_event_not_delivered() {
     let resumed =
         send(&fixture.api, Method::PUT, &format!("{INVOICING}/{id}"), Some(&json!({"isPaused": false})));
     assert_eq!(resumed.json()["status"], "Effective", "{resumed:?}");
-    wait_for("both", || {
-        let came: Vec<_> =
+    wait_for("both events", || {
+        let received: Vec<_> =
             fixture.receiver.changes().split_off(tries).iter().filter_map(ReceivedRequest::record).collect();
-        (came.contains(&"1".into()) && came.contains(&"2".into())).then_some(())
+        (received.contains(&"1".into()) && received.contains(&"2".into())).then_some(())
     });
 }

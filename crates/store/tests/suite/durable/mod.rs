@@ -1,57 +1,57 @@
-//! What holds for the two stores that keep what they are given when the program ends.
+//! Tests of the two stores that keep their data when the program ends: SQLite and PostgreSQL.
 
 mod backup;
-mod cluster;
-mod companions;
-mod damage;
-mod full_disk;
 mod migrations;
-mod nodes;
 mod old_backups;
-mod outage;
-mod plain_text;
+mod postgres_cluster;
+mod postgres_nodes;
+mod postgres_outage;
+mod purged_rows;
+mod refused_restores;
 mod rows;
 mod schema;
-mod traces;
-mod views;
+mod secrets_at_rest;
+mod sqlite_file;
+mod sqlite_full_disk;
+mod sqlite_snapshots;
 
-/// Stories for both durable stores.
-macro_rules! durable_stories {
+/// Declares tests that both durable stores must pass.
+macro_rules! tests_on_durable_stores {
     ($($all:tt)*) => {
-        play_on! { sqlite, Kind::Sqlite; $($all)* }
-        play_on! { postgres, Kind::Postgres; $($all)* }
+        tests_on! { sqlite, StoreKind::Sqlite; $($all)* }
+        tests_on! { postgres, StoreKind::Postgres; $($all)* }
     };
 }
 
-durable_stories! {
+tests_on_durable_stores! {
     migrations {
-        a_store_is_opened_again_as_it_was,
-        a_newer_schema_is_refused_and_left_alone,
-        a_store_of_before_sign_in_keeps_what_it_had,
-        those_who_open_an_empty_store_at_once_all_succeed,
-        what_is_no_store_is_told,
+        reopened_store_is_unchanged,
+        newer_schema_is_refused_and_unchanged,
+        schema_1_store_is_migrated_with_its_rows,
+        concurrent_opens_of_an_empty_store_succeed,
+        invalid_locations_are_reported,
     }
     backup {
-        a_backup_restores_into_sqlite,
-        a_backup_restores_into_postgres,
-        a_backup_is_of_one_moment,
+        backup_restores_into_sqlite,
+        backup_restores_into_postgres,
+        backup_is_one_snapshot,
     }
     old_backups {
-        a_backup_of_schema_6_restores,
+        backup_of_schema_6_is_restored,
     }
-    damage {
-        a_damaged_backup_is_refused,
-        only_an_empty_store_takes_a_backup,
-        another_master_key_restores_nothing,
-        another_schema_is_refused,
-        a_backup_that_was_cut_short_is_never_whole,
+    refused_restores {
+        damaged_backup_is_refused,
+        restore_needs_an_empty_store,
+        restore_needs_the_same_master_key,
+        backup_of_a_newer_schema_is_refused,
+        interrupted_backup_is_damaged,
     }
-    traces {
-        an_erased_tenant_leaves_no_rows,
-        a_deleted_company_leaves_no_rows,
-        what_changes_nothing_writes_nothing,
+    purged_rows {
+        erased_tenant_leaves_no_rows,
+        deleted_company_leaves_no_rows,
+        unchanged_batch_writes_no_rows,
     }
-    plain_text {
-        no_secret_lies_in_plain_text,
+    secrets_at_rest {
+        no_secret_is_stored_in_plain_text,
     }
 }

@@ -1,4 +1,4 @@
-//! Backups of an earlier schema restore into a store of today.
+//! Backups of an earlier schema can be restored into a current store.
 
 use std::fs::File;
 
@@ -8,17 +8,17 @@ use store::{Archive, CellValue, FIRST_REVISION, Result};
 use tokio::sync::mpsc;
 
 use super::backup::restore;
-use super::rows::{furnish, rows};
-use crate::suite::stage::{Ground, Stage, the_key};
+use super::rows::{fill_every_table, rows};
+use crate::suite::fixture::{Fixture, Storage, master_key};
 
 /// Tables that have a revision, as their last column, since schema 7.
 const WITH_REVISION: [&str; 4] = ["tenants", "users", "clients", "subscriptions"];
 
-/// A store of today that gives out its rows as one of schema 6.
-struct SchemaSix<'a>(&'a dyn Archive);
+/// The archive of a current store, with its rows in the form of schema 6.
+struct Schema6Archive<'a>(&'a dyn Archive);
 
 #[async_trait]
-impl Archive for SchemaSix<'_> {
+impl Archive for Schema6Archive<'_> {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let (sender, mut chunks) = mpsc::channel::<RowChunk>(4);
         let forward = async {
@@ -57,17 +57,17 @@ impl Archive for SchemaSix<'_> {
     }
 }
 
-pub(crate) async fn a_backup_of_schema_6_restores(stage: Stage) {
-    furnish(&stage).await;
+pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
+    fill_every_table(&fixture).await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");
-    let old = SchemaSix(stage.handle.archive());
-    let summary = archive::write(&old, File::create(&path).unwrap(), stage.now()).await.unwrap();
-    let ground = Ground::fresh(stage.kind).await;
-    let target = ground.open(stage.ports(&the_key())).await.unwrap();
+    let old = Schema6Archive(fixture.handle.archive());
+    let summary = archive::write(&old, File::create(&path).unwrap(), fixture.now()).await.unwrap();
+    let storage = Storage::create(fixture.kind).await;
+    let target = storage.open(fixture.ports(&master_key())).await.unwrap();
     restore(&path, &summary, target.archive()).await.unwrap();
 
-    let (mut before, after) = (rows(stage.handle.archive()).await, rows(target.archive()).await);
+    let (mut before, after) = (rows(fixture.handle.archive()).await, rows(target.archive()).await);
     for table in WITH_REVISION {
         let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
         for row in before.get_mut(table).unwrap() {

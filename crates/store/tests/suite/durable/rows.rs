@@ -1,4 +1,4 @@
-//! Every row of a store as its archive gives it out, and a store that has rows in every table.
+//! Reads every row of a store through its archive, and fills every table of a store.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,16 +10,17 @@ use store::{
 };
 use tokio::sync::mpsc;
 
-use crate::suite::applications::{client, subscription};
-use crate::suite::codes::{chosen, code, grant, makes, ours, taking};
-use crate::suite::desk::{Desk, company, customer, delete, disable, entity, journal, payroll};
+use crate::suite::clients::{client, subscription};
+use crate::suite::codes::{approve, code, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
-use crate::suite::refresh::rotation;
-use crate::suite::secrets::signing_key;
-use crate::suite::sessions::{begun, session};
-use crate::suite::stage::Stage;
+use crate::suite::fixture::Fixture;
+use crate::suite::refresh_tokens::rotation;
+use crate::suite::sessions::{session, sign_in_entry};
+use crate::suite::signing_keys::signing_key;
+use crate::suite::test_tenant::{TestTenant, company, customer, delete, disable, entity, journal, payroll};
 use crate::suite::webhook_fixtures::{
-    body, contracted, delivered, failed, found, in_trouble, made, point, retry, written,
+    active_webhook, add_lanes_and_replay, create_webhook, failed_attempt, find_webhook, new_checkpoint,
+    new_webhook, retry, successful_delivery, write_checkpoint,
 };
 
 pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<CellValue>>>;
@@ -37,77 +38,79 @@ pub(crate) async fn rows(archive: &dyn Archive) -> Rows {
     rows
 }
 
-/// Puts something into every table, with texts that are easily broken; gives the desk of its busiest tenant.
-pub(crate) async fn furnish(stage: &Stage) -> Desk {
-    let (store, now) = (&stage.store, stage.now());
-    let (desk, erased) = (stage.desk().await, stage.desk().await);
+/// Writes rows into every table, with characters that a store could damage; returns the tenant with the most rows.
+pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
+    let (store, now) = (&fixture.store, fixture.now());
+    let (tenant, erased) = (fixture.add_tenant().await, fixture.add_tenant().await);
     erased.accept([company("c1")]).await;
-    desk.accept([
-        company("c1"),
-        company("c2"),
-        payroll(1, "Ñ \"1\"", None),
-        entity("Bank", "b1", r#"{"a":"\u0001\\"}"#),
-    ])
-    .await;
-    desk.accept((0..1100).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
-    desk.accept([customer("c1", "k1", "🗝️"), disable(customer("c1", "k1", "")), journal("c2", "j1", "{}")])
+    tenant
+        .accept([
+            company("c1"),
+            company("c2"),
+            payroll(1, "Ñ \"1\"", None),
+            entity("Bank", "b1", r#"{"a":"\u0001\\"}"#),
+        ])
         .await;
-    desk.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
-    let import = desk.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
+    tenant.accept((0..1100).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
+    tenant
+        .accept([customer("c1", "k1", "🗝️"), disable(customer("c1", "k1", "")), journal("c2", "j1", "{}")])
+        .await;
+    tenant.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
+    let import = tenant.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();
 
-    store.add_user(&user(stage, "maria"), &[]).await.unwrap();
-    store.add_membership(&membership(stage, "m1", "maria", &desk.tenant)).await.unwrap();
-    store.add_client(&client(stage, "erp"), &Secret::new("client-secret-1")).await.unwrap();
+    store.add_user(&user(fixture, "maria"), &[]).await.unwrap();
+    store.add_membership(&membership(fixture, "m1", "maria", &tenant.id)).await.unwrap();
+    store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1")).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };
-    store.set_client_secret(&client(stage, "erp").id, &second).await.unwrap();
+    store.set_client_secret(&client(fixture, "erp").id, &second).await.unwrap();
     let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
-    store.add_subscription(&subscription(stage, "s1"), &keys.0, &keys.1).await.unwrap();
+    store.add_subscription(&subscription(fixture, "s1"), &keys.0, &keys.1).await.unwrap();
     let route = "/accounting/api/customers".to_owned();
     let calls =
-        CallCount { subscription: subscription(stage, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
-    let used = KeyLastUse { key: keys.0.clone(), at: stage.now() };
+        CallCount { subscription: subscription(fixture, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
+    let used = KeyLastUse { key: keys.0.clone(), at: fixture.now() };
     store.record_usage(&[calls], &[used]).await.unwrap();
     store.register_node(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
-    store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
+    store.rotate_key(&subscription(fixture, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
 
     let (used, waiting) = (Secret::new("code-1"), Secret::new("code-2"));
-    store.store_code(&used, &code(now), &chosen(), now).await.unwrap();
-    store.store_code(&waiting, &code(now), &chosen(), now).await.unwrap();
-    let judge = makes(&grant("g1", now), Some(("token-1", later(now))));
-    store.take_code(&taking(&used, &ours(), now), judge).await.unwrap();
+    store.store_code(&used, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&waiting, &code(now), &membership_id(), now).await.unwrap();
+    let decision = approve(&grant("g1", now), Some(("token-1", later(now))));
+    store.take_code(&exchange(&used, &our_client(), now), decision).await.unwrap();
     store.rotate_refresh(&rotation(1, now)).await.unwrap();
     store.add_signing_key(&signing_key("kid-1", now), None).await.unwrap();
     let cookie = Secret::new("session-1");
-    store.begin_session(&cookie, &session("maria", now), None, &begun("maria", now)).await.unwrap();
+    store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
-    furnish_webhooks(stage, &desk).await;
-    store.erase_tenant(&erased.tenant).await.unwrap();
-    desk
+    fill_webhooks(fixture, &tenant).await;
+    store.erase_tenant(&erased.id).await.unwrap();
+    tenant
 }
 
-/// Webhooks with every column set in one or another, lanes, replays and a history.
-async fn furnish_webhooks(stage: &Stage, desk: &Desk) {
-    let (store, now) = (&stage.store, stage.now());
-    let first = contracted(stage, desk, "first").await;
+/// Adds webhooks that together set every column, with lanes, replays and history.
+async fn fill_webhooks(fixture: &Fixture, tenant: &TestTenant) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let first = active_webhook(fixture, tenant, "first").await;
     let rotate = WebhookChange::RotateSecret {
         secret: Secret::new("webhook-secret second"),
         previous_valid_until: later(now),
     };
     store.change_webhook(first.id, None, rotate).await.unwrap();
-    let rotated = found(store, first.id).await;
-    in_trouble(stage, &rotated).await;
-    let mut told = point(store, &rotated).await;
-    told.event_gap = Some(EventGap { at: now, after: 1, through: 2 });
-    told.disabled = Some("24 h".into());
-    told.attempts = vec![failed(3, 1, now)];
-    told.delivered = vec![delivered(4, now, 7), delivered(5, later(now), 8)];
-    written(store, told).await;
-    let other = made(store, body(stage, desk, "other")).await;
-    let mut failing = point(store, &other).await;
+    let rotated = find_webhook(store, first.id).await;
+    add_lanes_and_replay(fixture, &rotated).await;
+    let mut checkpoint = new_checkpoint(store, &rotated).await;
+    checkpoint.event_gap = Some(EventGap { at: now, after: 1, through: 2 });
+    checkpoint.disabled = Some("24 h".into());
+    checkpoint.attempts = vec![failed_attempt(3, 1, now)];
+    checkpoint.delivered = vec![successful_delivery(4, now, 7), successful_delivery(5, later(now), 8)];
+    write_checkpoint(store, checkpoint).await;
+    let other = create_webhook(store, new_webhook(fixture, tenant, "other")).await;
+    let mut failing = new_checkpoint(store, &other).await;
     failing.handshake = Some(HandshakeStep::Failed { number: 1, retry: retry(1, now) });
-    written(store, failing).await;
+    write_checkpoint(store, failing).await;
     store.change_webhook(other.id, None, WebhookChange::Unsubscribe).await.unwrap();
     store.change_webhook(other.id, None, WebhookChange::Delete).await.unwrap();
 }

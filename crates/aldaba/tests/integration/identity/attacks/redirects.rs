@@ -189,18 +189,18 @@ fn end_session_path(fixture: &SignInFixture<'_>, uri: &str) -> String {
 #[test]
 fn open_redirect_after_sign_out_is_refused() {
     let fixture = attack_fixture(1, &["--post-logout-uri", BYE]);
-    let (signed_in_browser, nobody) = (fixture.signed_in_browser(), fixture.browser());
-    let gone = nobody.get(&end_session_path(&fixture, BYE));
+    let (signed_in_browser, signed_out_browser) = (fixture.signed_in_browser(), fixture.browser());
+    let gone = signed_out_browser.get(&end_session_path(&fixture, BYE));
     assert_eq!((gone.status, gone.location()), (302, "https://app.example/bye?state=s"));
     let mut wrong = similar_uris(BYE);
     wrong.extend(["https://evil.example/".into(), CALLBACK.into()]);
     for uri in wrong {
-        for browser in [&signed_in_browser, &nobody] {
+        for browser in [&signed_in_browser, &signed_out_browser] {
             browser.get(&end_session_path(&fixture, &uri)).assert_error_page();
         }
     }
     let unnamed = encode_form(&[("post_logout_redirect_uri", BYE)]);
-    nobody.get(&format!("/auth/core/connect/endsession?{unnamed}")).assert_error_page();
+    signed_out_browser.get(&format!("/auth/core/connect/endsession?{unnamed}")).assert_error_page();
     assert!(is_signed_in(&signed_in_browser));
     fixture.server.assert_healthy();
 }

@@ -1,4 +1,4 @@
-//! Payroll companies by filter and order: what matches, in which order, on which page, out of how many.
+//! Payroll companies by filter and order: matches, order, pages and totals.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -9,52 +9,53 @@ use domain::TenantId;
 use serde_json::Value;
 use store::{Page, PayrollQuery, RecordBodies, StoreError};
 
-use super::desk::{Desk, company, delete, payroll, payroll_with};
-use super::stage::Stage;
+use super::fixture::Fixture;
+use super::test_tenant::{TestTenant, company, delete, payroll, payroll_with};
 
 fn codes(page: &Page) -> Vec<u64> {
     let read = |body: &str| serde_json::from_str::<Value>(body).unwrap()["companyCode"].as_u64().unwrap();
     page.bodies.iter().map(read).collect()
 }
 
-/// The codes of all that match, in order.
-async fn ordered(desk: &Desk, filter: &str, order: &str) -> Vec<u64> {
-    let page = desk.payroll_page(filter, order, 0, usize::MAX).await;
+/// The codes of all matching companies, in order.
+async fn ordered(tenant: &TestTenant, filter: &str, order: &str) -> Vec<u64> {
+    let page = tenant.payroll_page(filter, order, 0, usize::MAX).await;
     assert_eq!(page.total, page.bodies.len() as u64, "{filter}");
     codes(&page)
 }
 
-/// Each filter finds the codes that stand beside it, in order of creation.
-async fn check(desk: &Desk, expected: &[(&str, &[u64])]) {
+/// Asserts that each filter finds the given codes, in order of creation.
+async fn check(tenant: &TestTenant, expected: &[(&str, &[u64])]) {
     for (filter, found) in expected {
-        assert_eq!(ordered(desk, filter, "").await, *found, "{filter}");
+        assert_eq!(ordered(tenant, filter, "").await, *found, "{filter}");
     }
 }
 
-/// Companies with codes from 1 on.
-async fn named(stage: &Stage, names: &[&str]) -> Desk {
-    let desk = stage.desk().await;
-    desk.accept((1..).zip(names).map(|(code, name)| payroll(code, name, None))).await;
-    desk
+/// A tenant with one company per name; their codes start at 1.
+async fn companies_named(fixture: &Fixture, names: &[&str]) -> TestTenant {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept((1..).zip(names).map(|(code, name)| payroll(code, name, None))).await;
+    tenant
 }
 
-/// Made in the order 30, 10, 20, 40.
-async fn four(stage: &Stage) -> Desk {
-    let desk = stage.desk().await;
-    desk.accept([
-        payroll_with(30, "Carpintería", "C3", Some("2026-03-01")),
-        payroll_with(10, "Asesoría", "A1", Some("2026-01-01T10:00:00.250Z")),
-        payroll_with(20, "Bodega", "B2", Some("2026-02-01")),
-        payroll_with(40, "Bodega", "", Some("2026-02-01")),
-    ])
-    .await;
-    desk
+/// Created in the order 30, 10, 20, 40.
+async fn four_companies(fixture: &Fixture) -> TestTenant {
+    let tenant = fixture.add_tenant().await;
+    tenant
+        .accept([
+            payroll_with(30, "Carpintería", "C3", Some("2026-03-01")),
+            payroll_with(10, "Asesoría", "A1", Some("2026-01-01T10:00:00.250Z")),
+            payroll_with(20, "Bodega", "B2", Some("2026-02-01")),
+            payroll_with(40, "Bodega", "", Some("2026-02-01")),
+        ])
+        .await;
+    tenant
 }
 
-pub(crate) async fn every_operator_works_on_every_field(stage: Stage) {
-    let desk = four(&stage).await;
+pub(crate) async fn every_operator_works_on_every_field(fixture: Fixture) {
+    let tenant = four_companies(&fixture).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("companyCode eq 20", &[20]),
             ("companyCode ne 20", &[30, 10, 40]),
@@ -92,10 +93,10 @@ pub(crate) async fn every_operator_works_on_every_field(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn and_binds_tighter_than_or_and_not_tightest(stage: Stage) {
-    let desk = four(&stage).await;
+pub(crate) async fn and_binds_tighter_than_or_and_not_tightest(fixture: Fixture) {
+    let tenant = four_companies(&fixture).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("companyCode eq 10 or companyCode eq 20 and companyCode eq 30", &[10]),
             ("(companyCode eq 10 or companyCode eq 20) and companyCode eq 30", &[]),
@@ -112,11 +113,11 @@ pub(crate) async fn and_binds_tighter_than_or_and_not_tightest(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn functions_look_into_texts_as_they_are(stage: Stage) {
+pub(crate) async fn string_functions_compare_exact_characters(fixture: Fixture) {
     let names = ["Año Nuevo", "ano", "Ñandú", "ñandú", "n\u{303}andu\u{301}", "añoañ", ""];
-    let desk = named(&stage, &names).await;
+    let tenant = companies_named(&fixture, &names).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("contains(companyName,'ño')", &[1, 6]),
             ("contains(companyName,'Año Nuevo')", &[1]),
@@ -142,10 +143,10 @@ pub(crate) async fn functions_look_into_texts_as_they_are(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn an_empty_text_is_in_every_text(stage: Stage) {
-    let desk = named(&stage, &["", "a", "ñ"]).await;
+pub(crate) async fn empty_string_matches_every_text(fixture: Fixture) {
+    let tenant = companies_named(&fixture, &["", "a", "ñ"]).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("contains(companyName,'')", &[1, 2, 3]),
             ("startswith(companyName,'')", &[1, 2, 3]),
@@ -163,11 +164,11 @@ pub(crate) async fn an_empty_text_is_in_every_text(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn no_sign_has_a_meaning_of_its_own(stage: Stage) {
+pub(crate) async fn wildcard_and_quote_characters_are_literal(fixture: Fixture) {
     let names = ["100%", "100", "a_b", "axb", r"c\d", r"c\\d", "O'Higgins", "x'; --", "$1 ?1"];
-    let desk = named(&stage, &names).await;
+    let tenant = companies_named(&fixture, &names).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("contains(companyName,'%')", &[1]),
             ("startswith(companyName,'1%')", &[]),
@@ -190,13 +191,14 @@ pub(crate) async fn no_sign_has_a_meaning_of_its_own(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn texts_compare_by_their_bytes(stage: Stage) {
+pub(crate) async fn texts_compare_by_bytes(fixture: Fixture) {
     // U+FFFD comes before U+1F600 by bytes, and after it by UTF-16 units.
-    let desk = named(&stage, &["b", "B", "ñ", "n", "😀", "\u{fffd}", "ba", "a b", "a-b", "ab"]).await;
-    assert_eq!(ordered(&desk, "", "companyName").await, [2, 8, 9, 10, 1, 7, 4, 3, 6, 5]);
-    assert_eq!(ordered(&desk, "", "companyName desc").await, [5, 6, 3, 4, 7, 1, 10, 9, 8, 2]);
+    let tenant =
+        companies_named(&fixture, &["b", "B", "ñ", "n", "😀", "\u{fffd}", "ba", "a b", "a-b", "ab"]).await;
+    assert_eq!(ordered(&tenant, "", "companyName").await, [2, 8, 9, 10, 1, 7, 4, 3, 6, 5]);
+    assert_eq!(ordered(&tenant, "", "companyName desc").await, [5, 6, 3, 4, 7, 1, 10, 9, 8, 2]);
     check(
-        &desk,
+        &tenant,
         &[
             ("companyName lt 'a'", &[2]),
             ("companyName gt 'n'", &[3, 5, 6]),
@@ -207,10 +209,10 @@ pub(crate) async fn texts_compare_by_their_bytes(stage: Stage) {
     .await;
 }
 
-pub(crate) async fn a_nul_is_in_no_text_and_below_all_that_follow(stage: Stage) {
-    let desk = named(&stage, &["", "a", "a\u{1}", "ab", "b"]).await;
+pub(crate) async fn nul_matches_no_text_and_sorts_first(fixture: Fixture) {
+    let tenant = companies_named(&fixture, &["", "a", "a\u{1}", "ab", "b"]).await;
     check(
-        &desk,
+        &tenant,
         &[
             ("companyName eq 'a\0'", &[]),
             ("companyName ne 'a\0'", &[1, 2, 3, 4, 5]),
@@ -233,8 +235,8 @@ pub(crate) async fn a_nul_is_in_no_text_and_below_all_that_follow(stage: Stage) 
     .await;
 }
 
-pub(crate) async fn orders_go_up_and_down_and_end_with_the_code(stage: Stage) {
-    let desk = four(&stage).await;
+pub(crate) async fn order_is_ascending_or_descending_with_the_code_as_tie_breaker(fixture: Fixture) {
+    let tenant = four_companies(&fixture).await;
     for (order, expected) in [
         ("", [30, 10, 20, 40]),
         ("companyCode", [10, 20, 30, 40]),
@@ -250,54 +252,54 @@ pub(crate) async fn orders_go_up_and_down_and_end_with_the_code(stage: Stage) {
         ("lastUpdate, companyCode desc", [10, 40, 20, 30]),
         ("lastUpdate, identifierNumber desc, companyName", [10, 20, 40, 30]),
     ] {
-        assert_eq!(ordered(&desk, "", order).await, expected, "{order}");
-        // Whichever index the filter goes by, the order is the same.
+        assert_eq!(ordered(&tenant, "", order).await, expected, "{order}");
+        // The order does not depend on the index that the filter uses.
         for filter in [
             "lastUpdate gt 2020-01-01",
             "companyCode ge 0",
             "companyName ne ''",
             "companyCode gt 0 and lastUpdate le 2027-01-01",
         ] {
-            assert_eq!(ordered(&desk, filter, order).await, expected, "{filter}, {order}");
+            assert_eq!(ordered(&tenant, filter, order).await, expected, "{filter}, {order}");
         }
     }
-    let page = desk.payroll_page("companyName eq 'Bodega'", "companyCode desc", 1, 1).await;
+    let page = tenant.payroll_page("companyName eq 'Bodega'", "companyCode desc", 1, 1).await;
     assert_eq!((codes(&page), page.total), (vec![20], 2));
 }
 
-pub(crate) async fn pages_of_a_filter_join_to_the_whole(stage: Stage) {
-    let desk = stage.desk().await;
-    let one = |number: u64| {
+pub(crate) async fn filtered_pages_join_to_the_whole_result(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let company = |number: u64| {
         let day = format!("2026-01-{:02}", number % 28 + 1);
         payroll(number * 37 % 200, &format!("{}", number % 3), Some(&day))
     };
-    desk.accept((0..200).map(one)).await;
+    tenant.accept((0..200).map(company)).await;
     for (filter, total) in [("", 200), ("companyCode lt 100", 100), ("companyName eq '1'", 67)] {
         for order in ["", "companyName desc", "lastUpdate desc, companyCode desc", "companyCode"] {
-            let whole = ordered(&desk, filter, order).await;
+            let whole = ordered(&tenant, filter, order).await;
             let mut joined = Vec::new();
             for offset in (0..total).step_by(30) {
-                let page = desk.payroll_page(filter, order, offset, 30).await;
+                let page = tenant.payroll_page(filter, order, offset, 30).await;
                 assert_eq!(page.total, total);
                 joined.extend(codes(&page));
             }
             assert_eq!(joined.len() as u64, total);
             assert_eq!(joined, whole, "{filter}, {order}");
             for offset in [total, total + 1, 200, 1_000_000, u64::MAX] {
-                let past = desk.payroll_page(filter, order, offset, 30).await;
+                let past = tenant.payroll_page(filter, order, offset, 30).await;
                 assert_eq!((past.bodies.len(), past.total), (0, total), "from {offset}");
             }
-            let none = desk.payroll_page(filter, order, 0, 0).await;
+            let none = tenant.payroll_page(filter, order, 0, 0).await;
             assert_eq!((none.bodies.len(), none.total), (0, total));
         }
     }
-    let plain = desk.page(&payroll(0, "", None), 20, 30).await;
-    assert_eq!(desk.payroll_page("", "", 20, 30).await, plain);
-    assert_eq!(desk.payroll_page("companyCode ge 0", "", 20, 30).await, plain);
+    let plain = tenant.page(&payroll(0, "", None), 20, 30).await;
+    assert_eq!(tenant.payroll_page("", "", 20, 30).await, plain);
+    assert_eq!(tenant.payroll_page("companyCode ge 0", "", 20, 30).await, plain);
 }
 
-pub(crate) async fn a_filter_sees_nothing_of_another_tenant(stage: Stage) {
-    let (bilbao, vigo) = (stage.desk().await, stage.desk().await);
+pub(crate) async fn filter_sees_only_its_own_tenant(fixture: Fixture) {
+    let (bilbao, vigo) = (fixture.add_tenant().await, fixture.add_tenant().await);
     bilbao.accept([payroll(1, "Bilbao", None), payroll(2, "Ambas", None)]).await;
     vigo.accept([company("1"), payroll(2, "Ambas", None), payroll(3, "Vigo", None)]).await;
     for filter in
@@ -307,7 +309,7 @@ pub(crate) async fn a_filter_sees_nothing_of_another_tenant(stage: Stage) {
         assert_eq!(ordered(&vigo, filter, "companyCode desc").await, [3, 2]);
     }
     assert_eq!(ordered(&vigo, "companyName eq 'Bilbao'", "").await, [0; 0]);
-    let empty = stage.desk().await;
+    let empty = fixture.add_tenant().await;
     for (filter, order) in [("", ""), ("companyCode ge 0", "lastUpdate")] {
         let page = empty.payroll_page(filter, order, 0, 25).await;
         assert_eq!(page, Page { bodies: RecordBodies::default(), total: 0, version: 0, head: 0 });
@@ -319,11 +321,13 @@ pub(crate) async fn a_filter_sees_nothing_of_another_tenant(stage: Stage) {
     }
 }
 
-pub(crate) async fn what_was_updated_or_deleted_matches_as_it_is_now(stage: Stage) {
-    let desk = four(&stage).await;
-    desk.accept([payroll_with(20, "Taberna", "T9", Some("2026-09-01")), delete(payroll(30, "", None))]).await;
+pub(crate) async fn filter_matches_the_current_state(fixture: Fixture) {
+    let tenant = four_companies(&fixture).await;
+    tenant
+        .accept([payroll_with(20, "Taberna", "T9", Some("2026-09-01")), delete(payroll(30, "", None))])
+        .await;
     check(
-        &desk,
+        &tenant,
         &[
             ("companyName eq 'Bodega'", &[40]),
             ("companyName eq 'Taberna'", &[20]),
@@ -336,14 +340,14 @@ pub(crate) async fn what_was_updated_or_deleted_matches_as_it_is_now(stage: Stag
         ],
     )
     .await;
-    assert_eq!(ordered(&desk, "", "lastUpdate desc").await, [20, 40, 10]);
+    assert_eq!(ordered(&tenant, "", "lastUpdate desc").await, [20, 40, 10]);
 
-    // A change without a time of its own has the commit's; one that is made again comes last.
-    let now = stage.clock.forward(Duration::from_mins(1)).to_millisecond();
-    desk.accept([payroll(30, "Otra vez", None), payroll(10, "Asesoría Ría", None)]).await;
+    // A change without a last update gets the commit time; a recreated company comes last.
+    let now = fixture.clock.advance(Duration::from_mins(1)).to_millisecond();
+    tenant.accept([payroll(30, "Otra vez", None), payroll(10, "Asesoría Ría", None)]).await;
     let at_commit = format!("lastUpdate eq {}", now.iso());
     check(
-        &desk,
+        &tenant,
         &[
             ("companyCode ge 0", &[10, 20, 40, 30]),
             (&at_commit, &[10, 30]),
@@ -351,59 +355,59 @@ pub(crate) async fn what_was_updated_or_deleted_matches_as_it_is_now(stage: Stag
         ],
     )
     .await;
-    let page = desk.payroll_page("companyCode eq 10", "", 0, 25).await;
-    let body = desk.record(&payroll(10, "", None)).await.unwrap().body;
+    let page = tenant.payroll_page("companyCode eq 10", "", 0, 25).await;
+    let body = tenant.record(&payroll(10, "", None)).await.unwrap().body;
     assert_eq!(page.bodies.iter().collect::<Vec<_>>(), [&*body]);
 
-    desk.accept([10, 20, 30, 40].map(|code| delete(payroll(code, "", None)))).await;
-    assert_eq!(ordered(&desk, "companyCode ge 0", "").await, [0; 0]);
-    assert_eq!(ordered(&desk, "", "companyName").await, [0; 0]);
+    tenant.accept([10, 20, 30, 40].map(|code| delete(payroll(code, "", None)))).await;
+    assert_eq!(ordered(&tenant, "companyCode ge 0", "").await, [0; 0]);
+    assert_eq!(ordered(&tenant, "", "companyName").await, [0; 0]);
 }
 
-pub(crate) async fn a_filtered_page_tells_where_the_log_stood(stage: Stage) {
-    let desk = stage.desk().await;
-    let stand = async || {
-        let page = desk.payroll_page("companyCode eq 1", "companyName", 0, 25).await;
-        let plain = desk.page(&payroll(0, "", None), 0, 25).await;
+pub(crate) async fn filtered_page_reports_collection_version_and_log_head(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let versions = async || {
+        let page = tenant.payroll_page("companyCode eq 1", "companyName", 0, 25).await;
+        let plain = tenant.page(&payroll(0, "", None), 0, 25).await;
         assert_eq!((page.version, page.head), (plain.version, plain.head));
         (page.version, page.head, page.total)
     };
-    desk.accept([company("c1")]).await;
-    assert_eq!(stand().await, (0, 1, 0));
-    desk.accept([payroll(1, "Norte", None), company("c2")]).await;
-    assert_eq!(stand().await, (2, 3, 1));
-    desk.accept([payroll(2, "Sur", None)]).await;
-    assert_eq!(stand().await, (4, 4, 1), "one that does not match moves the collection too");
-    desk.accept([delete(payroll(1, "", None))]).await;
-    assert_eq!(stand().await, (5, 5, 0));
+    tenant.accept([company("c1")]).await;
+    assert_eq!(versions().await, (0, 1, 0));
+    tenant.accept([payroll(1, "Norte", None), company("c2")]).await;
+    assert_eq!(versions().await, (2, 3, 1));
+    tenant.accept([payroll(2, "Sur", None)]).await;
+    assert_eq!(versions().await, (4, 4, 1), "a company that does not match changes the version too");
+    tenant.accept([delete(payroll(1, "", None))]).await;
+    assert_eq!(versions().await, (5, 5, 0));
 }
 
-/// Renames all companies at once, and each time there is one more; gives the round that stood at each head.
-async fn rename(desk: Desk, stop: Arc<AtomicBool>) -> HashMap<u64, u64> {
+/// Renames all companies in one batch, with one more company each time; returns the round at each head.
+async fn rename(tenant: TestTenant, stop: Arc<AtomicBool>) -> HashMap<u64, u64> {
     let mut rounds = HashMap::new();
     for round in 1.. {
         if stop.load(Ordering::SeqCst) {
             break;
         }
         let all = (0..20 + round).map(|code| payroll(code, &format!("r{round}"), None));
-        rounds.insert(desk.accept(all).await.last_sequence, round);
+        rounds.insert(tenant.accept(all).await.last_sequence, round);
     }
     rounds
 }
 
-pub(crate) async fn a_filtered_page_and_its_total_are_of_one_moment(stage: Stage) {
-    let desk = stage.desk().await;
+pub(crate) async fn filtered_page_and_total_come_from_one_snapshot(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let stop = Arc::new(AtomicBool::new(false));
-    let renaming = tokio::spawn(rename(desk.clone(), stop.clone()));
-    let (mut seen, mut heads) = (Vec::new(), HashSet::new());
-    while seen.len() < 200 || heads.len() < 20 {
-        let page = desk.payroll_page("startswith(companyName,'r')", "companyCode desc", 5, 30).await;
+    let writer = tokio::spawn(rename(tenant.clone(), stop.clone()));
+    let (mut pages, mut heads) = (Vec::new(), HashSet::new());
+    while pages.len() < 200 || heads.len() < 20 {
+        let page = tenant.payroll_page("startswith(companyName,'r')", "companyCode desc", 5, 30).await;
         heads.insert(page.head);
-        seen.push(page);
+        pages.push(page);
     }
     stop.store(true, Ordering::SeqCst);
-    let rounds = renaming.await.unwrap();
-    for page in seen.into_iter().filter(|page| page.head > 0) {
+    let rounds = writer.await.unwrap();
+    for page in pages.into_iter().filter(|page| page.head > 0) {
         let round = rounds[&page.head];
         assert_eq!((page.total, page.version), (20 + round, page.head));
         let expected: Vec<u64> = (0..15 + round).rev().take(30).collect();
@@ -413,19 +417,19 @@ pub(crate) async fn a_filtered_page_and_its_total_are_of_one_moment(stage: Stage
     }
 }
 
-pub(crate) async fn the_longest_and_the_deepest_filters_are_answered(stage: Stage) {
-    let desk = four(&stage).await;
+pub(crate) async fn longest_and_deepest_filters_are_answered(fixture: Fixture) {
+    let tenant = four_companies(&fixture).await;
     let any = (0..100).map(|code| format!("companyCode eq {code}")).collect::<Vec<_>>();
     let all = (41..141).map(|code| format!("companyCode lt {code}")).collect::<Vec<_>>();
     let mixed = vec!["contains(companyName,'x') and companyCode gt 1 or companyCode eq 10"; 33];
     let deep = format!("{}companyCode eq 10{}", "not (".repeat(16), ")".repeat(16));
     let enclosed = format!("{}companyCode eq 10{}", "(".repeat(32), ")".repeat(32));
-    let everyone: &[u64] = &[30, 10, 20, 40];
+    let all_codes: &[u64] = &[30, 10, 20, 40];
     check(
-        &desk,
+        &tenant,
         &[
-            (&any.join(" or "), everyone),
-            (&all.join(" and "), everyone),
+            (&any.join(" or "), all_codes),
+            (&all.join(" and "), all_codes),
             (&mixed.join(" or "), &[10]),
             (&deep, &[10]),
             (&enclosed, &[10]),

@@ -1,4 +1,4 @@
-//! Backups that must not be restored: damaged, of another master key or schema, or into what is not empty.
+//! Restores that are refused: damaged backups, another master key or schema, and stores that are not empty.
 
 use std::fs;
 
@@ -9,12 +9,12 @@ use store::{Archive, ArchiveError, BackupSummary, CellValue, Result, StoreError}
 use tokio::sync::mpsc;
 
 use super::backup::{Backup, restore};
-use super::rows::furnish;
-use crate::suite::codes::{chosen, code};
-use crate::suite::desk::company;
-use crate::suite::secrets::signing_key;
-use crate::suite::sessions::begun;
-use crate::suite::stage::{Ground, Stage, another_key, the_key};
+use super::rows::fill_every_table;
+use crate::suite::codes::{code, membership_id};
+use crate::suite::fixture::{Fixture, Storage, master_key, other_master_key};
+use crate::suite::sessions::sign_in_entry;
+use crate::suite::signing_keys::signing_key;
+use crate::suite::test_tenant::company;
 
 fn verify(bytes: &[u8]) -> std::result::Result<BackupSummary, ArchiveError> {
     archive::verify(bytes)
@@ -25,11 +25,11 @@ fn assert_damaged(bytes: &[u8], what: &str) {
     assert!(matches!(answer, Err(ArchiveError::Damaged(_))), "{what}: {answer:?}");
 }
 
-pub(crate) async fn a_damaged_backup_is_refused(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1"), company("c2")]).await;
-    stage.store.add_signing_key(&signing_key("kid", stage.now()), None).await.unwrap();
-    let backup = Backup::of(&stage.handle, &stage).await;
+pub(crate) async fn damaged_backup_is_refused(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1"), company("c2")]).await;
+    fixture.store.add_signing_key(&signing_key("kid", fixture.now()), None).await.unwrap();
+    let backup = Backup::of(&fixture.handle, &fixture).await;
     let whole = fs::read(backup.path()).unwrap();
     verify(&whole).unwrap();
     for at in 0..whole.len() {
@@ -48,9 +48,9 @@ pub(crate) async fn a_damaged_backup_is_refused(stage: Stage) {
     lines.remove(3);
     assert_damaged(&lines.concat(), "a line is missing");
 
-    // One that was whole when it was looked at and is not when it is read is told as well.
-    let ground = Ground::fresh(stage.kind).await;
-    let empty = ground.open(stage.ports(&the_key())).await.unwrap();
+    // A backup that is damaged after its verification is refused as well.
+    let storage = Storage::create(fixture.kind).await;
+    let empty = storage.open(fixture.ports(&master_key())).await.unwrap();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     fs::write(backup.path(), flipped).unwrap();
@@ -58,30 +58,30 @@ pub(crate) async fn a_damaged_backup_is_refused(stage: Stage) {
     assert!(matches!(answer, Err(ArchiveError::Damaged(_))), "{answer:?}");
 }
 
-pub(crate) async fn only_an_empty_store_takes_a_backup(stage: Stage) {
-    furnish(&stage).await;
-    let backup = Backup::of(&stage.handle, &stage).await;
-    let refused = backup.restore(&stage.handle).await;
+pub(crate) async fn restore_needs_an_empty_store(fixture: Fixture) {
+    fill_every_table(&fixture).await;
+    let backup = Backup::of(&fixture.handle, &fixture).await;
+    let refused = backup.restore(&fixture.handle).await;
     assert!(matches!(refused, Err(ArchiveError::NotEmpty)), "{refused:?}");
 
-    // Whatever it is that somebody has put there.
+    // Any row makes a store not empty.
     for thing in ["a signing key", "an erased tenant", "a code", "an audit record", "dev credentials"] {
-        let ground = Ground::fresh(stage.kind).await;
-        let target = ground.open(stage.ports(&the_key())).await.unwrap();
+        let storage = Storage::create(fixture.kind).await;
+        let target = storage.open(fixture.ports(&master_key())).await.unwrap();
         assert!(target.archive().is_empty().await.unwrap());
-        let key = signing_key("kid-2", stage.now());
+        let key = signing_key("kid-2", fixture.now());
         match thing {
             "a signing key" => assert!(target.store.add_signing_key(&key, None).await.unwrap()),
             "an erased tenant" => {
-                let tenant = crate::suite::stage::tenant("t", stage.now());
+                let tenant = crate::suite::fixture::new_tenant("t", fixture.now());
                 target.store.add_tenant(&tenant).await.unwrap();
                 target.store.erase_tenant(&tenant.id).await.unwrap();
             }
             "a code" => {
-                let (secret, now) = (Secret::new("code-9"), stage.now());
-                target.store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
+                let (secret, now) = (Secret::new("code-9"), fixture.now());
+                target.store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
             }
-            "an audit record" => target.store.record(&begun("maria", stage.now())).await.unwrap(),
+            "an audit record" => target.store.record(&sign_in_entry("maria", fixture.now())).await.unwrap(),
             _ => target.store.save_dev_credentials("{}").await.unwrap(),
         }
         let refused = backup.restore(&target).await;
@@ -89,49 +89,49 @@ pub(crate) async fn only_an_empty_store_takes_a_backup(stage: Stage) {
     }
 }
 
-pub(crate) async fn another_master_key_restores_nothing(stage: Stage) {
-    furnish(&stage).await;
-    let backup = Backup::of(&stage.handle, &stage).await;
-    let ground = Ground::fresh(stage.kind).await;
-    let target = ground.open(stage.ports(&another_key())).await.unwrap();
+pub(crate) async fn restore_needs_the_same_master_key(fixture: Fixture) {
+    fill_every_table(&fixture).await;
+    let backup = Backup::of(&fixture.handle, &fixture).await;
+    let storage = Storage::create(fixture.kind).await;
+    let target = storage.open(fixture.ports(&other_master_key())).await.unwrap();
     let refused = backup.restore(&target).await;
     assert!(matches!(refused, Err(ArchiveError::Store(StoreError::WrongMasterKey))), "{refused:?}");
     assert!(target.archive().is_empty().await.unwrap(), "nothing was restored");
 }
 
 /// A backup of a schema that this program does not have, whole in itself.
-pub(crate) async fn another_schema_is_refused(stage: Stage) {
-    let future = OfTheFuture;
+pub(crate) async fn backup_of_a_newer_schema_is_refused(fixture: Fixture) {
+    let future = NewerArchive;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");
-    let summary = archive::write(&future, fs::File::create(&path).unwrap(), stage.now()).await.unwrap();
+    let summary = archive::write(&future, fs::File::create(&path).unwrap(), fixture.now()).await.unwrap();
     verify(&fs::read(&path).unwrap()).unwrap();
-    let refused = restore(&path, &summary, stage.handle.archive()).await;
-    let known = stage.handle.archive().schema();
+    let refused = restore(&path, &summary, fixture.handle.archive()).await;
+    let known = fixture.handle.archive().schema();
     let expected = format!(
         "the backup's schema is version 99, this program's is {known}; restore it with the program that made it, then upgrade"
     );
     assert_eq!(refused.unwrap_err().to_string(), expected);
 }
 
-pub(crate) async fn a_backup_that_was_cut_short_is_never_whole(stage: Stage) {
+pub(crate) async fn interrupted_backup_is_damaged(fixture: Fixture) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");
-    let cut = archive::write(&CutShort, fs::File::create(&path).unwrap(), stage.now()).await;
+    let cut = archive::write(&InterruptedArchive, fs::File::create(&path).unwrap(), fixture.now()).await;
     let lost = StoreError::Unavailable("the server went away".into());
     assert!(matches!(cut, Err(ArchiveError::Store(error)) if error == lost));
-    assert_damaged(&fs::read(&path).unwrap(), "what was written until then");
+    assert_damaged(&fs::read(&path).unwrap(), "the part written before the failure");
 
-    furnish(&stage).await;
-    let full = archive::write(stage.handle.archive(), FullDisk, stage.now()).await;
-    assert!(matches!(full, Err(ArchiveError::File(_))), "the file's own fault is told: {full:?}");
+    fill_every_table(&fixture).await;
+    let full = archive::write(fixture.handle.archive(), FullDisk, fixture.now()).await;
+    assert!(matches!(full, Err(ArchiveError::File(_))), "the file's own error is returned: {full:?}");
 }
 
-/// A store that gives out nothing, in a schema that nobody knows.
-struct OfTheFuture;
+/// An archive with one row and an unknown, newer schema.
+struct NewerArchive;
 
-/// A store that is lost after its first rows.
-struct CutShort;
+/// An archive that fails after its first row.
+struct InterruptedArchive;
 
 macro_rules! archive_of_rows {
     ($name:ident, $schema:expr, $dump:expr) => {
@@ -150,7 +150,7 @@ macro_rules! archive_of_rows {
             }
 
             async fn load(&self, _: RowChunk) -> Result<()> {
-                unreachable!("nothing is restored into this one")
+                unreachable!("nothing is restored into this archive")
             }
 
             async fn count_rows(&self, _: &'static Table) -> Result<u64> {
@@ -172,10 +172,10 @@ macro_rules! archive_of_rows {
     };
 }
 
-archive_of_rows!(OfTheFuture, 99, Ok(()));
-archive_of_rows!(CutShort, 1, Err(StoreError::Unavailable("the server went away".into())));
+archive_of_rows!(NewerArchive, 99, Ok(()));
+archive_of_rows!(InterruptedArchive, 1, Err(StoreError::Unavailable("the server went away".into())));
 
-/// A file on a disk without room.
+/// A file on a full disk.
 struct FullDisk;
 
 impl std::io::Write for FullDisk {

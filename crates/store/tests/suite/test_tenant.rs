@@ -1,5 +1,4 @@
-//! Who writes and reads for one tenant: sends changes, reads records, pages and the log, and says in short
-//! words what the log has told.
+//! A tenant of a test: sends changes for it and reads its records, pages and log. Also builds the changes that tests send.
 
 use std::sync::Arc;
 
@@ -14,26 +13,26 @@ use store::{
 };
 
 #[derive(Clone)]
-pub(crate) struct Desk {
+pub(crate) struct TestTenant {
     pub(crate) store: Arc<dyn Store>,
-    pub(crate) tenant: TenantId,
+    pub(crate) id: TenantId,
     pub(crate) process: ProcessId,
 }
 
-impl Desk {
-    pub(crate) fn new(store: Arc<dyn Store>, tenant: TenantId) -> Self {
-        Self { store, tenant, process: Guid::from_bytes([1; 16]) }
+impl TestTenant {
+    pub(crate) fn new(store: Arc<dyn Store>, id: TenantId) -> Self {
+        Self { store, id, process: Guid::from_bytes([1; 16]) }
     }
 
-    /// The same tenant's desk at another handle.
-    pub(crate) fn at(&self, store: &Arc<dyn Store>) -> Self {
+    /// The same tenant through another open store.
+    pub(crate) fn via(&self, store: &Arc<dyn Store>) -> Self {
         Self { store: store.clone(), ..self.clone() }
     }
 
     pub(crate) fn batch(&self, changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
         let lines = (1..).zip(changes).map(|(number, change)| ChangeLine { number, change });
         ChangeBatch {
-            tenant: self.tenant.clone(),
+            tenant: self.id.clone(),
             process: self.process,
             lines: lines.collect(),
             counts: BatchCounts::default(),
@@ -41,7 +40,7 @@ impl Desk {
         }
     }
 
-    /// A batch of a request under an idempotency key.
+    /// A batch under an idempotency key, from this line on.
     pub(crate) fn chunk(
         &self,
         key: &str,
@@ -67,25 +66,25 @@ impl Desk {
         self.try_send(changes).await.unwrap()
     }
 
-    /// Sends changes that must all be good.
+    /// Sends changes that must all be accepted.
     pub(crate) async fn accept(&self, changes: impl IntoIterator<Item = Change>) -> BatchCounts {
         let counts = self.send(changes).await;
-        assert_eq!(counts.errors, [], "all lines were to be accepted");
+        assert_eq!(counts.errors, [], "every line is accepted");
         counts
     }
 
     pub(crate) fn query(&self, after: u64, rows_max: usize) -> LogQuery {
-        LogQuery { tenant: self.tenant.clone(), events: None, company: None, after, rows_max }
+        LogQuery { tenant: self.id.clone(), events: None, company: None, after, rows_max }
     }
 
     pub(crate) async fn read(&self, query: &LogQuery) -> Vec<LogEntry> {
         match self.store.read_log(query).await.unwrap() {
             LogPage::Entries(entries) => entries,
-            LogPage::BelowFloor { floor } => panic!("the log starts after {floor}"),
+            LogPage::BelowFloor { floor } => panic!("the query starts below the floor {floor}"),
         }
     }
 
-    /// The whole log, as far as it was not pruned.
+    /// The whole log above its floor.
     pub(crate) async fn log(&self) -> Vec<LogEntry> {
         self.read(&self.query(self.bounds().await.floor, usize::MAX)).await
     }
@@ -95,17 +94,17 @@ impl Desk {
     }
 
     /// `1 customers k1 Created`, entry by entry.
-    pub(crate) async fn told(&self) -> Vec<String> {
-        told(&self.log().await)
+    pub(crate) async fn log_lines(&self) -> Vec<String> {
+        log_lines(&self.log().await)
     }
 
-    /// The numbers of what a query finds.
-    pub(crate) async fn numbers(&self, query: &LogQuery) -> Vec<u64> {
+    /// The sequences that a query finds.
+    pub(crate) async fn sequences(&self, query: &LogQuery) -> Vec<u64> {
         self.read(query).await.iter().map(|entry| entry.sequence).collect()
     }
 
     pub(crate) async fn bounds(&self) -> LogBounds {
-        self.store.log_bounds(&self.tenant).await.unwrap()
+        self.store.log_bounds(&self.id).await.unwrap()
     }
 
     pub(crate) async fn head(&self) -> u64 {
@@ -113,27 +112,27 @@ impl Desk {
     }
 
     pub(crate) async fn prune(&self, before: Ticks, rows_max: usize) -> usize {
-        self.store.prune_log(&self.tenant, before, rows_max).await.unwrap()
+        self.store.prune_log(&self.id, before, rows_max).await.unwrap()
     }
 
-    /// Purges until nothing is left to purge, of whichever tenant; tells how many rows went.
+    /// Purges all tenants until no rows are left to purge, and returns how many rows were removed.
     pub(crate) async fn purge_all(&self, rows_max: usize) -> usize {
         let mut all = 0;
         loop {
-            let gone = self.store.purge(rows_max).await.unwrap();
-            assert!(gone <= rows_max, "{gone} rows at once");
-            all += gone;
-            if gone == 0 {
+            let removed = self.store.purge(rows_max).await.unwrap();
+            assert!(removed <= rows_max, "{removed} rows in one call");
+            all += removed;
+            if removed == 0 {
                 return all;
             }
         }
     }
 
-    /// The record that a change is about.
+    /// The record with the id of a change.
     pub(crate) async fn record(&self, subject: &Change) -> Option<Record> {
         let company = subject.company.as_ref().map(CorrelationId::as_str);
         self.store
-            .find_record(&self.tenant, company, subject.resource, subject.correlation_id.as_str())
+            .find_record(&self.id, company, subject.resource, subject.correlation_id.as_str())
             .await
             .unwrap()
     }
@@ -143,7 +142,7 @@ impl Desk {
     }
 
     pub(crate) async fn body(&self, subject: &Change) -> Value {
-        let record = self.record(subject).await.expect("the record is there");
+        let record = self.record(subject).await.expect("the record exists");
         serde_json::from_str(&record.body).unwrap()
     }
 
@@ -155,7 +154,7 @@ impl Desk {
         rows_max: usize,
     ) -> Option<Page> {
         let query = PageQuery {
-            tenant: self.tenant.clone(),
+            tenant: self.id.clone(),
             company: company.map(Into::into),
             resource,
             offset,
@@ -164,22 +163,22 @@ impl Desk {
         self.store.page(&query).await.unwrap()
     }
 
-    /// A page of the collection that a change is about.
+    /// A page of the collection of a change.
     pub(crate) async fn page(&self, subject: &Change, offset: u64, rows_max: usize) -> Page {
         let company = subject.company.as_ref().map(CorrelationId::as_str);
         let found = self.find_page(company, subject.resource, offset, rows_max).await;
-        found.expect("the company is there")
+        found.expect("the company exists")
     }
 
-    /// A page of the payroll companies that match, asked for as a caller does; no filter or no order: empty.
+    /// A page of the matching payroll companies. The filter and the order are OData text; empty means none.
     pub(crate) async fn payroll_page(&self, filter: &str, order: &str, offset: u64, rows_max: usize) -> Page {
         let filter = (!filter.is_empty()).then(|| Filter::parse(filter).unwrap());
         let order = (!order.is_empty()).then(|| OrderBy::parse(order).unwrap());
-        let query = PayrollQuery { tenant: self.tenant.clone(), filter, order, offset, rows_max };
+        let query = PayrollQuery { tenant: self.id.clone(), filter, order, offset, rows_max };
         self.store.payroll_page(&query).await.unwrap()
     }
 
-    /// The ids of the collection that a change is about, in the order of its pages.
+    /// The ids of the collection of a change, in page order.
     pub(crate) async fn ids(&self, subject: &Change) -> Vec<String> {
         let page = self.page(subject, 0, usize::MAX).await;
         assert_eq!(page.total, page.bodies.len() as u64);
@@ -187,12 +186,12 @@ impl Desk {
     }
 }
 
-pub(crate) fn told(entries: &[LogEntry]) -> Vec<String> {
-    let words = |entry: &LogEntry| {
+pub(crate) fn log_lines(entries: &[LogEntry]) -> Vec<String> {
+    let line = |entry: &LogEntry| {
         let (number, id, kind) = (entry.sequence, &entry.correlation_id, entry.kind.as_str());
         format!("{number} {} {id} {kind}", entry.resource.as_str())
     };
-    entries.iter().map(words).collect()
+    entries.iter().map(line).collect()
 }
 
 pub(crate) fn id_of(body: &str) -> String {
@@ -200,19 +199,20 @@ pub(crate) fn id_of(body: &str) -> String {
     body["correlationId"].as_str().unwrap().to_owned()
 }
 
-fn quoted(text: &str) -> String {
+fn json_string(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// Reads a line as the changes door does.
-fn read(area: &str, resource: &str, company: Option<&str>, id: Option<&str>, data: &str) -> Change {
-    let company = company.map_or_else(String::new, |company| format!(r#""company":{},"#, quoted(company)));
-    let id = id.map_or_else(String::new, |id| format!(r#""correlationId":{},"#, quoted(id)));
+/// Parses a change as the ingest API does.
+fn parse_change(area: &str, resource: &str, company: Option<&str>, id: Option<&str>, data: &str) -> Change {
+    let company =
+        company.map_or_else(String::new, |company| format!(r#""company":{},"#, json_string(company)));
+    let id = id.map_or_else(String::new, |id| format!(r#""correlationId":{},"#, json_string(id)));
     let line = format!(
         r#"{{"area":"{area}","resource":"{resource}",{company}{id}"action":"upsert","data":{data}}}"#
     );
-    let read = Change::parse(line.as_bytes(), || unreachable!("every line has its id"));
-    read.unwrap_or_else(|fault| panic!("{line}: {fault:?}")).change
+    let parsed = Change::parse(line.as_bytes(), || unreachable!("every line has an id"));
+    parsed.unwrap_or_else(|fault| panic!("{line}: {fault:?}")).change
 }
 
 /// A company whose account codes have 8 digits.
@@ -224,7 +224,7 @@ pub(crate) fn company_with(id: &str, name: &str, account_length: u32) -> Change 
     let data = format!(
         r#"{{"vatName":"{name}","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":{account_length}}}"#
     );
-    read("accounting", "companies", None, Some(id), &data)
+    parse_change("accounting", "companies", None, Some(id), &data)
 }
 
 pub(crate) fn customer(company: &str, id: &str, name: &str) -> Change {
@@ -233,35 +233,35 @@ pub(crate) fn customer(company: &str, id: &str, name: &str) -> Change {
 
 pub(crate) fn customer_with(company: &str, id: &str, name: &str, code: &str) -> Change {
     let data = format!(r#"{{"tradeName":"{name}","accountCode":"{code}"}}"#);
-    read("accounting", "customers", Some(company), Some(id), &data)
+    parse_change("accounting", "customers", Some(company), Some(id), &data)
 }
 
 pub(crate) fn account(company: &str, id: &str, code: &str) -> Change {
     let data = format!(r#"{{"code":"{code}","description":"Clientes"}}"#);
-    read("accounting", "accounts", Some(company), Some(id), &data)
+    parse_change("accounting", "accounts", Some(company), Some(id), &data)
 }
 
-/// A record that keeps whatever data its writer gives.
+/// A record that accepts any data.
 pub(crate) fn journal(company: &str, id: &str, data: &str) -> Change {
-    read("accounting", "journals", Some(company), Some(id), data)
+    parse_change("accounting", "journals", Some(company), Some(id), data)
 }
 
-/// A payroll company; `last_update` as the writer gives it.
+/// A payroll company with the writer's `last_update`.
 pub(crate) fn payroll(code: u64, name: &str, last_update: Option<&str>) -> Change {
     payroll_with(code, name, "B12345674", last_update)
 }
 
 pub(crate) fn payroll_with(code: u64, name: &str, identifier: &str, last_update: Option<&str>) -> Change {
     let last = last_update.map_or_else(String::new, |last| format!(r#","lastUpdate":"{last}""#));
-    let (name, identifier) = (quoted(name), quoted(identifier));
+    let (name, identifier) = (json_string(name), json_string(identifier));
     let data =
         format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":{identifier}{last}}}"#);
-    read("payroll", "companies", None, None, &data)
+    parse_change("payroll", "companies", None, None, &data)
 }
 
-/// A record of invoicing.
+/// An invoicing record.
 pub(crate) fn entity(name: &str, id: &str, data: &str) -> Change {
-    read("invoicing", name, None, Some(id), data)
+    parse_change("invoicing", name, None, Some(id), data)
 }
 
 pub(crate) fn disable(subject: Change) -> Change {

@@ -1,5 +1,5 @@
-//! The limit for pages that nobody has read yet: a bare axum handler that reads the page out of the program's own
-//! SQLite file, with one prepared statement on the thread that serves, and does nothing else.
+//! The limit for pages that are not cached: a bare axum handler that reads the page from the program's own SQLite file with
+//! one prepared statement on the serving thread, and does nothing else.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,13 +14,14 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::Fallible;
 
-const PLACE: &str = "SELECT no FROM places WHERE tenant_no = 1 AND company_no = 1 AND resource = ?1";
+const COLLECTION_NUMBER: &str =
+    "SELECT no FROM places WHERE tenant_no = 1 AND company_no = 1 AND resource = ?1";
 const PAGE: &str = "SELECT body FROM records WHERE row >= ?1 ORDER BY row LIMIT 25";
 
-/// A file, and where in it the customers are.
-struct Book {
+/// A database file, and the number of its customer collection.
+struct CustomerPages {
     connection: Connection,
-    place: i64,
+    collection_number: i64,
 }
 
 /// Serves `/page?pageNumber=N` from a file that the program has filled.
@@ -28,23 +29,27 @@ pub(crate) fn routes(file: &Path) -> Fallible<Router> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(file, flags)?;
     connection.execute_batch("PRAGMA cache_size = -8192")?;
-    // As the program has it: else the statement would be planned anew each time.
+    // As in the program: otherwise SQLite would plan the statement again each time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    let place = connection.query_row(PLACE, [domain::Resource::customers().code()], |row| row.get(0))?;
-    let book = Book { connection, place };
-    Ok(Router::new().route("/page", get(page)).with_state(Arc::new(Mutex::new(book))))
+    let collection_number =
+        connection.query_row(COLLECTION_NUMBER, [domain::Resource::customers().code()], |row| row.get(0))?;
+    let pages = CustomerPages { connection, collection_number };
+    Ok(Router::new().route("/page", get(page)).with_state(Arc::new(Mutex::new(pages))))
 }
 
-async fn page(State(book): State<Arc<Mutex<Book>>>, RawQuery(query): RawQuery) -> impl IntoResponse {
+async fn page(
+    State(pages): State<Arc<Mutex<CustomerPages>>>,
+    RawQuery(query): RawQuery,
+) -> impl IntoResponse {
     let number =
         query.unwrap_or_default().rsplit_once("pageNumber=").and_then(|(_, number)| number.parse().ok());
-    let body = read(&book.lock().unwrap_or_else(PoisonError::into_inner), number.unwrap_or(1));
+    let body = read(&pages.lock().unwrap_or_else(PoisonError::into_inner), number.unwrap_or(1));
     ([(CONTENT_TYPE, "application/json")], body.unwrap_or_default())
 }
 
-fn read(book: &Book, number: i64) -> rusqlite::Result<Vec<u8>> {
-    let mut find = book.connection.prepare_cached(PAGE)?;
-    let mut rows = find.query([book.place << 32 | ((number - 1) * 25 + 1)])?;
+fn read(pages: &CustomerPages, number: i64) -> rusqlite::Result<Vec<u8>> {
+    let mut find = pages.connection.prepare_cached(PAGE)?;
+    let mut rows = find.query([pages.collection_number << 32 | ((number - 1) * 25 + 1)])?;
     let mut array = Vec::with_capacity(10_000);
     while let Some(row) = rows.next()? {
         array.push(if array.is_empty() { b'[' } else { b',' });

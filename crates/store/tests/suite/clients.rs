@@ -1,4 +1,4 @@
-//! OAuth clients and subscriptions: kept as they were given, their secrets known only by their match.
+//! OAuth clients and subscriptions: stored unchanged; their secrets and keys can only be matched, never read.
 
 use std::time::Duration;
 
@@ -9,9 +9,9 @@ use store::{
     Client, ClientSecret, Consent, FIRST_REVISION, KeySlot, ListQuery, Pkce, Status, StoreError, Subscription,
 };
 
-use super::stage::Stage;
+use super::fixture::Fixture;
 
-pub(crate) fn client(stage: &Stage, id: &str) -> Client {
+pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
     Client {
         id: ClientId::new(id),
         guid: Guid::from_bytes([3; 16]),
@@ -22,27 +22,27 @@ pub(crate) fn client(stage: &Stage, id: &str) -> Client {
         consent: Consent::Required,
         callback_id_token: true,
         status: Status::Active,
-        created_at: stage.now(),
+        created_at: fixture.now(),
         revision: FIRST_REVISION,
     }
 }
 
-pub(crate) fn subscription(stage: &Stage, id: &str) -> Subscription {
+pub(crate) fn subscription(fixture: &Fixture, id: &str) -> Subscription {
     Subscription {
         id: SubscriptionId::new(id),
         name: "Norte".into(),
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
         status: Status::Active,
-        created_at: stage.now(),
+        created_at: fixture.now(),
         daily_quota: None,
         cancelled_at: None,
         revision: FIRST_REVISION,
     }
 }
 
-pub(crate) async fn clients_are_kept_as_given(stage: Stage) {
-    let store = &stage.store;
-    let late = Client { created_at: stage.now() + Duration::from_secs(1), ..client(&stage, "a") };
+pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
+    let store = &fixture.store;
+    let late = Client { created_at: fixture.now() + Duration::from_secs(1), ..client(&fixture, "a") };
     let plain = Client {
         redirect_uris: Vec::new(),
         post_logout_uris: Vec::new(),
@@ -50,65 +50,65 @@ pub(crate) async fn clients_are_kept_as_given(stage: Stage) {
         consent: Consent::None,
         callback_id_token: false,
         status: Status::Disabled,
-        ..client(&stage, "b")
+        ..client(&fixture, "b")
     };
-    let third = Client { pkce: Pkce::IfSent, ..client(&stage, "c") };
-    for one in [&late, &plain, &third] {
-        store.add_client(one, &Secret::new("secret")).await.unwrap();
-        assert_eq!(store.find_client(&one.id).await, Ok(Some(one.clone())));
+    let third = Client { pkce: Pkce::IfSent, ..client(&fixture, "c") };
+    for client in [&late, &plain, &third] {
+        store.add_client(client, &Secret::new("secret")).await.unwrap();
+        assert_eq!(store.find_client(&client.id).await, Ok(Some(client.clone())));
     }
-    for nobody in ["", "A", "a\0"] {
-        assert_eq!(store.find_client(&ClientId::new(nobody)).await, Ok(None), "{nobody:?}");
+    for unknown in ["", "A", "a\0"] {
+        assert_eq!(store.find_client(&ClientId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
     assert_eq!(
         store.list_clients(&ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![plain.clone(), third.clone(), late.clone()])
     );
     let exists = StoreError::Exists("a client \"a\"".into());
-    assert_eq!(store.add_client(&client(&stage, "a"), &Secret::new("other")).await, Err(exists));
+    assert_eq!(store.add_client(&client(&fixture, "a"), &Secret::new("other")).await, Err(exists));
 
     assert_eq!(store.set_client_status(&late.id, Status::Disabled).await, Ok(true));
     let updated = Client { status: Status::Disabled, revision: 2, ..late.clone() };
     assert_eq!(store.find_client(&late.id).await, Ok(Some(updated)));
-    assert_eq!(store.client_secret_matches(&late.id, &Secret::new("secret"), stage.now()).await, Ok(true));
+    assert_eq!(store.client_secret_matches(&late.id, &Secret::new("secret"), fixture.now()).await, Ok(true));
     assert_eq!(store.set_client_status(&ClientId::new("d"), Status::Active).await, Ok(false));
     assert_eq!(store.find_client(&ClientId::new("d")).await, Ok(None));
 }
 
-pub(crate) async fn a_client_secret_is_replaced_with_an_overlap(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let (one, other) = (client(&stage, "a"), client(&stage, "b"));
-    store.add_client(&one, &Secret::new("first")).await.unwrap();
+pub(crate) async fn client_secret_rotation_has_an_overlap(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let (erp, other) = (client(&fixture, "a"), client(&fixture, "b"));
+    store.add_client(&erp, &Secret::new("first")).await.unwrap();
     store.add_client(&other, &Secret::new("other")).await.unwrap();
     let matches = async |secret: &str, at: Ticks| {
-        store.client_secret_matches(&one.id, &Secret::new(secret), at).await.unwrap()
+        store.client_secret_matches(&erp.id, &Secret::new(secret), at).await.unwrap()
     };
     assert!(matches("first", now).await);
     for wrong in ["", "First", "first ", "other"] {
         assert!(!matches(wrong, now).await, "{wrong:?}");
     }
-    let nobody = ClientId::new("nobody");
-    assert_eq!(store.client_secret_matches(&nobody, &Secret::new("first"), now).await, Ok(false));
+    let unknown = ClientId::new("nobody");
+    assert_eq!(store.client_secret_matches(&unknown, &Secret::new("first"), now).await, Ok(false));
 
     let until = now + Duration::from_mins(1);
     let second = ClientSecret { secret: Secret::new("second"), previous_valid_until: until };
-    assert_eq!(store.set_client_secret(&one.id, &second).await, Ok(true));
+    assert_eq!(store.set_client_secret(&erp.id, &second).await, Ok(true));
     assert!(matches("second", now).await && matches("first", now).await);
     assert!(matches("first", Ticks(until.0 - 1)).await);
-    assert!(!matches("first", until).await, "the overlap is over");
+    assert!(!matches("first", until).await, "the overlap has ended");
 
     let third = ClientSecret { secret: Secret::new("third"), previous_valid_until: until };
-    assert_eq!(store.set_client_secret(&one.id, &third).await, Ok(true));
+    assert_eq!(store.set_client_secret(&erp.id, &third).await, Ok(true));
     assert!(matches("third", now).await && matches("second", now).await);
-    assert!(!matches("first", now).await, "one earlier secret, not two");
-    assert_eq!(store.set_client_secret(&nobody, &third).await, Ok(false));
+    assert!(!matches("first", now).await, "only one previous secret is valid");
+    assert_eq!(store.set_client_secret(&unknown, &third).await, Ok(false));
     assert_eq!(store.client_secret_matches(&other.id, &Secret::new("other"), now).await, Ok(true));
 }
 
-pub(crate) async fn subscriptions_are_found_by_either_key(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let late = Subscription { created_at: now + Duration::from_secs(1), ..subscription(&stage, "a") };
-    let empty = Subscription { products: Products::default(), ..subscription(&stage, "b") };
+pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let late = Subscription { created_at: now + Duration::from_secs(1), ..subscription(&fixture, "a") };
+    let empty = Subscription { products: Products::default(), ..subscription(&fixture, "b") };
     store.add_subscription(&late, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
     store.add_subscription(&empty, &Secret::new("b1"), &Secret::new("b2")).await.unwrap();
     assert_eq!(
@@ -125,60 +125,63 @@ pub(crate) async fn subscriptions_are_found_by_either_key(stage: Stage) {
 
     assert_eq!(store.set_subscription_status(&late.id, Status::Disabled).await, Ok(true));
     let disabled = Subscription { status: Status::Disabled, revision: 2, ..late.clone() };
-    assert_eq!(found("a1").await, Some(disabled), "found whatever its standing");
-    let nobody = SubscriptionId::new("nobody");
-    assert_eq!(store.set_subscription_status(&nobody, Status::Active).await, Ok(false));
+    assert_eq!(found("a1").await, Some(disabled), "a disabled subscription is found too");
+    let unknown = SubscriptionId::new("nobody");
+    assert_eq!(store.set_subscription_status(&unknown, Status::Active).await, Ok(false));
 
     let again = store.add_subscription(&late, &Secret::new("c1"), &Secret::new("c2")).await;
     assert_eq!(again, Err(StoreError::Exists("a subscription \"a\"".into())));
-    let third = subscription(&stage, "c");
+    let third = subscription(&fixture, "c");
     let same_key = store.add_subscription(&third, &Secret::new("c1"), &Secret::new("b1")).await;
     assert_eq!(same_key, Err(StoreError::Exists("such a key".into())));
     assert_eq!(
         store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
         2,
-        "refused whole"
+        "nothing of the refused subscription is stored"
     );
     assert_eq!(found("c1").await, None);
     assert_eq!(found("b1").await, Some(empty));
 }
 
-pub(crate) async fn keys_are_rotated_slot_by_slot(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let one = subscription(&stage, "a");
-    store.add_subscription(&one, &Secret::new("p1"), &Secret::new("s1")).await.unwrap();
-    let opens = async |key: &str, at: Ticks| {
+pub(crate) async fn keys_are_rotated_slot_by_slot(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let norte = subscription(&fixture, "a");
+    store.add_subscription(&norte, &Secret::new("p1"), &Secret::new("s1")).await.unwrap();
+    let is_valid = async |key: &str, at: Ticks| {
         let found = store.find_subscription_by_key(&Secret::new(key), at).await.unwrap();
-        found.is_some_and(|found| found.id == one.id)
+        found.is_some_and(|found| found.id == norte.id)
     };
     let until = now + Duration::from_mins(1);
-    let rotate = async |slot, key: &str| store.rotate_key(&one.id, slot, &Secret::new(key), until).await;
+    let rotate = async |slot, key: &str| store.rotate_key(&norte.id, slot, &Secret::new(key), until).await;
     assert_eq!(rotate(KeySlot::Primary, "p2").await, Ok(true));
-    assert!(opens("p2", now).await && opens("p1", now).await && opens("s1", now).await);
-    assert!(opens("p1", Ticks(until.0 - 1)).await);
-    assert!(!opens("p1", until).await, "the overlap is over");
-    assert!(opens("p2", until).await && opens("s1", until).await);
+    assert!(is_valid("p2", now).await && is_valid("p1", now).await && is_valid("s1", now).await);
+    assert!(is_valid("p1", Ticks(until.0 - 1)).await);
+    assert!(!is_valid("p1", until).await, "the overlap has ended");
+    assert!(is_valid("p2", until).await && is_valid("s1", until).await);
 
     assert_eq!(rotate(KeySlot::Primary, "p3").await, Ok(true));
-    assert!(opens("p1", now).await && opens("p2", now).await && opens("p3", now).await);
+    assert!(is_valid("p1", now).await && is_valid("p2", now).await && is_valid("p3", now).await);
     assert_eq!(rotate(KeySlot::Secondary, "s2").await, Ok(true));
-    assert!(opens("s1", now).await && !opens("s1", until).await && opens("s2", until).await);
-    assert!(opens("p3", until).await, "the other slot is left alone");
+    assert!(is_valid("s1", now).await && !is_valid("s1", until).await && is_valid("s2", until).await);
+    assert!(is_valid("p3", until).await, "the other slot is unchanged");
 
     assert_eq!(rotate(KeySlot::Primary, "s2").await, Err(StoreError::Exists("such a key".into())));
-    assert!(opens("p3", until).await && opens("s2", until).await, "nothing came of it");
-    let nobody = SubscriptionId::new("nobody");
-    let missing = store.rotate_key(&nobody, KeySlot::Primary, &Secret::new("x"), until).await;
+    assert!(
+        is_valid("p3", until).await && is_valid("s2", until).await,
+        "the refused rotation changed nothing"
+    );
+    let unknown = SubscriptionId::new("nobody");
+    let missing = store.rotate_key(&unknown, KeySlot::Primary, &Secret::new("x"), until).await;
     assert_eq!(missing, Ok(false));
     assert_eq!(store.find_subscription_by_key(&Secret::new("x"), now).await, Ok(None));
 }
 
-pub(crate) async fn development_credentials_are_kept_in_plain(stage: Stage) {
-    let store = &stage.store;
+pub(crate) async fn development_credentials_are_stored_in_plain_text(fixture: Fixture) {
+    let store = &fixture.store;
     assert_eq!(store.dev_credentials().await, Ok(None));
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":2}"#).await.unwrap();
     assert_eq!(store.dev_credentials().await, Ok(Some(r#"{"ñ":2}"#.into())));
-    let again = stage.reopen().await.store;
-    assert_eq!(again.dev_credentials().await, Ok(Some(r#"{"ñ":2}"#.into())));
+    let reopened = fixture.reopen().await.store;
+    assert_eq!(reopened.dev_credentials().await, Ok(Some(r#"{"ñ":2}"#.into())));
 }

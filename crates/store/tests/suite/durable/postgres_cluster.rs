@@ -1,4 +1,4 @@
-//! A PostgreSQL server of a story's own, to be stopped and started while a store is open on it.
+//! A PostgreSQL server of its own for one test, which stops and starts it while a store is open.
 
 use std::fs;
 use std::net::TcpListener;
@@ -14,7 +14,7 @@ const INSTALLED: &str = "/usr/lib/postgresql";
 
 pub(crate) struct Cluster {
     programs: PathBuf,
-    /// Who runs the server: PostgreSQL refuses to be root.
+    /// The account of the server: PostgreSQL refuses to run as root.
     account: Option<(u32, u32)>,
     port: u16,
     folder: TempDir,
@@ -23,7 +23,7 @@ pub(crate) struct Cluster {
 impl Cluster {
     pub(crate) fn start() -> Self {
         let account = account();
-        // Not below a folder that only we may enter.
+        // Not below a folder that only this user may enter.
         let folder = tempfile::Builder::new().prefix("aldaba-outage-").tempdir_in("/tmp").unwrap();
         if let Some((user, group)) = account {
             chown(folder.path(), Some(user), Some(group)).unwrap();
@@ -33,7 +33,7 @@ impl Cluster {
         let init =
             ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
         cluster.run("initdb", &init, None);
-        cluster.up();
+        cluster.start_server();
         cluster
     }
 
@@ -41,7 +41,7 @@ impl Cluster {
         format!("postgres://aldaba@127.0.0.1:{}/postgres", self.port)
     }
 
-    pub(crate) fn up(&self) {
+    pub(crate) fn start_server(&self) {
         let sockets = self.folder.path().display();
         let options = format!(
             "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets} -c fsync=off",
@@ -50,8 +50,8 @@ impl Cluster {
         self.run("pg_ctl", &["start", "-w", "-s", "-l", "log", "-D"], Some(&["-o", &options]));
     }
 
-    /// Breaks every connection; the data stay.
-    pub(crate) fn down(&self) {
+    /// Breaks every connection; the data remain.
+    pub(crate) fn stop_server(&self) {
         self.run("pg_ctl", &["stop", "-w", "-s", "-m", "fast", "-D"], None);
     }
 
@@ -75,12 +75,12 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         let data = self.folder.path().join("data");
-        // It may be down already.
+        // It may have stopped already.
         let _ = self.command("pg_ctl").args(["stop", "-w", "-s", "-m", "immediate", "-D"]).arg(data).output();
     }
 }
 
-/// The folder of the server's programs: the one that was named, or the newest that is installed.
+/// The folder of the server's programs: the one in the environment, or the newest installed.
 fn programs() -> PathBuf {
     if let Some(named) = std::env::var_os(PROGRAMS) {
         return named.into();

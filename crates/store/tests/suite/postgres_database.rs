@@ -1,4 +1,4 @@
-//! A PostgreSQL database for one story: made fresh, dropped when the story ends, well or not.
+//! A PostgreSQL database for one test: created empty, dropped when the test ends.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -7,15 +7,15 @@ use tokio_postgres::{Client, Config, NoTls};
 
 const VARIABLE: &str = "ALDABA_TEST_POSTGRES";
 const MISSING: &str = "run `cargo xtask test`, or set ALDABA_TEST_POSTGRES";
-/// How many databases may be in use at once, whatever the number of cores: connections are finite.
-const SEATS: usize = 8;
+/// How many databases may be in use at once, whatever the number of cores: the server's connections are limited.
+const DATABASES_MAX: usize = 8;
 
-static SEATED: Semaphore = Semaphore::const_new(SEATS);
+static DATABASE_PERMITS: Semaphore = Semaphore::const_new(DATABASES_MAX);
 
 pub(crate) struct Database {
     server: String,
     name: String,
-    _seat: SemaphorePermit<'static>,
+    _permit: SemaphorePermit<'static>,
 }
 
 impl Database {
@@ -24,14 +24,14 @@ impl Database {
         let server = std::env::var(VARIABLE).unwrap_or_else(|_| panic!("{MISSING}"));
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("aldaba_suite_{}_{number}", std::process::id());
-        let seat = SEATED.acquire().await.unwrap();
-        // A killed run that had our process id may have left its own behind.
+        let permit = DATABASE_PERMITS.acquire().await.unwrap();
+        // A killed run with the same process id may have left its database behind.
         command(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
         command(&server, &format!("CREATE DATABASE {name}")).await;
-        Self { server, name, _seat: seat }
+        Self { server, name, _permit: permit }
     }
 
-    /// The server's url with this database in the place of the one that it names.
+    /// The server's url with its database replaced by this one.
     pub(crate) fn url(&self) -> String {
         let (address, options) = self.server.split_once('?').unwrap_or((&self.server, ""));
         let start = address.find("://").map_or(0, |at| at + 3);
@@ -44,17 +44,17 @@ impl Database {
 impl Drop for Database {
     fn drop(&mut self) {
         let (server, name) = (self.server.clone(), self.name.clone());
-        // A thread of its own: the story's runtime may be on its way out.
-        let dropping = std::thread::spawn(move || {
+        // On a thread of its own: the test's runtime may be shutting down.
+        let dropper = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(command(&server, &format!("DROP DATABASE {name} WITH (FORCE)")));
         });
-        let dropped = dropping.join();
+        let dropped = dropper.join();
         assert!(dropped.is_ok() || std::thread::panicking(), "the database was not dropped");
     }
 }
 
-/// A bare connection, beside the store's own.
+/// A plain connection, separate from the store's own.
 pub(crate) async fn connect(url: &str) -> Client {
     let config: Config = url.parse().unwrap();
     let (client, connection) = config.connect(NoTls).await.unwrap();

@@ -1,11 +1,11 @@
-//! Secrets: signing keys come back whole, and only with the master key that they were sealed with.
+//! Signing keys: stored encrypted, readable only with the master key that encrypted them.
 
 use std::time::Duration;
 
 use domain::{Secret, Ticks};
 use store::{SigningKey, StoreError};
 
-use super::stage::{Stage, another_key, at_once};
+use super::fixture::{Fixture, concurrently, other_master_key};
 
 pub(crate) fn signing_key(kid: &str, created_at: Ticks) -> SigningKey {
     SigningKey {
@@ -18,8 +18,8 @@ pub(crate) fn signing_key(kid: &str, created_at: Ticks) -> SigningKey {
     }
 }
 
-pub(crate) async fn signing_keys_come_back_whole(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
+pub(crate) async fn signing_keys_are_stored_unchanged(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
     assert_eq!(store.signing_keys().await, Ok(Vec::new()));
     let young = signing_key("a", now + Duration::from_secs(1));
     let old = SigningKey { retired_at: Some(now), ..signing_key("b", now) };
@@ -33,17 +33,17 @@ pub(crate) async fn signing_keys_come_back_whole(stage: Stage) {
     assert_eq!(store.retire_signing_key("a", end).await, Ok(true));
     assert_eq!(store.retire_signing_key("c", end).await, Ok(false));
     let retired = SigningKey { retired_at: Some(end), ..young };
-    let again = stage.reopen().await.store;
-    assert_eq!(again.signing_keys().await, Ok(vec![old, retired]));
+    let reopened = fixture.reopen().await.store;
+    assert_eq!(reopened.signing_keys().await, Ok(vec![old, retired]));
 }
 
-/// A key is added only behind the one that its maker took for the newest.
-pub(crate) async fn of_many_who_add_a_signing_key_one_does(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let there = stage.reopen().await.store;
+/// A key is added only if the caller named the current newest key.
+pub(crate) async fn concurrent_additions_add_one_signing_key(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let second_store = fixture.reopen().await.store;
     let mut newest: Option<String> = None;
     for round in 0..3 {
-        let answers = at_once(40, &[store, &there], |number, store| {
+        let answers = concurrently(40, &[store, &second_store], |number, store| {
             let newest = newest.clone();
             async move {
                 let kid = format!("{:02}-{round}", 40 - number);
@@ -53,34 +53,42 @@ pub(crate) async fn of_many_who_add_a_signing_key_one_does(stage: Stage) {
         })
         .await;
         let added: Vec<String> = answers.into_iter().flatten().collect();
-        let [kid] = &added[..] else { panic!("{added:?} were added") };
+        let [kid] = &added[..] else { panic!("several keys were added: {added:?}") };
         let keys = store.signing_keys().await.unwrap();
         assert_eq!(keys.len(), round + 1);
-        assert_eq!(keys[round].kid, *kid, "the newest is the one that was added last");
+        assert_eq!(keys[round].kid, *kid, "the newest key is the last added");
         newest = Some(kid.clone());
     }
 }
 
-pub(crate) async fn signing_keys_are_in_the_order_of_adding(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    assert_eq!(store.add_signing_key(&signing_key("m", now), Some("a")).await, Ok(false), "there is none");
+pub(crate) async fn signing_keys_are_listed_in_order_of_addition(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    assert_eq!(
+        store.add_signing_key(&signing_key("m", now), Some("a")).await,
+        Ok(false),
+        "there is no key yet"
+    );
     assert_eq!(store.add_signing_key(&signing_key("m", now), None).await, Ok(true));
-    assert_eq!(store.add_signing_key(&signing_key("n", now), None).await, Ok(false), "there is one");
-    // The clock stands, then jumps back.
+    assert_eq!(
+        store.add_signing_key(&signing_key("n", now), None).await,
+        Ok(false),
+        "there is a key already"
+    );
+    // The clock stops, then goes back.
     assert_eq!(store.add_signing_key(&signing_key("b", now), Some("m")).await, Ok(true));
     let earlier = signing_key("c", now.minus(Duration::from_secs(60)));
     assert_eq!(store.add_signing_key(&earlier, Some("m")).await, Ok(false));
     assert_eq!(store.add_signing_key(&earlier, Some("b")).await, Ok(true));
-    let kept = [
+    let stored = [
         signing_key("m", now),
         SigningKey { created_at: now.next(), ..signing_key("b", now) },
         SigningKey { created_at: now.next().next(), ..earlier.clone() },
     ];
-    assert_eq!(store.signing_keys().await, Ok(kept.to_vec()));
+    assert_eq!(store.signing_keys().await, Ok(stored.to_vec()));
 }
 
-pub(crate) async fn a_forgotten_signing_key_is_gone(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
+pub(crate) async fn deleted_signing_key_is_gone(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
     store.add_signing_key(&signing_key("a", now), None).await.unwrap();
     store.add_signing_key(&signing_key("b", now), Some("a")).await.unwrap();
     assert_eq!(store.delete_signing_key("b").await, Ok(true));
@@ -88,22 +96,26 @@ pub(crate) async fn a_forgotten_signing_key_is_gone(stage: Stage) {
     assert_eq!(store.retire_signing_key("b", now).await, Ok(false));
     assert_eq!(store.signing_keys().await, Ok(vec![signing_key("a", now)]));
     assert_eq!(store.add_signing_key(&signing_key("c", now), Some("b")).await, Ok(false));
-    assert_eq!(store.add_signing_key(&signing_key("b", now), Some("a")).await, Ok(true), "its name is free");
+    assert_eq!(
+        store.add_signing_key(&signing_key("b", now), Some("a")).await,
+        Ok(true),
+        "the kid can be reused"
+    );
     assert_eq!(store.delete_signing_key("a").await, Ok(true));
     assert_eq!(store.delete_signing_key("b").await, Ok(true));
-    assert_eq!(store.add_signing_key(&signing_key("c", now), None).await, Ok(true), "as in a new store");
+    assert_eq!(store.add_signing_key(&signing_key("c", now), None).await, Ok(true), "as in an empty store");
 }
 
-pub(crate) async fn another_master_key_opens_nothing(stage: Stage) {
-    stage.store.add_signing_key(&signing_key("a", stage.now()), None).await.unwrap();
-    let opened = stage.reopen_with(&another_key()).await;
-    assert_eq!(opened.err(), Some(StoreError::WrongMasterKey));
-    let again = stage.reopen().await.store;
-    assert_eq!(again.signing_keys().await.unwrap().len(), 1, "the right one still does");
+pub(crate) async fn other_master_key_cannot_open_the_store(fixture: Fixture) {
+    fixture.store.add_signing_key(&signing_key("a", fixture.now()), None).await.unwrap();
+    let reopened = fixture.reopen_with(&other_master_key()).await;
+    assert_eq!(reopened.err(), Some(StoreError::WrongMasterKey));
+    let reopened = fixture.reopen().await.store;
+    assert_eq!(reopened.signing_keys().await.unwrap().len(), 1, "the right key still opens it");
 }
 
-/// A store takes the key that it is first opened with, even if nothing was put into it.
-pub(crate) async fn an_empty_store_has_its_master_key_too(stage: Stage) {
-    let opened = stage.reopen_with(&another_key()).await;
-    assert_eq!(opened.err(), Some(StoreError::WrongMasterKey));
+/// The first open binds a store to its master key, even if it stays empty.
+pub(crate) async fn empty_store_is_bound_to_its_master_key(fixture: Fixture) {
+    let reopened = fixture.reopen_with(&other_master_key()).await;
+    assert_eq!(reopened.err(), Some(StoreError::WrongMasterKey));
 }

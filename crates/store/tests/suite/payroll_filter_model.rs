@@ -1,4 +1,4 @@
-//! Random companies, filters and orders: each store answers as the plain meaning of the filter does, evaluated
+//! Property test: with random companies, filters and orders, each store returns the same pages as the filter evaluated
 //! company by company.
 
 use domain::Ticks;
@@ -12,8 +12,8 @@ use proptest::test_runner::{Config, TestRunner};
 use store::PayrollQuery;
 use tokio::runtime::Handle;
 
-use super::desk::{Desk, delete, payroll, payroll_with};
-use super::stage::Stage;
+use super::fixture::Fixture;
+use super::test_tenant::{TestTenant, delete, payroll, payroll_with};
 
 const SETS: usize = 3;
 const CHANGES: usize = 70;
@@ -21,7 +21,7 @@ const CASES: u32 = 1200;
 const PIECES: [&str; 16] =
     ["", "a", "A", "b", "ab", "ñ", "Ñ", "n\u{303}", "%", "_", "\\", "'", "€", "😀", " ", "\u{1}"];
 
-/// Of few pieces, so that texts meet each other often.
+/// Texts of a few pieces, so that they often match each other.
 fn text(more: &'static [&'static str]) -> impl Strategy<Value = String> {
     let pieces: Vec<&str> = PIECES.iter().chain(more).copied().collect();
     prop::collection::vec(select(pieces), 0..4).prop_map(|pieces| pieces.concat())
@@ -35,10 +35,10 @@ fn moment() -> impl Strategy<Value = Ticks> {
 fn change() -> impl Strategy<Value = Change> {
     let identifier = select(vec!["", "A", "A1", "A12", "B", "B12345674"]);
     let last = prop::option::of(moment().prop_map(Ticks::iso));
-    let put = (0..45_u64, text(&[]), identifier, last)
+    let upsert = (0..45_u64, text(&[]), identifier, last)
         .prop_map(|(code, name, identifier, last)| payroll_with(code, &name, identifier, last.as_deref()));
-    let gone = (0..45_u64).prop_map(|code| delete(payroll(code, "", None)));
-    prop_oneof![6 => put, 1 => gone]
+    let deletion = (0..45_u64).prop_map(|code| delete(payroll(code, "", None)));
+    prop_oneof![6 => upsert, 1 => deletion]
 }
 
 fn condition() -> impl Strategy<Value = Filter> {
@@ -88,32 +88,32 @@ fn order() -> impl Strategy<Value = OrderBy> {
 }
 
 /// The companies of a tenant, in order of creation.
-struct Set {
-    desk: Desk,
+struct CompanySet {
+    tenant: TestTenant,
     companies: Vec<(PayrollCompany, Box<str>)>,
 }
 
-impl Set {
-    /// The same in every run: a failing case names its set, and only what is asked is random.
-    async fn fill(desk: Desk, runner: &mut TestRunner) -> Self {
+impl CompanySet {
+    /// Fills a tenant with the same companies in every run: only the queries are random.
+    async fn fill(tenant: TestTenant, runner: &mut TestRunner) -> Self {
         let changes = prop::collection::vec(change(), CHANGES).new_tree(runner).unwrap().current();
-        for some in changes.chunks(CHANGES / 3) {
-            // Who deletes what is not there is refused, and that is all.
-            desk.send(some.iter().cloned()).await;
+        for chunk in changes.chunks(CHANGES / 3) {
+            // Deletions of unknown companies are rejected; that is fine here.
+            tenant.send(chunk.iter().cloned()).await;
         }
-        let bodies = desk.page(&payroll(0, "", None), 0, usize::MAX).await.bodies;
+        let bodies = tenant.page(&payroll(0, "", None), 0, usize::MAX).await.bodies;
         let read = |body: &str| (PayrollCompany::from_body(body).unwrap(), body.into());
         let companies: Vec<(_, Box<str>)> = bodies.iter().map(read).collect();
         assert!(companies.len() > 20);
-        Self { desk, companies }
+        Self { tenant, companies }
     }
 
     /// The bodies of a page, and the total.
     fn expected(&self, query: &PayrollQuery) -> (Vec<Box<str>>, u64) {
-        let fits = |company: &PayrollCompany| {
+        let matches = |company: &PayrollCompany| {
             query.filter.as_ref().is_none_or(|filter| filter.matches(&subject(company)))
         };
-        let mut found: Vec<_> = self.companies.iter().filter(|(company, _)| fits(company)).collect();
+        let mut found: Vec<_> = self.companies.iter().filter(|(company, _)| matches(company)).collect();
         if let Some(order) = &query.order {
             found.sort_by(|(one, _), (other, _)| order.compare(&subject(one), &subject(other)));
         }
@@ -131,26 +131,26 @@ fn subject(company: &PayrollCompany) -> CompanyFields<'_> {
     }
 }
 
-pub(crate) async fn every_filter_and_order_means_what_the_model_says(stage: Stage) {
+pub(crate) async fn filters_and_orders_match_the_model(fixture: Fixture) {
     let mut sets = Vec::new();
-    let mut filling = TestRunner::deterministic();
+    let mut runner = TestRunner::deterministic();
     for _ in 0..SETS {
-        sets.push(Set::fill(stage.desk().await, &mut filling).await);
+        sets.push(CompanySet::fill(fixture.add_tenant().await, &mut runner).await);
     }
     let page = prop_oneof![3 => Just((0, usize::MAX)), 2 => (0..30_u64, 0..12_usize)];
-    let asked = (0..SETS, prop::option::weighted(0.9, filter()), prop::option::of(order()), page);
+    let cases = (0..SETS, prop::option::weighted(0.9, filter()), prop::option::of(order()), page);
     let config = Config { cases: CASES, failure_persistence: None, ..Config::default() };
     let check = |(set, filter, order, (offset, rows_max)): (usize, _, _, _)| {
-        let Set { desk, .. } = &sets[set];
-        let query = PayrollQuery { tenant: desk.tenant.clone(), filter, order, offset, rows_max };
-        // A store may answer from memory what is asked again.
+        let CompanySet { tenant, .. } = &sets[set];
+        let query = PayrollQuery { tenant: tenant.id.clone(), filter, order, offset, rows_max };
+        // A store may cache the second result.
         for _ in 0..2 {
-            let page = Handle::current().block_on(desk.store.payroll_page(&query));
+            let page = Handle::current().block_on(tenant.store.payroll_page(&query));
             let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
             let bodies: Vec<Box<str>> = page.bodies.iter().map(Into::into).collect();
             prop_assert_eq!((bodies, page.total), sets[set].expected(&query));
         }
         Ok(())
     };
-    tokio::task::block_in_place(|| TestRunner::new(config).run(&asked, check)).unwrap();
+    tokio::task::block_in_place(|| TestRunner::new(config).run(&cases, check)).unwrap();
 }
