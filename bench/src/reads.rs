@@ -57,7 +57,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
         let figures = bench.random_pages(hot_path).await?;
         drop(bench);
         database.drop().await?;
-        return Ok(Report { bench: "reads".into(), store: options.store.clone(), figures });
+        return Ok(report(options, figures));
     }
     eprintln!("hot page");
     let hot = bench.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
@@ -104,11 +104,11 @@ async fn measure(options: &Options) -> Fallible<Report> {
         busy_payroll: (busy_plain, busy_filtered),
         resident,
     };
-    Ok(Report {
-        bench: "reads".into(),
-        store: options.store.clone(),
-        figures: measurements.figures(on_sqlite),
-    })
+    Ok(report(options, measurements.figures(on_sqlite)))
+}
+
+fn report(options: &Options, figures: Vec<Figure>) -> Report {
+    Report { bench: "reads".into(), store: options.store.clone(), figures }
 }
 
 /// The results; each pair is the program and the bare handler, or the plain and the compared requests.

@@ -174,9 +174,10 @@ impl RunningService {
             () = signals.received() => None,
             failure = self.supervisor.failed() => Some(failure),
         };
-        match failure {
-            None => tracing::info!("shutting down: no new requests; requests in progress finish"),
-            Some(_) => tracing::error!("shutting down because a background task failed"),
+        if failure.is_none() {
+            tracing::info!("shutting down: no new requests; requests in progress finish");
+        } else {
+            tracing::error!("shutting down because a background task failed");
         }
         self.stop().await.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
     }

@@ -97,7 +97,7 @@ impl Maintenance for MemoryStore {
 
     /// The in-memory store has no worker.
     async fn worker_ended(&self) {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     async fn close(&self) {

@@ -149,7 +149,7 @@ impl SqliteStore {
                 .read_snapshot(|reader| last_update_index::build(reader, tenant_no).map_err(store_error));
             match gathered {
                 Ok(Some((version, last_update_index))) => {
-                    store.inner.last_update_index.store(tenant_no, version, &last_update_index)
+                    store.inner.last_update_index.store(tenant_no, version, &last_update_index);
                 }
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "building the last-update index failed"),

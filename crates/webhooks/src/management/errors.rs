@@ -69,6 +69,7 @@ pub(super) fn too_many_webhooks(webhooks_max: usize) -> ErrorResponse {
 }
 
 /// Why the history could not be read, or a replay not be started.
+#[allow(clippy::needless_pass_by_value, reason = "it is passed to map_err")]
 pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
     let refused = |status, code, field| error_with_code(status, code, field, &sentence(&error));
     match &error {

@@ -102,7 +102,7 @@ async fn delivery_that_is_not_retried_has_failed() {
     fixture.record_failure(&id, sequence, 1).await;
     fixture
         .write_checkpoint(&id, |checkpoint| {
-            checkpoint.disabled = Some("no delivery succeeded for 24 h".into())
+            checkpoint.disabled = Some("no delivery succeeded for 24 h".into());
         })
         .await;
     let page = fixture.charges(Operation::Deliveries).webhook(&id).query("status=failed").send().await;

@@ -132,7 +132,8 @@ async fn host_that_is_not_the_callers_is_ignored_marked_or_refused() {
         assert_eq!((at_home.status, at_home.body.get("doubt")), (200, None), "{check:?}");
         let mut body = invoicing_body();
         body["entity"] = "Bank".into();
-        let reply = fixture.invoicing(Operation::Subscribe).from_address(elsewhere).body(&body).send().await;
+        let reply =
+            fixture.invoicing(Operation::Subscribe).client_address(elsewhere).body(&body).send().await;
         let query =
             AuditQuery { kind: Some(AuditKind::WebhookHostMismatch), rows_max: 9, ..AuditQuery::default() };
         let audit = fixture.store.audit(&query).await.unwrap();

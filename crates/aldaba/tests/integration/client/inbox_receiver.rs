@@ -38,7 +38,7 @@ impl EventRecorder {
         let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
         let receiver = ReceiverLayer::new(Secret::new(SECRET))
             .on_mismatch(move |mismatch| {
-                refused.lock().unwrap_or_else(PoisonError::into_inner).push(mismatch.clone())
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push(mismatch.clone());
             })
             .handle(move |event: Event| {
                 let (inbox, recorder_clone) = (inbox.clone(), recorder_clone.clone());

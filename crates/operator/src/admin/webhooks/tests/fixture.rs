@@ -187,7 +187,7 @@ impl Fixture {
         let number = self.webhook(webhook).await.handshake.number;
         let head = self.admin.store.log_bounds(&TenantId::new(TENANT)).await.unwrap().head;
         self.checkpoint(webhook, |checkpoint| {
-            checkpoint.handshake = Some(HandshakeStep::Accepted { number, head })
+            checkpoint.handshake = Some(HandshakeStep::Accepted { number, head });
         })
         .await;
     }
@@ -220,7 +220,7 @@ impl Fixture {
     /// The service disables the webhook.
     pub(super) async fn disable_by_service(&self, webhook: &str) {
         self.checkpoint(webhook, |checkpoint| {
-            checkpoint.disabled = Some("no delivery succeeded for 24 h".into())
+            checkpoint.disabled = Some("no delivery succeeded for 24 h".into());
         })
         .await;
     }
