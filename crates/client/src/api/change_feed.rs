@@ -141,9 +141,9 @@ impl Feed {
 
 /// Turns 410 into [`Error::BelowFloor`]. The start of the feed is only in the text of the message.
 fn below_floor(error: Error) -> Error {
-    let floor = error.api_error().filter(|refused| refused.status == 410).map(|refused| {
-        let named = refused.message.split("begins after ").nth(1).unwrap_or_default();
-        named.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
+    let floor = error.api_error().filter(|api_error| api_error.status == 410).map(|api_error| {
+        let start = api_error.message.split("begins after ").nth(1).unwrap_or_default();
+        start.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
     });
     floor.map_or(error, |floor| Error::BelowFloor { floor })
 }
