@@ -28,8 +28,8 @@ use crate::maintenance;
 use crate::supervisor::{Supervisor, TaskFailure};
 use crate::wiring::{self, BasePorts, OpenStore};
 
-/// How long background tasks have to end once the listeners have drained.
-const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
+/// How long background tasks have to end, beyond the time that requests and attempts in progress may take.
+const JOIN_MARGIN: Duration = Duration::from_secs(10);
 
 /// Everything that is needed to serve. The listeners are bound; nothing is served yet.
 pub(crate) struct Service {
@@ -131,7 +131,8 @@ impl Service {
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
-        RunningService { supervisor, shutdown, draining, engine, gateway, node, store }
+        let join_time_max = config.server.drain.max(config.delivery.timeout) + JOIN_MARGIN;
+        RunningService { supervisor, shutdown, draining, engine, gateway, node, store, join_time_max }
     }
 }
 
@@ -161,6 +162,7 @@ pub(crate) struct RunningService {
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
+    join_time_max: Duration,
 }
 
 impl RunningService {
@@ -187,9 +189,9 @@ impl RunningService {
     pub(crate) async fn stop(self) -> Option<TaskFailure> {
         self.draining.store(true, Ordering::Relaxed);
         self.shutdown.trigger();
-        self.supervisor.join(JOIN_TIME_MAX).await;
-        if self.supervisor.failure().is_some() {
-            // The engine may have failed before it could do this itself.
+        let all_ended = self.supervisor.join(self.join_time_max).await;
+        if !all_ended || self.supervisor.failure().is_some() {
+            // The engine may not have done this itself.
             self.engine.release_shards().await;
         }
         self.gateway.close(self.node).await;

@@ -111,15 +111,18 @@ impl Supervisor {
         }
     }
 
-    /// Waits until all tasks have ended, and aborts the waiting after `time_max`. Call it after shutdown.
-    pub async fn join(&self, time_max: Duration) {
+    /// Waits until all tasks have ended, for at most `time_max`. Returns whether they have. Call it after shutdown.
+    pub async fn join(&self, time_max: Duration) -> bool {
         let tasks = std::mem::take(&mut *self.shared.tasks.lock());
         let deadline = tokio::time::Instant::now() + time_max;
+        let mut all_ended = true;
         for (name, task) in tasks {
             if tokio::time::timeout_at(deadline, task.monitor).await.is_err() {
                 tracing::warn!(task = name, "a background task did not end in time");
+                all_ended = false;
             }
         }
+        all_ended
     }
 
     /// Makes a task panic. For tests.

@@ -29,6 +29,7 @@ pub(crate) struct Prompt {
 /// A request whose client and redirect URI are valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct AuthorizationRequest {
+    #[serde(rename = "reply")]
     pub(crate) target: ResponseTarget,
     /// The names of the supported scopes.
     scope: String,

@@ -39,6 +39,11 @@ pub const BENCHES: &[Bench] = &[
         about: "reads per second through the gateway, beside a bare handler that returns the same bytes",
         run: |options| measure::run("reads", options),
     },
+    Bench {
+        name: "deliveries",
+        about: "deliveries per second from the change to its receiver, beside a bare sender",
+        run: |options| measure::run("deliveries", options),
+    },
 ];
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {

@@ -109,6 +109,7 @@ pub struct PendingSignIn {
     pub(super) state: String,
     pub(super) nonce: String,
     pub(super) verifier: String,
+    #[serde(alias = "wants_identity")]
     pub(super) expects_id_token: bool,
 }
 

@@ -19,11 +19,14 @@ const TTL: Duration = Duration::from_secs(30 * 60);
 /// Longer tickets are refused.
 const BYTES_MAX: usize = 48 * 1024;
 
-/// The request that the pages are completing.
+/// The request that the pages are completing. The JSON names are those of earlier versions: a browser may hold a ticket
+/// across an upgrade.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum PendingRequest {
+    #[serde(rename = "Authorize")]
     Authorization(Box<AuthorizationRequest>),
     Permissions,
+    #[serde(rename = "SignOut")]
     Logout(LogoutRequest),
 }
 
@@ -38,7 +41,9 @@ pub(crate) struct LogoutRequest {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
+    #[serde(rename = "errand")]
     pub(crate) pending: PendingRequest,
+    #[serde(rename = "browser")]
     browser_id: String,
     started_at: i64,
 }

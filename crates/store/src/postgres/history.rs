@@ -249,19 +249,21 @@ impl History for PostgresStore {
     async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
         let ranges = runs(sequences);
         let (first, last) = (column(&ranges, |run| signed(run.0)), column(&ranges, |run| signed(run.1)));
+        // Saturates: any number may come from outside.
+        let pack_end = column(&ranges, |run| signed(run.1.saturating_add(PACK_NUMBERS_MAX)));
         let numbers = column(sequences, |sequence| signed(*sequence));
         let id = webhook.as_bytes().as_slice();
         let packs = self
             .rows(
                 &format!(
                     "SELECT DISTINCT d.last_at, d.last_sequence, d.first_sequence, d.packed
-                     FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last) CROSS JOIN LATERAL (
+                     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS r (first, last, pack_end) CROSS JOIN LATERAL (
                          SELECT last_at, last_sequence, first_sequence, packed FROM delivered
                          WHERE tenant_no = {TENANT_OF} AND webhook = $1 AND last_sequence >= r.first
-                             AND last_sequence <= r.last + $4 AND first_sequence <= r.last
+                             AND last_sequence <= r.pack_end AND first_sequence <= r.last
                          ORDER BY tenant_no, webhook, last_sequence, first_sequence) d"
                 ),
-                &[&id, &first, &last, &signed(PACK_NUMBERS_MAX)],
+                &[&id, &first, &last, &pack_end],
             )
             .await?;
         let attempts = self

@@ -54,12 +54,24 @@ impl PostgresStore {
         find: &str,
         id: &str,
     ) -> Result<(bool, Option<Row>)> {
+        let done = self.update_and_find(update, args, find, id).await;
+        // Also after an error: the connection may have broken after the commit.
+        self.access_changed();
+        done
+    }
+
+    async fn update_and_find(
+        &self,
+        update: &str,
+        args: Args<'_>,
+        find: &str,
+        id: &str,
+    ) -> Result<(bool, Option<Row>)> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let updated = execute(&transaction, update, args).await.map_err(store_error)? > 0;
         let row = row(&transaction, find, &[&id]).await?;
         transaction.commit().await.map_err(store_error)?;
-        self.access_changed();
         Ok((updated, row))
     }
 

@@ -313,6 +313,8 @@ pub(crate) async fn deliveries_of_many_events_are_found_in_one_call(fixture: Fix
     let numbers = |index: usize| found[index].attempts.iter().map(|row| row.number).collect::<Vec<_>>();
     assert_eq!([0, 1, 2, 3].map(numbers), [vec![1], vec![1, 2], vec![], vec![]]);
     assert_eq!(store.find_deliveries(webhook.id, &[]).await, Ok(Vec::new()));
+    let largest = store.find_deliveries(webhook.id, &[u64::MAX]).await;
+    assert_eq!(largest.map(|found| found.len()), Ok(1), "a number from a forged id");
     let unknown = DeliveryHistory { sequence: 5, delivered: None, attempts: Vec::new() };
     assert_eq!(store.find_deliveries(guid(3), &[5]).await, Ok(vec![unknown]));
 }
