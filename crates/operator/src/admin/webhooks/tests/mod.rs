@@ -136,7 +136,7 @@ async fn deleted_webhook_cannot_be_changed() {
     let fixture = Fixture::new().await;
     let id = fixture.active_webhook().await;
     fixture.webhooks.delete(&id, &context()).await.unwrap();
-    assert!(refused(fixture.webhooks.enable(&id, &context()).await, "over").contains("final"));
+    assert!(refused(fixture.webhooks.enable(&id, &context()).await, "over").contains("permanently"));
     refused(fixture.webhooks.disable(&id, &context()).await, "over");
     refused(fixture.webhooks.delete(&id, &context()).await, "over");
     missing(fixture.webhooks.delete("nobody", &context()).await);
