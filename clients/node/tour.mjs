@@ -106,7 +106,7 @@ class Person {
     await this.#press(this.page.locator('a.language-switch'));
 
     await this.#enter(two, 'not this one');
-    const notice = await this.page.locator('#problem').innerText();
+    const notice = await this.page.locator('#error').innerText();
     check('what is wrong', notice.includes(this.words.wrong), notice);
     check('the name is kept', (await this.page.locator('#username').inputValue()) === two.email);
     check('the password is not', (await this.page.locator('#password').inputValue()) === '');
