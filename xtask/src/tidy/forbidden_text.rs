@@ -81,7 +81,7 @@ mod tests {
             assert!(matches!(&messages[..], [one] if one.starts_with("notes.md:2: has `")), "{messages:?}");
         }
         assert!(
-            messages("xtask/src/tidy/words.rs", "FIXME /root/\n").is_empty(),
+            messages("xtask/src/tidy/forbidden_text.rs", "FIXME /root/\n").is_empty(),
             "this module may name them"
         );
         assert!(messages("a.rs", "todo(); // a todo list, dbg\n").is_empty());
