@@ -7,10 +7,12 @@ use domain::{Clock as _, Ticks};
 use serde_json::{Map, Value};
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::registry::LookupSpan;
+use tracing_subscriber::util::SubscriberInitExt as _;
 use web::RequestId;
 
 use crate::config::{Config, LogFormat};
@@ -18,18 +20,20 @@ use crate::output::on_terminal;
 use crate::wiring::SystemClock;
 
 pub(crate) fn start(config: &Config) {
-    let filter = EnvFilter::try_new(&config.logging.level).unwrap_or_default();
+    // The configuration has checked the text; an empty one logs nothing.
+    let filter: Targets = config.logging.level.parse().unwrap_or_default();
     let json = match config.logging.format {
         LogFormat::Json => true,
         LogFormat::Text => false,
         LogFormat::Auto => !on_terminal(),
     };
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    let log = tracing_subscriber::registry().with(filter);
     // A second call in the same process keeps the first subscriber.
     let _ = if json {
-        log.event_format(Json).try_init()
+        log.with(lines.event_format(Json)).try_init()
     } else {
-        log.with_ansi(on_terminal()).event_format(Text).try_init()
+        log.with(lines.with_ansi(on_terminal()).event_format(Text)).try_init()
     };
 }
 

@@ -13,6 +13,7 @@ mod invalidation;
 mod keys;
 mod listing;
 mod maintenance;
+#[cfg(feature = "memory")]
 pub mod memory;
 mod nodes;
 mod payroll;

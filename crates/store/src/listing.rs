@@ -49,6 +49,7 @@ impl ListQuery {
     }
 
     /// The page of a list in memory, which comes in any order.
+    #[cfg(feature = "memory")]
     pub(crate) fn page_of_all<T: ListRow>(&self, all: impl Iterator<Item = T>) -> ListPage<T> {
         let mut rows: Vec<T> =
             all.filter(|row| self.after.as_ref().is_none_or(|after| row.list_cursor() > *after)).collect();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::Secret;
 use ipnet::IpNet;
 use serde::{Serialize, Serializer};
+use tracing_subscriber::filter::{LevelFilter, Targets};
 use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
@@ -293,13 +294,17 @@ fn logging(reader: &mut SettingsReader<'_>) -> Logging {
         "json" => Some(LogFormat::Json),
         _ => None,
     };
-    let is_level = |text: &str| text.parse::<tracing_subscriber::EnvFilter>().ok().map(|_| text.to_owned());
+    let is_level = |text: &str| {
+        let mut parts = text.split(',').map(str::trim);
+        let is_complete = parts.all(|part| part.contains('=') || part.parse::<LevelFilter>().is_ok());
+        (is_complete && text.parse::<Targets>().is_ok()).then(|| text.to_owned())
+    };
     Logging {
         level: reader.parsed(
             "logging.level",
             String::new(),
             is_level,
-            "must be error, warn, info, debug or trace",
+            "must be error, warn, info, debug or trace, or such a level per module as in info,store=debug",
         ),
         format: reader.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
     }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Guid, Resource, TenantId, WebhookId};
+use domain::{Guid, Resource, TenantId, Ticks, WebhookId};
 
 use super::webhooks::{StoredWebhook, WebhookTable};
 use super::{MemoryStore, State};
@@ -14,7 +14,7 @@ use crate::webhooks::{
 };
 use crate::{
     AttemptRecord, ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent,
-    LogTail, Result, SHARDS, ShardLease, Status, Vault, WebhookCheckpoint, shard_of,
+    LogTail, Result, SHARDS, ShardLease, Status, Vault, Webhook, WebhookCheckpoint, shard_of,
 };
 
 impl WebhookTable {
@@ -35,7 +35,7 @@ impl WebhookTable {
         known
             .map(|stored| {
                 let id = stored.webhook.id;
-                (id, DeliveryState::of(&stored.webhook, stored.tenant_no, self.fence(id)))
+                (id, delivery_state(&stored.webhook, stored.tenant_no, self.fence(id)))
             })
             .collect()
     }
@@ -77,7 +77,8 @@ impl WebhookTable {
             if let Some(stored) = self.all.get_mut(&webhook) {
                 // A checkpoint may be written twice if its response was lost; the same attempt is recorded
                 // once.
-                if let Err(index) = stored.attempts.binary_search_by_key(&attempt.key(), AttemptRecord::key) {
+                if let Err(index) = stored.attempts.binary_search_by_key(&attempt_key(&attempt), attempt_key)
+                {
                     stored.attempts.insert(index, attempt);
                 }
             }
@@ -237,4 +238,22 @@ impl Deliveries for MemoryStore {
         state.webhooks.write(writes, now);
         Ok(results)
     }
+}
+
+fn delivery_state(webhook: &Webhook, tenant_no: i64, fence: i64) -> DeliveryState {
+    DeliveryState {
+        tenant_no,
+        fence,
+        revision: webhook.revision,
+        cursor: webhook.cursor,
+        initial_cursor: webhook.initial_cursor,
+        handshake: webhook.handshake,
+        disabled: webhook.disabled.clone(),
+        event_gap: webhook.event_gap,
+    }
+}
+
+/// Unique within a webhook; sorts in history order.
+fn attempt_key(attempt: &AttemptRecord) -> (Ticks, u64, i64, u32) {
+    (attempt.at, attempt.purpose.sequence(), attempt.purpose.code(), attempt.number)
 }

@@ -8,7 +8,7 @@ use domain::{Ticks, WebhookId};
 
 use super::{
     AttemptRecord, CheckpointResult, DisabledByService, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
-    SuccessfulDelivery, Webhook, WebhookCheckpoint,
+    SuccessfulDelivery, WebhookCheckpoint,
 };
 use crate::AuditEntry;
 use crate::audit::replace_nul;
@@ -32,21 +32,6 @@ pub(crate) struct DeliveryState {
     pub(crate) handshake: Handshake,
     pub(crate) disabled: Option<DisabledByService>,
     pub(crate) event_gap: Option<EventGap>,
-}
-
-impl DeliveryState {
-    pub(crate) fn of(webhook: &Webhook, tenant_no: i64, fence: i64) -> Self {
-        Self {
-            tenant_no,
-            fence,
-            revision: webhook.revision,
-            cursor: webhook.cursor,
-            initial_cursor: webhook.initial_cursor,
-            handshake: webhook.handshake,
-            disabled: webhook.disabled.clone(),
-            event_gap: webhook.event_gap,
-        }
-    }
 }
 
 /// Everything that a set of checkpoints writes. Lane resets come first.

@@ -2,9 +2,7 @@
 
 use std::time::Duration;
 
-use domain::Ticks;
-
-use super::{AttemptPurpose, AttemptRecord, ReplayKind};
+use super::{AttemptPurpose, ReplayKind};
 
 pub(crate) const EVENT: i64 = 0;
 const HANDSHAKE: i64 = 1;
@@ -33,13 +31,6 @@ impl AttemptPurpose {
             REPLAY => Self::Replay { sequence },
             _ => Self::Test,
         }
-    }
-}
-
-impl AttemptRecord {
-    /// Unique within a webhook; sorts in history order.
-    pub(crate) fn key(&self) -> (Ticks, u64, i64, u32) {
-        (self.at, self.purpose.sequence(), self.purpose.code(), self.number)
     }
 }
 
