@@ -40,7 +40,7 @@ impl WebhookTable {
             .collect()
     }
 
-    fn write(&mut self, writes: CheckpointWrites, now: domain::Ticks) {
+    fn write(&mut self, writes: CheckpointWrites, now: Ticks) {
         for WebhookKey { webhook, .. } in writes.lane_resets {
             if let Some(stored) = self.all.get_mut(&webhook) {
                 stored.reset_lanes(now);
