@@ -29,6 +29,8 @@ impl Tool {
                 workspace::cargo(&["install", "--locked", "--version", version, package, "--root"]);
             // The tools have a target folder of their own: their features differ from the workspace's.
             install.arg(&root).env("CARGO_TARGET_DIR", workspace::target().join("tools/build"));
+            // A tool runs for seconds and builds for minutes.
+            install.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "0").env("CARGO_PROFILE_RELEASE_LTO", "off");
             workspace::run("cargo install", &mut install)?;
         }
         Ok(program)
