@@ -6,6 +6,7 @@ export class Callbacks {
   #server;
   #come = new Map();
   #quiet = new Set();
+  #onward = new Map();
 
   static async listen(port) {
     const callbacks = new Callbacks();
@@ -29,6 +30,11 @@ export class Callbacks {
       response.writeHead(204).end();
       return;
     }
+    if (this.#onward.has(state)) {
+      response.writeHead(302, { location: this.#onward.get(state) }).end();
+      this.#onward.delete(state);
+      return;
+    }
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
     response.end('<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>App</title><p>Back.</p>');
   }
@@ -43,6 +49,11 @@ export class Callbacks {
   /** Makes the next callback with this state leave the browser on its page. */
   stay(state) {
     this.#quiet.add(state);
+  }
+
+  /** Makes the next callback with this state redirect the browser. */
+  forward(state, url) {
+    this.#onward.set(state, url);
   }
 
   close() {

@@ -32,6 +32,14 @@ async function authorize(page, values) {
   await page.locator('.auth-btn-wrapper .btn-done').first().click();
 }
 
+/** Opens the page at the operation. */
+async function open(page, url) {
+  await page.goto(url);
+  await page.locator('html[data-ready=yes]').waitFor();
+  await page.locator('#operations-tag-Accounting').click();
+  await page.locator(`#${LIST} .opblock-summary-control`).click();
+}
+
 /** Calls the list of companies; returns the response as the page shows it. */
 async function tryIt(page) {
   const operation = page.locator(`#${LIST}`);
@@ -47,6 +55,32 @@ async function tryIt(page) {
   return shown;
 }
 
+/** Signs in with the page's own dialog, which opens a window and gets the code from it. */
+async function signInThere(page, client, user) {
+  await page.locator('button.authorize').first().click();
+  const form = page.locator('.auth-container', { has: page.locator('h4', { hasText: 'signIn' }) });
+  await form.locator('[data-name=clientId]').fill(client.client_id);
+  await form.locator('[data-name=clientSecret]').fill(client.client_secret);
+  for (const scope of ['openid', 'SVC.ES.NEWPOL.ACC.API']) {
+    await form.locator(`input[data-value="${scope}"] + label, label:has(input[data-value="${scope}"])`).first().click();
+  }
+  const [window] = await Promise.all([page.context().waitForEvent('page'), form.locator('button.authorize').click()]);
+  await window.locator('#username').fill(user.email);
+  await window.locator('#password').fill(user.password);
+  await Promise.all([window.waitForEvent('close'), window.locator('main form[method=post] button').first().click()]);
+  await form.getByText('Logout').waitFor();
+  await page.locator('.auth-btn-wrapper .btn-done').first().click();
+}
+
+/** The return page refuses an answer that the document's page has not asked for. */
+async function refusesStrangers(page, base) {
+  const answer = await page.goto(`${base}oauth2-redirect.html?code=stolen&state=x`);
+  const policy = answer.headers()['content-security-policy'];
+  check('a strict policy', policy.includes("default-src 'none'; script-src 'self'; "), policy);
+  await page.locator('html[data-ready=yes]').waitFor();
+  check('the code leaves the address', !page.url().includes('stolen'), page.url());
+}
+
 /** The whole test; `newPage` returns a page whose errors are recorded. */
 export async function swagger(newPage) {
   const { dev } = world;
@@ -55,11 +89,12 @@ export async function swagger(newPage) {
   const page = await newPage();
   await page.goto(`${dev.base_url}/docs/`);
   await page.locator('html[data-ready=yes]').waitFor();
+  const base = new URL('/docs/', dev.base_url.replace('127.0.0.1', 'localhost')).href;
+  check('the page at the address that can be registered', page.url() === base, page.url());
   const title = await page.locator('.info h1, .info h2').first().innerText();
   check('the document on its page', title.includes('Aldaba'), title);
   await page.screenshot({ path: `${world.screenshots}/api-document.png` });
-  await page.locator('#operations-tag-Accounting').click();
-  await page.locator(`#${LIST} .opblock-summary-control`).click();
+  await open(page, base);
   // Without key and token first.
   const refused = await tryIt(page);
   check('no answer without a key', refused.status === '401' && refused.body.includes('subscription key'), refused);
@@ -69,4 +104,11 @@ export async function swagger(newPage) {
   await page.reload();
   await page.locator('html[data-ready=yes]').waitFor();
   check('nothing is kept in the browser', await page.evaluate(() => localStorage.length) === 0, 'localStorage');
+  await refusesStrangers(page, base);
+  const own = await newPage();
+  await open(own, base);
+  await authorize(own, { subscriptionKey: dev.subscription.primary_key });
+  await signInThere(own, dev.client, user);
+  const mine = await tryIt(own);
+  check('an answer with a sign-in of the page itself', mine.status === '200' && mine.body.trim().startsWith('['), mine);
 }

@@ -22,6 +22,7 @@ export async function tour(stage) {
   const person = new Person(stage);
   const first = await person.signsIn();
   await person.sendsByForm();
+  await person.isSentOn();
   await person.consents();
   await person.carriesTheCode();
   await person.takesAccessBack(first);
@@ -75,8 +76,9 @@ class Person {
     await this.#press(this.#button('[value=allow]'));
   }
 
-  #arrived({ state }, method = 'GET') {
-    check('at the application', this.page.url().startsWith(world.callback), this.page.url());
+  /** After a form, a page of the provider goes on to the application by itself. */
+  async #arrived({ state }, method = 'GET') {
+    await this.page.waitForURL((url) => url.href.startsWith(world.callback));
     const come = this.callbacks.take(state);
     check(`${method} with the state`, come?.method === method, come);
     check('RFC 9207’s iss', come.params.get('iss') === issuer, come);
@@ -117,7 +119,7 @@ class Person {
     check('nothing is chosen for the person', (await this.page.locator('[name=tenant]:checked').count()) === 0);
     await this.show('tenant');
     await this.#choose(two.tenants[1]);
-    const tokens = await this.#exchange(this.#arrived(ask).get('code'), ask);
+    const tokens = await this.#exchange((await this.#arrived(ask)).get('code'), ask);
     check('the chosen tenant', claims(tokens.access_token)['svc.es.clientid'] === two.tenants[1], tokens);
     return tokens;
   }
@@ -134,9 +136,33 @@ class Person {
     await this.#waitFor(() => this.callbacks.take(ask.state), 'the form is sent');
     await this.show('form-post');
     await this.#press(this.#button());
-    const params = this.#arrived(ask, 'POST');
+    const params = await this.#arrived(ask, 'POST');
     check('an id_token beside the code', params.get('code') && params.get('id_token'), [...params]);
     await this.#exchange(params.get('code'), ask);
+  }
+
+  /**
+   * The application's callback redirects to another origin. Chromium applies the form-action of the page with the form to the
+   * whole chain of redirects after it, so this must not be part of that chain.
+   */
+  async isSentOn() {
+    const elsewhere = new URL(world.callback);
+    elsewhere.hostname = '127.0.0.1';
+    elsewhere.pathname = '/home';
+    check('another origin', elsewhere.origin !== new URL(world.callback).origin, elsewhere.href);
+    for (const more of [{}, { response_mode: 'form_post' }]) {
+      const ask = this.#ask(world.site.clients.usual, more);
+      this.callbacks.forward(ask.state, elsewhere.href);
+      await this.page.goto(ask.url);
+      await this.#mark(this.users.two.tenants[0]);
+      await this.#button('[value=allow]').click();
+      if (this.plain && more.response_mode) {
+        await this.page.locator(`form[action="${world.callback}"]`).waitFor();
+        await this.#button().click();
+      }
+      await this.page.waitForURL(elsewhere.href);
+      await this.#exchange(this.callbacks.take(ask.state).params.get('code'), ask);
+    }
   }
 
   async #waitFor(look, what) {
@@ -153,13 +179,13 @@ class Person {
     await this.#heading(this.words.asks);
     await this.show('consent');
     await this.#press(this.#button('[value=deny]'));
-    const denied = this.#arrived(no);
+    const denied = await this.#arrived(no);
     check('access_denied', denied.get('error') === 'access_denied', [...denied]);
 
     const yes = this.#ask(world.site.clients.consent);
     await this.page.goto(yes.url);
     await this.#choose(this.users.two.tenants[0]);
-    await this.#exchange(this.#arrived(yes).get('code'), yes);
+    await this.#exchange((await this.#arrived(yes)).get('code'), yes);
   }
 
   async carriesTheCode() {
@@ -169,6 +195,9 @@ class Person {
     await this.#heading(this.words.code);
     await this.show('code');
     const code = await this.page.locator('#code').inputValue();
+    const title = new URLSearchParams((await this.page.title()).replace(/^Success /, ''));
+    check('code and state in the title', title.get('code') === code && title.get('state') === ask.state, [...title]);
+    check('the state', (await this.page.locator('#state').inputValue()) === ask.state);
     await this.#exchange(code, ask);
   }
 
@@ -214,7 +243,7 @@ class Person {
     check('one found', (await this.page.locator('label.choice').count()) === 1);
     await this.show('consent-found');
     await this.#choose('t-2');
-    this.tokens = await this.#exchange(this.#arrived(ask).get('code'), ask);
+    this.tokens = await this.#exchange((await this.#arrived(ask)).get('code'), ask);
   }
 
   /** Another client, which needs no consent. */

@@ -1,5 +1,5 @@
 // openid-client signs a user in: discovery, PKCE, RFC 9207, refresh with rotation, revocation, introspection and end of
-// session. Its client has the callback's id_token switched off, because this library refuses one.
+// session. The library sends a PKCE challenge, so the callback has no id_token, which the library would refuse.
 
 import * as oidc from 'openid-client';
 
@@ -94,8 +94,8 @@ async function givenBack(config, user, tenant) {
   check('401 with a challenge', barred.status === 401 && barred.cause?.length > 0, barred);
 }
 
-/** With the callback's id_token on, the library refuses the callback: that is why it can be switched off. */
-async function whyItIsOff(config, user, tenant) {
+/** Without PKCE the callback carries an id_token, and the library refuses it: that is why it can be switched off. */
+async function refusesAnIdToken(config, user, tenant) {
   const usual = world.site.clients.usual;
   const other = new oidc.Configuration(config.serverMetadata(), usual.client_id, usual.client_secret);
   oidc.allowInsecureRequests(other);
@@ -111,5 +111,5 @@ const { one, two } = world.site.users;
 await journey(oidc.ClientSecretPost(client_secret), one, one.tenants[0]);
 const config = await journey(oidc.ClientSecretBasic(client_secret), two, two.tenants[1]);
 await givenBack(config, two, two.tenants[0]);
-await whyItIsOff(config, one, one.tenants[0]);
+await refusesAnIdToken(config, one, one.tenants[0]);
 done(version('openid-client'));

@@ -1,4 +1,4 @@
-"""Hooks for Schemathesis: the syntax of payroll filters and orders, the url of a receiver, existing webhooks, and a count of
+"""Hooks for Schemathesis: the syntax of payroll filters and orders, the company of a request, the url of a receiver, existing webhooks, and a count of
 the responses."""
 
 import atexit
@@ -38,6 +38,9 @@ ORDER = st.lists(
 
 schemathesis.openapi.format("payroll-filter", FILTER)
 schemathesis.openapi.format("payroll-order", ORDER)
+# The escapes of JSON keep the header in ASCII.
+COMPANY = st.text(st.characters(codec="utf-8", exclude_categories=["Cc"]), min_size=1, max_size=200)
+schemathesis.openapi.format("company-context", COMPANY.map(lambda company: json.dumps({"clientId": company})))
 
 # A receiver on this machine, and the webhooks created beforehand, by the path prefix of their resource.
 RECEIVER = os.environ.get("ALDABA_RECEIVER", "")

@@ -8,10 +8,11 @@ use std::{env, error::Error, fs};
 use openidconnect::{
     AccessTokenHash, AuthenticationFlow, AuthorizationCode, AuthorizationCodeHash, ClientId, ClientSecret,
     CsrfToken, IntrospectionUrl, IssuerUrl, Nonce, OAuth2TokenResponse, PkceCodeChallenge, RedirectUrl,
-    RefreshToken, RequestTokenError, Scope, SubjectIdentifier, TokenIntrospectionResponse, TokenResponse,
+    RefreshToken, RequestTokenError, Scope, StandardErrorResponse, SubjectIdentifier,
+    TokenIntrospectionResponse, TokenResponse,
     core::{
-        CoreClient, CoreIdToken, CoreIdTokenVerifier, CoreProviderMetadata, CoreResponseType,
-        CoreTokenResponse, CoreUserInfoClaims,
+        CoreClient, CoreErrorResponseType, CoreIdToken, CoreIdTokenVerifier, CoreProviderMetadata,
+        CoreResponseType, CoreTokenResponse, CoreUserInfoClaims,
     },
 };
 use pages::{Web, call};
@@ -30,8 +31,10 @@ fn main() -> Done<()> {
     for count in [1, 2] {
         let has_them = |user: &&Value| user["tenants"].as_array().is_some_and(|all| all.len() == count);
         let user = users.iter().find(has_them).ok_or("no such user")?;
-        journey(dev, user, text(&user["tenants"][count - 1]))?;
-        journeys += 1;
+        for has_pkce in [true, false] {
+            journey(dev, user, text(&user["tenants"][count - 1]), has_pkce)?;
+            journeys += 1;
+        }
     }
     println!("4.1.0, {journeys} journeys");
     Ok(())
@@ -46,7 +49,7 @@ fn check(what: &str, holds: bool) -> Done<()> {
     if holds { Ok(()) } else { Err(format!("expected: {what}").into()) }
 }
 
-fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
+fn journey(dev: &Value, user: &Value, tenant: &str, has_pkce: bool) -> Done<()> {
     let issuer = IssuerUrl::new(format!("{}/auth/core", text(&dev["auth_url"])))?;
     let metadata = CoreProviderMetadata::discover(&issuer, &call)?;
     // The crate reads only the OpenID Connect endpoints from discovery.
@@ -63,22 +66,29 @@ fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
 
     let (challenge, verifier) = PkceCodeChallenge::new_random_sha256();
     let flow = AuthenticationFlow::<CoreResponseType>::AuthorizationCode;
-    let (url, state, nonce) = client
+    let mut request = client
         .authorize_url(flow, CsrfToken::new_random, Nonce::new_random)
-        .add_scopes(SCOPES.map(|scope| Scope::new(scope.to_owned())))
-        .set_pkce_challenge(challenge)
-        .url();
+        .add_scopes(SCOPES.map(|scope| Scope::new(scope.to_owned())));
+    if has_pkce {
+        request = request.set_pkce_challenge(challenge);
+    }
+    let (url, state, nonce) = request.url();
     let callback = Web::default().sign_in(url.as_str(), user, tenant, redirect)?;
     check("the state", callback.get("state") == Some(state.secret()))?;
     check("RFC 9207's iss", callback.get("iss").map(String::as_str) == Some(issuer.as_str()))?;
     let code = AuthorizationCode::new(callback.get("code").ok_or("no code")?.clone());
 
     let judge = client.id_token_verifier();
-    let early = callback.get("id_token").ok_or("no id_token")?.parse()?;
-    let early = callback_person(&early, &judge, &nonce, &code)?;
-    let tokens = client.exchange_code(code)?.set_pkce_verifier(verifier).request(&call)?;
+    check("an id_token in the callback without PKCE alone", callback.contains_key("id_token") != has_pkce)?;
+    let early = callback.get("id_token").map(|token| callback_person(token, &judge, &nonce, &code));
+    let early = early.transpose()?;
+    let mut exchange = client.exchange_code(code)?;
+    if has_pkce {
+        exchange = exchange.set_pkce_verifier(verifier);
+    }
+    let tokens = exchange.request(&call)?;
     let person = person(&tokens, &judge, &nonce)?;
-    check("the same person in both id_tokens", person == early)?;
+    check("the same person in both id_tokens", early.is_none_or(|early| early == person))?;
 
     let told: CoreUserInfoClaims =
         client.user_info(tokens.access_token().clone(), Some(person.clone()))?.request(&call)?;
@@ -97,7 +107,13 @@ fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
         client.user_info(renewed.access_token().clone(), None)?.request(&call);
     check("a revoked access token is refused", barred.is_err())?;
     let late = client.exchange_refresh_token(&RefreshToken::new(second.secret().clone()))?.request(&call);
-    match late {
+    expect_invalid_grant(late)
+}
+
+fn expect_invalid_grant<E: Error + 'static>(
+    response: Result<CoreTokenResponse, RequestTokenError<E, StandardErrorResponse<CoreErrorResponseType>>>,
+) -> Done<()> {
+    match response {
         Err(RequestTokenError::ServerResponse(error)) => {
             check("invalid_grant", error.error().to_string() == "invalid_grant")
         }
@@ -108,11 +124,12 @@ fn journey(dev: &Value, user: &Value, tenant: &str) -> Done<()> {
 
 /// The subject of the callback's id_token, after verifying it and its c_hash.
 fn callback_person(
-    token: &CoreIdToken,
+    token: &str,
     judge: &CoreIdTokenVerifier<'_>,
     nonce: &Nonce,
     code: &AuthorizationCode,
 ) -> Done<SubjectIdentifier> {
+    let token: CoreIdToken = token.parse()?;
     let claims = token.claims(judge, nonce)?;
     let hash = AuthorizationCodeHash::from_code(code, token.signing_alg()?, token.signing_key(judge)?)?;
     check("the c_hash", claims.code_hash() == Some(&hash))?;

@@ -6,6 +6,11 @@ use std::net::Ipv6Addr;
 pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
 const CHARS_MAX: usize = 2048;
 
+/// Whether this is an address of the host `oob`, which exists only for embedded browsers: they watch for the redirect.
+pub fn is_embedded(uri: &str) -> bool {
+    uri.strip_prefix("http://oob").is_some_and(|rest| rest.is_empty() || rest.starts_with(['/', '?']))
+}
+
 /// Checks a redirect URI for registration; the error says why it is refused.
 pub fn check(uri: &str) -> Result<(), String> {
     if uri == OUT_OF_BAND {
@@ -63,7 +68,13 @@ pub fn check(uri: &str) -> Result<(), String> {
 
 #[cfg(test)]
 mod tests {
-    use super::check;
+    use super::{check, is_embedded};
+
+    #[test]
+    fn address_of_an_embedded_browser_has_the_host_oob() {
+        assert!(["http://oob", "http://oob/a", "http://oob?x"].iter().all(|uri| is_embedded(uri)));
+        assert!(!["http://oob.example/", "https://oob/", "http://oob:1/"].iter().any(|uri| is_embedded(uri)));
+    }
 
     #[test]
     fn uris_that_the_contract_allows_are_accepted() {

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::subscription::{Product, Products};
+
 /// One scope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
@@ -52,6 +54,17 @@ impl Scope {
         Self::ALL.into_iter().find(|scope| scope.name() == name)
     }
 
+    /// The products that open this scope to a client, any of them; none where every client may have it.
+    pub fn products(self) -> Option<Products> {
+        let products: &[Product] = match self {
+            Self::OpenId | Self::Profile | Self::Email | Self::OfflineAccess | Self::IdInfo => return None,
+            Self::Core | Self::Accounting | Self::Management => &[Product::Accounting],
+            Self::Payroll => &[Product::Payroll],
+            Self::Webhooks => &[Product::Accounting, Product::Invoicing],
+        };
+        Some(products.iter().copied().collect())
+    }
+
     fn bit(self) -> u16 {
         1 << self as u8
     }
@@ -93,6 +106,18 @@ impl Scopes {
         self.0 & other.0 == other.0
     }
 
+    /// Those of these scopes that a client with these products may have.
+    pub fn allowed_for(self, products: Products) -> Self {
+        self.iter()
+            .filter(|scope| scope.products().is_none_or(|any| any.intersects(products)))
+            .fold(Self::default(), Self::with)
+    }
+
+    /// Those of these scopes that `other` does not have.
+    pub fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
     pub fn is_empty(self) -> bool {
         self.0 == 0
     }
@@ -114,6 +139,12 @@ impl Scopes {
     /// Whether tokens carry the payroll claims.
     pub fn is_payroll(self) -> bool {
         self.has(Scope::Payroll)
+    }
+
+    /// The same with the scopes that open the user's name and email address to an accounting token, which carries
+    /// both.
+    pub fn with_profile_of_accounting(self) -> Self {
+        if self.is_accounting() { self.with(Scope::IdInfo) } else { self }
     }
 
     /// Whether the client may read the user's name.
@@ -174,6 +205,28 @@ mod tests {
         for scope in Scope::ALL {
             assert_eq!(Scope::from_name(scope.name()), Some(scope));
         }
+    }
+
+    #[test]
+    fn products_of_a_client_decide_its_scopes() {
+        let all: Scopes = Scope::ALL.into_iter().fold(Scopes::default(), Scopes::with);
+        let open = "openid profile email offline_access IDInfo";
+        let accounting = "SVC.ES.NEWPOL.COR.API SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.MNG.API";
+        for (products, more) in [
+            (&[][..], String::new()),
+            (&[Product::Accounting], format!("{accounting} SVC.ES.Webhooks")),
+            (&[Product::Payroll], "SVC.ES.EquipoContex".into()),
+            (&[Product::Invoicing], "SVC.ES.Webhooks".into()),
+            (&[Product::Payroll, Product::Invoicing], "SVC.ES.EquipoContex SVC.ES.Webhooks".into()),
+        ] {
+            let allowed = all.allowed_for(products.iter().copied().collect());
+            assert_eq!(allowed, Scopes::parse(&format!("{open} {more}")).scopes, "{products:?}");
+            assert!(allowed.without(all).is_empty());
+        }
+        assert_eq!(all.allowed_for(Products::all()), all);
+        let wanted = Scopes::parse("openid SVC.ES.EquipoContex").scopes;
+        let missing = wanted.without(wanted.allowed_for([Product::Accounting].into_iter().collect()));
+        assert_eq!(missing.names(), ["SVC.ES.EquipoContex"]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! The API products of a subscription; a subscription key gives access to them.
+//! The API products: a subscription's keys give access to some, and a client may have the scopes of some.
 
 use serde::{Deserialize, Serialize};
 
@@ -53,6 +53,10 @@ impl Products {
 
     pub fn contains(self, product: Product) -> bool {
         self.0 & product.bit() != 0
+    }
+
+    pub fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 
     pub fn names(self) -> Vec<&'static str> {

@@ -3,6 +3,7 @@
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
+use domain::subscription::Product;
 use domain::{FieldError, Scope, Ticks};
 use store::StoreError;
 use web::ErrorResponse;
@@ -46,6 +47,15 @@ pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
         Ok(line) => error.header(WWW_AUTHENTICATE, line),
         Err(_) => error,
     }
+}
+
+/// The client may not read this product's data, whatever its token says.
+pub(crate) fn missing_product(product: Product) -> ErrorResponse {
+    let message = format!(
+        "The client of this access token is not registered for the product {}. Ask the operator to add it.",
+        product.as_str()
+    );
+    ErrorResponse::new(StatusCode::FORBIDDEN, message)
 }
 
 pub(crate) fn rate_exceeded(rate: RateStatus, seconds: u64) -> ErrorResponse {

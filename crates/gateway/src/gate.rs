@@ -1,5 +1,5 @@
-//! The gate in front of every API: it checks the subscription key, then the token, then the scope, then the rate limit
-//! and the quota.
+//! The gate in front of every API: it checks the subscription key, then the token, then the scope and the client's
+//! products, then the rate limit and the quota.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) static KEY_HEADER: HeaderName = HeaderName::from_static("ocp-apim-sub
 const BEARER: &[u8] = b"bearer ";
 const KEY_QUERY: &str = "subscription-key";
 
-/// The product that the subscription and the scopes that the token must have.
+/// The product that the subscription and the client must have, and the scopes that the token must have.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Requirements {
     product: Product,
@@ -87,6 +87,10 @@ impl Gateway {
         })?;
         if let Some(missing) = requirements.scopes().find(|scope| !caller.scopes.has(*scope)) {
             return Err(errors::insufficient_scope(missing));
+        }
+        let products = self.client_products.of(&caller.client, now).await;
+        if !products.map_err(|error| errors::store(&error))?.contains(requirements.product) {
+            return Err(errors::missing_product(requirements.product));
         }
         let rate = self.limiter.take(&mut key.meter.bucket.lock(), now);
         if let Some(rate) = rate

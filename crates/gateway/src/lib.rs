@@ -2,6 +2,7 @@
 //! of other crates.
 
 mod cached_response;
+mod client_products;
 mod context;
 mod endpoint;
 mod errors;
@@ -26,6 +27,7 @@ use async_trait::async_trait;
 use domain::{Caller, Clock};
 use store::{Store, StoreError};
 
+use client_products::ClientProducts;
 pub use gated_route::{AuthorizedRequest, GatedRoute, ResponseFuture};
 pub use openapi::openapi;
 use rate_limit::RateLimiter;
@@ -78,6 +80,7 @@ pub struct Gateway {
     tokens: Arc<dyn TokenVerifier>,
     settings: Settings,
     keys: SubscriptionKeys,
+    client_products: ClientProducts,
     response_cache: ResponseCache,
     limiter: RateLimiter,
     gated_routes: Vec<GatedRoute>,
@@ -96,6 +99,7 @@ impl Gateway {
         let limiter = RateLimiter::new(settings.rate_per_minute);
         Self {
             keys: SubscriptionKeys::new(store.clone(), routes::counted_paths(&gated_routes)),
+            client_products: ClientProducts::new(store.clone()),
             response_cache: ResponseCache::new(),
             store,
             clock,

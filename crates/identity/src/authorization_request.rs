@@ -37,6 +37,9 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) has_unknown_scope: bool,
     pub(crate) nonce: Option<String>,
     pub(crate) challenge: Option<String>,
+    /// Whether a challenge was sent, also for a client that ignores PKCE.
+    #[serde(default)]
+    pub(crate) has_challenge: bool,
     pub(crate) prompt: Prompt,
     pub(crate) max_age_seconds: Option<u64>,
     pub(crate) login_hint: Option<String>,
@@ -122,6 +125,7 @@ pub(crate) fn parse(
         has_unknown_scope: has_unknown,
         nonce: params.get("nonce").map(Into::into),
         challenge: challenge(params, client.pkce)?,
+        has_challenge: params.get("code_challenge").is_some(),
         prompt: prompt(params)?,
         max_age_seconds: max_age(params)?,
         login_hint: params.get("login_hint").map(Into::into),

@@ -80,7 +80,7 @@ pub static TABLES: [Table; 30] = [
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
     table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i", "id"),
-    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i", "id"),
+    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
@@ -104,11 +104,13 @@ pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;
 
 /// Columns that a later schema appended to a table, with the value that rows of older backups get:
 /// schema, table, value.
-const APPENDED_COLUMNS: [(i64, &str, CellValue); 4] = [
+const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (7, "tenants", CellValue::Int(1)),
     (7, "users", CellValue::Int(1)),
     (7, "clients", CellValue::Int(1)),
     (7, "subscriptions", CellValue::Int(1)),
+    // All products.
+    (9, "clients", CellValue::Int(7)),
 ];
 
 /// A query that says whether any table has a row besides the vault check, which every store has. The table
@@ -132,7 +134,7 @@ pub struct RowChunk {
 impl RowChunk {
     /// Appends the columns that the backup's schema did not have yet.
     pub(crate) fn upgrade(&mut self, from_schema: i64) {
-        for (schema, table, value) in &APPENDED_COLUMNS {
+        for (schema, table, value) in APPENDED_COLUMNS {
             if from_schema < *schema && self.table.name == *table {
                 self.rows.iter_mut().for_each(|row| row.push(value.clone()));
             }

@@ -1,6 +1,7 @@
 //! OAuth clients. Client secrets arrive in plain text and are stored as keyed hashes.
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{ClientId, Guid, Secret, Ticks};
 
 use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
@@ -49,6 +50,47 @@ impl Consent {
     }
 }
 
+/// Whether the callback carries an id_token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallbackIdToken {
+    /// With the scope `openid`, if the request has a nonce and no PKCE challenge: libraries that send a challenge
+    /// implement the strict code flow and refuse an id_token in the callback.
+    #[default]
+    Auto,
+    /// Whenever the request has the scope `openid`.
+    Always,
+    Never,
+}
+
+impl CallbackIdToken {
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Always, Self::Never];
+
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Always => "always",
+            Self::Never => "never",
+        }
+    }
+
+    /// 0 and 1 are what older schemas stored for false and true.
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Never => 0,
+            Self::Auto => 1,
+            Self::Always => 2,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            0 => Self::Never,
+            2 => Self::Always,
+            _ => Self::Auto,
+        }
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     pub id: ClientId,
@@ -59,8 +101,9 @@ pub struct Client {
     pub post_logout_uris: Vec<String>,
     pub pkce: Pkce,
     pub consent: Consent,
-    /// Whether the callback carries an id_token.
-    pub callback_id_token: bool,
+    pub callback_id_token: CallbackIdToken,
+    /// The products whose data the client may read; they decide its scopes.
+    pub products: Products,
     pub status: Status,
     pub created_at: Ticks,
     /// Incremented by every update.
@@ -75,7 +118,8 @@ pub struct ClientUpdate {
     pub post_logout_uris: Option<Vec<String>>,
     pub pkce: Option<Pkce>,
     pub consent: Option<Consent>,
-    pub callback_id_token: Option<bool>,
+    pub callback_id_token: Option<CallbackIdToken>,
+    pub products: Option<Products>,
     pub status: Option<Status>,
 }
 

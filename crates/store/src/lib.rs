@@ -15,6 +15,7 @@ mod listing;
 mod maintenance;
 #[cfg(feature = "memory")]
 pub mod memory;
+mod migration;
 mod nodes;
 mod payroll;
 mod plan;
@@ -35,7 +36,7 @@ use domain::{Clock, Random};
 
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
-pub use clients::{Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
+pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,

@@ -39,15 +39,39 @@ pub struct Layout<'a> {
     pub width: PageWidth,
 }
 
+/// Unusual parts of a document's head.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Head<'a> {
+    /// The whole title, instead of the layout's. For programs that read it, so it must be percent-encoded text.
+    pub exact_title: Option<&'a str>,
+    /// Where the browser goes on at once.
+    pub refresh: Option<&'a str>,
+}
+
 /// Renders the document. `aside` stands in the header beside the logo: the account and the sign-out link.
 pub fn page(layout: &Layout<'_>, aside: Option<&Markup>, content: &Markup) -> Markup {
+    page_with_head(layout, &Head::default(), aside, content)
+}
+
+pub fn page_with_head(
+    layout: &Layout<'_>,
+    head: &Head<'_>,
+    aside: Option<&Markup>,
+    content: &Markup,
+) -> Markup {
     let file = |asset: &asset::Asset| format!("{}/{}", layout.assets, asset.name);
     html! {
         (DOCTYPE)
         html lang=(layout.lang.tag()) {
             head {
                 meta charset="utf-8";
-                title { (layout.title) " · Aldaba" }
+                @match head.exact_title {
+                    Some(title) => { title { (title) } },
+                    None => { title { (layout.title) " · Aldaba" } },
+                }
+                @if let Some(url) = head.refresh {
+                    meta http-equiv="refresh" content={ "0; url=" (safe_href(url)) };
+                }
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 link rel="stylesheet" href=(safe_href(&file(asset::stylesheet())));

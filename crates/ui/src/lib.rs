@@ -21,4 +21,4 @@ pub use format::{DisplayName, duration, timestamp};
 pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;
-pub use layout::{Layout, PageWidth, page};
+pub use layout::{Head, Layout, PageWidth, page, page_with_head};

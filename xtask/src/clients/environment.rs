@@ -142,7 +142,7 @@ fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<SiteData,
         |name: &str, flags: &[&str]| installation.add_client(name, &[&default_flags[..], flags].concat());
     let clients = json!({
         "usual": add_client("Panel de ventas", &["--redirect-uri", "urn:ietf:wg:oauth:2.0:oob"])?,
-        "strict": add_client("Cuadro de mando", &["--no-callback-id-token", "--pkce", "required"])?,
+        "strict": add_client("Cuadro de mando", &["--pkce", "required"])?,
         "consent": add_client("Conciliación bancaria", &["--consent"])?,
     });
     Ok(SiteData { tenants, users, clients })

@@ -92,28 +92,7 @@ pub(crate) enum User {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Client {
     /// Register a client and print its secret, which cannot be shown again
-    Add {
-        /// The name that users see
-        name: String,
-        /// The client id, which cannot be changed later [default: a new GUID]
-        #[arg(long)]
-        id: Option<String>,
-        /// A redirect URI (repeatable)
-        #[arg(long = "redirect-uri", value_name = "URI", required = true)]
-        redirect_uris: Vec<String>,
-        /// A post-logout redirect URI (repeatable)
-        #[arg(long = "post-logout-uri", value_name = "URI")]
-        post_logout_uris: Vec<String>,
-        /// How to treat PKCE
-        #[arg(long, value_enum, default_value_t = PkceMode::IfSent)]
-        pkce: PkceMode,
-        /// Ask users for consent before the client gets access
-        #[arg(long)]
-        consent: bool,
-        /// Omit the id_token from the callback, for strict code-flow libraries
-        #[arg(long)]
-        no_callback_id_token: bool,
-    },
+    Add(ClientAdd),
     /// List all clients
     List,
     /// Show all settings of a client
@@ -157,9 +136,12 @@ pub(crate) enum Client {
         /// Whether users are asked for consent
         #[arg(long, value_name = "true|false")]
         consent: Option<bool>,
-        /// Whether the callback carries an id_token
-        #[arg(long, value_name = "true|false")]
-        callback_id_token: Option<bool>,
+        /// When the callback carries an id_token
+        #[arg(long, value_enum)]
+        callback_id_token: Option<CallbackIdTokenMode>,
+        /// A product whose data the client may read (repeatable; replaces all of them)
+        #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
+        products: Vec<String>,
         /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
@@ -174,6 +156,36 @@ pub(crate) enum Client {
     },
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct ClientAdd {
+    /// The name that users see
+    pub(crate) name: String,
+    /// The client id, which cannot be changed later [default: a new GUID]
+    #[arg(long)]
+    pub(crate) id: Option<String>,
+    /// A redirect URI (repeatable)
+    #[arg(long = "redirect-uri", value_name = "URI", required = true)]
+    pub(crate) redirect_uris: Vec<String>,
+    /// A post-logout redirect URI (repeatable)
+    #[arg(long = "post-logout-uri", value_name = "URI")]
+    pub(crate) post_logout_uris: Vec<String>,
+    /// How to treat PKCE
+    #[arg(long, value_enum, default_value_t = PkceMode::IfSent)]
+    pub(crate) pkce: PkceMode,
+    /// Ask users for consent before the client gets access
+    #[arg(long)]
+    pub(crate) consent: bool,
+    /// A product whose data the client may read (repeatable) [default: all]
+    #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
+    pub(crate) products: Vec<String>,
+    /// When the callback carries an id_token
+    #[arg(long, value_enum, default_value_t = CallbackIdTokenMode::Auto)]
+    pub(crate) callback_id_token: CallbackIdTokenMode,
+    /// The same as --callback-id-token never
+    #[arg(long, conflicts_with = "callback_id_token")]
+    pub(crate) no_callback_id_token: bool,
+}
+
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PkceMode {
     /// Refuse authorization requests without a code challenge
@@ -182,6 +194,18 @@ pub(crate) enum PkceMode {
     IfSent,
     /// Never verify PKCE
     Ignore,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum CallbackIdTokenMode {
+    /// With the scope openid and a nonce, if the authorization request has no PKCE challenge
+    #[value(alias = "true")]
+    Auto,
+    /// Whenever the authorization request has the scope openid
+    Always,
+    /// Never, for strict code-flow libraries without PKCE
+    #[value(alias = "false")]
+    Never,
 }
 
 #[derive(Debug, Subcommand)]

@@ -9,7 +9,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use admin_args::{Audit, Client, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User};
+pub(crate) use admin_args::{
+    Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
+};
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 

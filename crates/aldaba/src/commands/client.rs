@@ -1,12 +1,13 @@
 //! `aldaba client`: registers, lists and changes OAuth clients.
 
+use domain::subscription::Products;
 use operator::admin::{Admin, NewClient};
 use serde::Serialize;
 use serde_json::json;
-use store::{Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
+use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
 
-use super::{all_pages, overlap, status_name};
-use crate::cli::{Client, PkceMode};
+use super::{all_pages, overlap, products_named, status_name};
+use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, PkceMode};
 use crate::config::Sources;
 use crate::exit::CommandResult;
 use crate::output::Output;
@@ -21,7 +22,8 @@ struct ClientView {
     post_logout_uris: Vec<String>,
     pkce: &'static str,
     consent: bool,
-    callback_id_token: bool,
+    callback_id_token: &'static str,
+    products: Vec<&'static str>,
     standing: String,
 }
 
@@ -29,10 +31,12 @@ impl ClientView {
     /// The sign-in settings as text.
     fn settings(&self) -> String {
         format!(
-            "pkce               {}\nconsent            {}\ncallback_id_token  {}\npost_logout_uris   {}",
+            "pkce               {}\nconsent            {}\ncallback_id_token  {}\nproducts           {}\n\
+             post_logout_uris   {}",
             self.pkce,
             self.consent,
             self.callback_id_token,
+            self.products.join(" "),
             joined_or_dash(&self.post_logout_uris)
         )
     }
@@ -66,7 +70,8 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
             Pkce::Ignore => "ignore",
         },
         consent: client.consent == Consent::Required,
-        callback_id_token: client.callback_id_token,
+        callback_id_token: client.callback_id_token.as_str(),
+        products: client.products.names(),
         standing: status_name(client.status),
     }
 }
@@ -79,6 +84,14 @@ fn pkce_of(mode: PkceMode) -> Pkce {
     }
 }
 
+fn callback_id_token_of(mode: CallbackIdTokenMode) -> CallbackIdToken {
+    match mode {
+        CallbackIdTokenMode::Auto => CallbackIdToken::Auto,
+        CallbackIdTokenMode::Always => CallbackIdToken::Always,
+        CallbackIdTokenMode::Never => CallbackIdToken::Never,
+    }
+}
+
 fn consent_of(is_required: bool) -> Consent {
     if is_required { Consent::Required } else { Consent::None }
 }
@@ -86,18 +99,7 @@ fn consent_of(is_required: bool) -> Consent {
 pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
-        Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
-            let (pkce, consent) = (pkce_of(pkce), consent_of(consent));
-            let callback_id_token = !no_callback_id_token;
-            let new =
-                NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
-            let (client, secret) = admin.add_client(new).await?;
-            let client = view(client, Some(secret.reveal().to_owned()));
-            output.print_message("The secret is shown only now. Store it safely.");
-            output.result(&client, || {
-                format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
-            });
-        }
+        Client::Add(new) => add(&admin, new, output).await?,
         Client::List => list(&admin, output).await?,
         Client::Show { id } => {
             let client = view(admin.client(&id).await?, None);
@@ -113,11 +115,12 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
             let client = view(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
-        Client::Set { id, pkce, consent, callback_id_token, post_logout_uris } => {
+        Client::Set { id, pkce, consent, callback_id_token, products, post_logout_uris } => {
             let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
-                callback_id_token,
+                callback_id_token: callback_id_token.map(callback_id_token_of),
+                products: products_named(&products),
                 post_logout_uris: replacement(post_logout_uris),
                 ..ClientUpdate::default()
             };
@@ -132,6 +135,27 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
         }
     }
     admin.store.close().await;
+    Ok(())
+}
+
+async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
+    let mode = if new.no_callback_id_token { CallbackIdTokenMode::Never } else { new.callback_id_token };
+    let new = NewClient {
+        id: new.id,
+        name: new.name,
+        redirect_uris: new.redirect_uris,
+        post_logout_uris: new.post_logout_uris,
+        pkce: pkce_of(new.pkce),
+        consent: consent_of(new.consent),
+        callback_id_token: callback_id_token_of(mode),
+        products: products_named(&new.products).unwrap_or_else(Products::all),
+    };
+    let (client, secret) = admin.add_client(new).await?;
+    let client = view(client, Some(secret.reveal().to_owned()));
+    output.print_message("The secret is shown only now. Store it safely.");
+    output.result(&client, || {
+        format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
+    });
     Ok(())
 }
 

@@ -1,13 +1,13 @@
 //! `aldaba key`: manages subscriptions, their keys, quotas and usage.
 
 use domain::Ticks;
-use domain::subscription::{Product, Products};
+use domain::subscription::Products;
 use operator::admin::{Admin, NewSubscription, Usage};
 use serde::Serialize;
 use serde_json::json;
 use store::{KeyInfo, KeySlot, Status, Subscription};
 
-use super::{all_pages, overlap};
+use super::{all_pages, overlap, products_named};
 use crate::cli::{Key, KeySlotArg};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
@@ -146,11 +146,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
 }
 
 async fn add(admin: &Admin, name: String, products: &[String], output: Output) -> CommandResult {
-    let products: Products = if products.is_empty() {
-        Products::all()
-    } else {
-        products.iter().filter_map(|name| Product::parse(name)).collect()
-    };
+    let products = products_named(products).unwrap_or_else(Products::all);
     let (subscription, keys) =
         admin.add_subscription(NewSubscription { name, products, daily_quota: None }).await?;
     output.print_message("The keys are shown only now. Store them safely.");

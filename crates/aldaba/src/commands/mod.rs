@@ -23,6 +23,7 @@ use std::time::Duration;
 
 use ::store::{ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
+use domain::subscription::{Product, Products};
 use operator::admin::{Admin, WebhookAdmin};
 
 use crate::cli::Cli;
@@ -64,6 +65,12 @@ fn overlap(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| {
         Failure::Usage(format!("--overlap must be a duration: {DURATION}, or 0s; got {text:?}"))
     })
+}
+
+/// The products with these names; none where no name is given.
+fn products_named(names: &[String]) -> Option<Products> {
+    let products = names.iter().filter_map(|name| Product::parse(name));
+    (!names.is_empty()).then(|| products.collect())
 }
 
 /// Reads every page of a list.

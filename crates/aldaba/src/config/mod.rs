@@ -10,7 +10,7 @@ mod typed;
 use std::path::PathBuf;
 
 pub(crate) use duration::{DURATION, parse_duration};
-pub(crate) use typed::{Config, LogFormat, StoreUrl};
+pub(crate) use typed::{Config, LogFormat, Server, StoreUrl};
 
 /// The default file, embedded in the program.
 pub(crate) const DEFAULT: &str = include_str!("../../aldaba.default.toml");

@@ -37,6 +37,8 @@ pub(crate) struct Server {
     pub(crate) drain: Duration,
     pub(crate) connections_max: usize,
     pub(crate) trusted_proxies: Vec<IpNet>,
+    /// Whether the page of the OpenAPI document is served.
+    pub(crate) docs: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -284,6 +286,7 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
         drain: reader.duration("server.drain"),
         connections_max: reader.number("server.connections_max", 1, 1_000_000),
         trusted_proxies: reader.proxies("server.trusted_proxies"),
+        docs: reader.flag("server.docs"),
     }
 }
 

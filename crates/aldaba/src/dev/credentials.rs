@@ -1,12 +1,14 @@
 //! The tenants, users, clients and keys of a development store, saved in plain text in the store itself.
 
 use domain::subscription::{Product, Products};
-use domain::{Random as _, Secret, TenantId};
+use domain::{Random as _, Secret, TenantId, redirect_uri};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
-use store::{Consent, ListQuery, Pkce, Store};
+use store::{CallbackIdToken, Consent, ListQuery, Pkce, Store};
 
 use crate::cli::Dev;
+use crate::config::Server;
+use crate::documents::{is_local_page, sign_in_redirect_uri};
 use crate::exit::Failure;
 use crate::wiring::SystemRandom;
 
@@ -95,6 +97,28 @@ pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credenti
     Ok(credentials)
 }
 
+/// Registers the redirect URI of the page at `/docs/` for both clients, and removes those of other ports. The ready line does not
+/// show it.
+pub(super) async fn register_docs_page(
+    admin: &Admin,
+    credentials: &Credentials,
+    server: &Server,
+) -> Result<(), Failure> {
+    let page = sign_in_redirect_uri(server).filter(|uri| server.docs && redirect_uri::check(uri).is_ok());
+    for client in [&credentials.client, &credentials.other_client] {
+        let registered = admin.client(&client.client_id).await?.redirect_uris;
+        let is_old = |uri: &String| is_local_page(uri) && Some(uri) != page.as_ref();
+        let old: Vec<String> = registered.into_iter().filter(is_old).collect();
+        if let Some(page) = &page {
+            admin.add_redirect_uris(&client.client_id, std::slice::from_ref(page)).await?;
+        }
+        if !old.is_empty() {
+            admin.remove_redirect_uris(&client.client_id, &old).await?;
+        }
+    }
+    Ok(())
+}
+
 async fn create(admin: &Admin) -> Result<Credentials, Failure> {
     let mut tenants = Vec::new();
     for (name, code) in
@@ -149,7 +173,8 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent: Consent::None,
-        callback_id_token: true,
+        callback_id_token: CallbackIdToken::Auto,
+        products: Products::all(),
     };
     let (client, secret) = admin.add_client(new).await?;
     Ok(Client {

@@ -66,6 +66,8 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let service = Service::bind(config, BasePorts::system(), opened, &token).await.map_err(ports_taken)?;
+    let admin = admin(store.clone());
+    credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;
     let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
     ready.write_to(&folder.path)?;
     ready.print(output);

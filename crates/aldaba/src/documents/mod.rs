@@ -1,6 +1,7 @@
 //! The OpenAPI documents, merged from those of the crates, and the AsyncAPI document of the notifications. The program
 //! prints them (`aldaba openapi`), serves them next to the APIs, and shows them in Swagger UI.
 
+mod page_location;
 mod routes;
 mod static_response;
 mod swagger_page;
@@ -8,6 +9,8 @@ mod swagger_page;
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
+use page_location::OnlyHost;
+pub(crate) use page_location::{is_local_page, sign_in_redirect_uri};
 pub(crate) use routes::{asyncapi_router, router};
 
 /// Renders a document; called once, on the first request.
@@ -20,22 +23,37 @@ pub(crate) struct Document {
     pub(crate) text: Option<Render>,
     /// The path of the document.
     pub(crate) path: &'static str,
-    /// The path of the Swagger UI page.
-    pub(crate) page: &'static str,
+    /// The Swagger UI page, if there is one.
+    pub(crate) page: Option<Page>,
+}
+
+/// The Swagger UI page of a document.
+pub(crate) struct Page {
+    pub(crate) path: &'static str,
+    only_host: OnlyHost,
+    /// The redirect URI of a sign-in on the page, if it offers one.
+    sign_in_redirect_uri: Option<String>,
 }
 
 impl Document {
     /// The document of the public APIs.
     pub(crate) fn public(config: &Config) -> Self {
+        let server = &config.server;
+        let page = server.docs.then(|| Page {
+            path: "/docs/",
+            only_host: OnlyHost::new(server),
+            sign_in_redirect_uri: sign_in_redirect_uri(server),
+        });
         let config = config.clone();
         let text: Render = Box::new(move || text(&public(&config)) + "\n");
-        Self { title: "Aldaba", text: Some(text), path: "/openapi.json", page: "/docs/" }
+        Self { title: "Aldaba", text: Some(text), path: "/openapi.json", page }
     }
 
     /// The document of the operator API, which `operator::router` serves.
     pub(crate) fn operator() -> Self {
-        let (path, page) = ("/operator/v1/openapi.json", "/operator/docs/");
-        Self { title: "Aldaba for operators", text: None, path, page }
+        let page = Page { path: "/operator/docs/", only_host: OnlyHost::any(), sign_in_redirect_uri: None };
+        let path = "/operator/v1/openapi.json";
+        Self { title: "Aldaba for operators", text: None, path, page: Some(page) }
     }
 }
 

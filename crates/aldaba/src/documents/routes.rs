@@ -4,16 +4,18 @@ use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::{Path, State};
+use axum::extract::{Path, Request, State};
 use axum::http::Response;
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS};
+use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Redirect};
 use axum::routing::get;
 use serde_json::json;
 
-use super::Document;
+use super::page_location::OnlyHost;
 use super::static_response::{NO_STORE, REVALIDATE, StaticResponse};
 use super::swagger_page::{self, FILES};
+use super::{Document, Page};
 
 const JSON: &str = "application/json";
 
@@ -24,30 +26,55 @@ type LazyResponse = LazyLock<StaticResponse, Box<dyn FnOnce() -> StaticResponse 
 struct PageState {
     page: LazyResponse,
     settings: StaticResponse,
+    return_page: LazyResponse,
 }
 
 pub(crate) fn router(document: Document) -> Router {
     let Document { title, text, path, page } = document;
-    // A separate resource, so that it can depend on the signed-in user later.
-    let settings = json!({"document": path, "authorize": {}}).to_string();
-    let state = PageState {
-        page: LazyLock::new(Box::new(move || {
-            StaticResponse::new("text/html; charset=utf-8", REVALIDATE, swagger_page::html(title, path))
-        })),
-        settings: StaticResponse::new(JSON, NO_STORE, settings),
-    };
     let mut router = Router::new();
     if let Some(text) = text {
         let text: Arc<LazyResponse> =
             Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
         router = router.route(path, get(async move |headers: HeaderMap| text.respond(&headers)));
     }
-    router
-        .route(page.trim_end_matches('/'), get(async move || Redirect::permanent(page)))
-        .route(page, get(swagger_ui))
-        .route(&format!("{page}settings.json"), get(settings_json))
-        .route(&format!("{page}{{file}}"), get(file))
+    match page {
+        Some(page) => router.merge(page_router(page, title, path)),
+        None => router,
+    }
+}
+
+fn page_router(page: Page, title: &'static str, document: &'static str) -> Router {
+    let Page { path, only_host, sign_in_redirect_uri } = page;
+    let sign_in = sign_in_redirect_uri.map(|uri| json!({"redirectUri": uri}));
+    // A separate resource, so that it can depend on the signed-in user later.
+    let settings = json!({"document": document, "authorize": {}, "signIn": sign_in}).to_string();
+    let html = |cache_control, html: Box<dyn FnOnce() -> String + Send>| -> LazyResponse {
+        LazyLock::new(Box::new(move || {
+            StaticResponse::new("text/html; charset=utf-8", cache_control, html())
+        }))
+    };
+    let state = PageState {
+        page: html(REVALIDATE, Box::new(move || swagger_page::html(title, document))),
+        settings: StaticResponse::new(JSON, NO_STORE, settings),
+        return_page: html(NO_STORE, Box::new(swagger_page::return_html)),
+    };
+    Router::new()
+        .route(path.trim_end_matches('/'), get(async move || Redirect::permanent(path)))
+        .route(path, get(swagger_ui))
+        .route(&format!("{path}settings.json"), get(settings_json))
+        .route(&format!("{path}oauth2-redirect.html"), get(return_page))
+        .route(&format!("{path}{{file}}"), get(file))
         .with_state(Arc::new(state))
+        .layer(middleware::from_fn_with_state(Arc::new(only_host), on_its_host))
+}
+
+/// The page does not exist on other hosts.
+async fn on_its_host(State(only): State<Arc<OnlyHost>>, request: Request, next: Next) -> Response<Body> {
+    if only.allows(request.uri(), request.headers()) {
+        next.run(request).await
+    } else {
+        web::error_response::not_found().await.into_response()
+    }
 }
 
 /// Serves the AsyncAPI document.
@@ -58,9 +85,16 @@ pub(crate) fn asyncapi_router() -> Router {
 }
 
 async fn swagger_ui(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response<Body> {
-    let mut response = state.page.respond(&headers);
+    with_policy(state.page.respond(&headers), swagger_page::POLICY)
+}
+
+async fn return_page(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response<Body> {
+    with_policy(state.return_page.respond(&headers), swagger_page::RETURN_POLICY)
+}
+
+fn with_policy(mut response: Response<Body>, policy: &'static str) -> Response<Body> {
     let headers = response.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(swagger_page::POLICY));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(policy));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     response

@@ -10,10 +10,16 @@ use super::static_response::{IMMUTABLE, StaticResponse};
 
 const TEMPLATE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
+const RETURN_TEMPLATE: &str = include_str!("return.html");
+const RETURN: &str = include_str!("return.js");
 
 /// Allows scripts and styles of this origin only; Swagger UI's icons are `data:` images in its styles.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/// The policy of the page that a sign-in returns to.
+pub(super) const RETURN_POLICY: &str = "default-src 'none'; script-src 'self'; img-src 'self'; base-uri 'none'; \
+    form-action 'none'; frame-ancestors 'none'";
 
 pub(super) struct File {
     pub(super) name: String,
@@ -25,6 +31,7 @@ pub(super) struct Files {
     styles: File,
     bundle: File,
     start: File,
+    returning: File,
     icon: File,
 }
 
@@ -32,6 +39,7 @@ pub(super) static FILES: LazyLock<Files> = LazyLock::new(|| Files {
     styles: File::new("swagger-ui", "css", "text/css; charset=utf-8", swagger("swagger-ui.css")),
     bundle: File::new("swagger-ui", "js", SCRIPT, swagger("swagger-ui-bundle.js")),
     start: File::new("start", "js", SCRIPT, Bytes::from_static(START.as_bytes())),
+    returning: File::new("return", "js", SCRIPT, Bytes::from_static(RETURN.as_bytes())),
     icon: File::new(
         "aldaba",
         "svg",
@@ -44,7 +52,8 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 impl Files {
     pub(super) fn find(&self, name: &str) -> Option<&File> {
-        [&self.styles, &self.bundle, &self.start, &self.icon].into_iter().find(|file| file.name == name)
+        let all = [&self.styles, &self.bundle, &self.start, &self.returning, &self.icon];
+        all.into_iter().find(|file| file.name == name)
     }
 }
 
@@ -76,13 +85,18 @@ pub(super) fn html(title: &str, address: &str) -> String {
     parts.into_iter().fold(TEMPLATE.to_owned(), |page, (placeholder, value)| page.replace(placeholder, value))
 }
 
+/// The HTML of the page that a sign-in returns to.
+pub(super) fn return_html() -> String {
+    RETURN_TEMPLATE.replace("{icon}", &FILES.icon.name).replace("{return}", &FILES.returning.name)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn swagger_ui_is_embedded() {
-        for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.icon] {
+        for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.returning, &FILES.icon] {
             assert!(file.response.plain.len() > 100, "{}", file.name);
             assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
         }
@@ -91,8 +105,9 @@ mod tests {
 
     #[test]
     fn page_has_no_inline_script() {
-        let page = html("Aldaba", "/openapi.json");
-        assert!(!page.contains('{') && !page.contains("onload"), "{page}");
-        assert_eq!(page.matches("<script").count(), page.matches("<script src=").count());
+        for page in [html("Aldaba", "/openapi.json"), return_html()] {
+            assert!(!page.contains('{') && !page.contains("onload"), "{page}");
+            assert_eq!(page.matches("<script").count(), page.matches("<script src=").count());
+        }
     }
 }

@@ -91,7 +91,8 @@ impl HttpRequest {
             sender.send_request(request).await?
         } else {
             *request.uri_mut() = self.url.path_and_query().ok_or("no path")?.as_str().parse()?;
-            request.headers_mut().insert("host", HeaderValue::from_str(authority.as_str())?);
+            let host = HeaderValue::from_str(authority.as_str())?;
+            request.headers_mut().entry("host").or_insert(host);
             let (mut sender, connection) = http1::handshake(stream).await?;
             tokio::spawn(connection);
             sender.send_request(request).await?

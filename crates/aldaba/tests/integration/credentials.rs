@@ -34,7 +34,8 @@ fn client_secret_is_printed_once_at_registration() {
     assert!(is_guid(id) && secret.len() >= 40);
     let entry = json!({
         "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
-        "consent": false, "callback_id_token": true, "standing": "active"
+        "consent": false, "callback_id_token": "auto",
+        "products": ["accounting", "payroll", "invoicing"], "standing": "active"
     });
     assert_eq!(list(&installation, "client"), json!([entry]), "the list contains no secrets");
     expect_not_stored_in_plain_text(&installation, secret);
@@ -54,7 +55,7 @@ fn client_secret_is_printed_once_at_registration() {
     assert_eq!((&client["pkce"], &client["consent"]), (&json!("required"), &json!(true)));
     assert_eq!(
         (&client["callback_id_token"], &client["post_logout_uris"]),
-        (&json!(false), &json!(["https://app.example/"]))
+        (&json!("never"), &json!(["https://app.example/"]))
     );
 }
 
@@ -84,6 +85,35 @@ fn client_addresses_secret_and_status_can_be_changed() {
     assert_eq!(list(&installation, "client")[0]["standing"], "disabled");
     installation.program(&["client", "enable", "mine"]).run().code(0);
     assert_eq!(list(&installation, "client")[0]["standing"], "active");
+}
+
+#[test]
+fn products_and_callback_id_token_of_a_client_are_set() {
+    let installation = Installation::new();
+    let chosen =
+        ["--id", "mine", "--product", "payroll", "--product", "invoicing", "--callback-id-token", "always"];
+    let created = add_client(&installation, &chosen).with(&["--json"]).run().json();
+    assert_eq!(
+        (&created["products"], &created["callback_id_token"]),
+        (&json!(["payroll", "invoicing"]), &json!("always"))
+    );
+    let set =
+        |flags: &[&str]| installation.program(&["client", "set", "mine", "--json"]).with(flags).run().json();
+    let changed = set(&["--product", "accounting"]);
+    assert_eq!(
+        (&changed["products"], &changed["callback_id_token"]),
+        (&json!(["accounting"]), &json!("always"))
+    );
+    let values = [("never", "never"), ("auto", "auto"), ("false", "never"), ("true", "auto")];
+    for (value, stored) in values {
+        let changed = set(&["--callback-id-token", value]);
+        assert_eq!(
+            (&changed["products"], &changed["callback_id_token"]),
+            (&json!(["accounting"]), &json!(stored))
+        );
+    }
+    add_client(&installation, &["--product", "everything"]).run().code(2);
+    add_client(&installation, &["--callback-id-token", "auto", "--no-callback-id-token"]).run().code(2);
 }
 
 #[test]
@@ -126,7 +156,8 @@ fn client_addresses_are_shown_and_removed() {
         format!(
             "client_id          mine\nname               Panel\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
-             consent            false\ncallback_id_token  true\npost_logout_uris   {after}\n"
+             consent            false\ncallback_id_token  auto\n\
+             products           accounting payroll invoicing\npost_logout_uris   {after}\n"
         )
     );
     installation

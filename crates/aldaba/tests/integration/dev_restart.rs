@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Database, Dev, FinishedProcess, Installation, Program, bank, company};
+use crate::harness::{Database, Dev, FinishedProcess, HttpRequest, Installation, Program, bank, company};
 
 /// The master key of `aldaba dev` is public: it is a constant in the program's source.
 const DEV_MASTER_KEY: &[u8; 32] = b"aldaba dev: not for production!!";
@@ -79,6 +79,32 @@ fn empty_store_stays_empty_and_redirect_uri_lasts_one_start() {
         expected[client]["redirect_uri"] = json!("http://localhost:8765/callback");
     }
     assert_eq!(without_addresses(&second.ready), expected);
+}
+
+/// The redirect URIs of a client of the ready line.
+fn redirect_uris(dev: &Dev, client: &str) -> Value {
+    let id = dev.ready[client]["client_id"].as_str().unwrap();
+    let url = format!("{}/operator/v1/clients/{id}", dev.ready["operator_url"].as_str().unwrap());
+    let token = format!("Bearer {}", dev.ready["operator_token"].as_str().unwrap());
+    HttpRequest::get(&url).header("authorization", &token).send().json()["redirectUris"].clone()
+}
+
+#[test]
+fn clients_can_sign_in_at_the_page_of_the_present_port() {
+    let folder = tempfile::tempdir().unwrap();
+    let arguments = ["--empty", "--data", folder.path().to_str().unwrap()];
+    for _ in 0..2 {
+        let dev = Dev::start(&arguments);
+        let port = dev.ready["base_url"].as_str().unwrap().rsplit(':').next().unwrap();
+        let page = format!("http://localhost:{port}/docs/oauth2-redirect.html");
+        for client in ["client", "other_client"] {
+            assert_eq!(redirect_uris(&dev, client), json!(["http://localhost:8765/callback", page]));
+            assert_eq!(dev.ready[client]["redirect_uri"], "http://localhost:8765/callback");
+        }
+        expect_clean_exit(&dev.stop());
+    }
+    let dev = Dev::start(&["--empty", "--set", "server.docs=false"]);
+    assert_eq!(redirect_uris(&dev, "client"), json!(["http://localhost:8765/callback"]));
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use hyper::Method;
 use serde_json::Value;
 
-use crate::harness::{HttpRequest, HttpResponse, Program, unlimited_server};
+use crate::harness::{HttpRequest, HttpResponse, Installation, Program, ServeProcess, unlimited_server};
 
 fn get(path: &str) -> HttpResponse {
     HttpRequest::get(&format!("{}{path}", unlimited_server().public_url)).send()
@@ -105,6 +105,50 @@ fn openapi_page_loads_nothing_from_other_hosts() {
     assert_eq!(settings.json()["document"], "/openapi.json");
     assert_eq!(settings.json()["authorize"], serde_json::json!({}), "the page contains no key or token");
     assert_eq!(settings.header("cache-control"), "no-store");
+}
+
+#[test]
+fn page_that_a_sign_in_returns_to_has_a_strict_policy() {
+    let settings = get("/docs/settings.json").json();
+    assert_eq!(
+        settings["signIn"]["redirectUri"], "http://localhost:8080/docs/oauth2-redirect.html",
+        "an address that can be registered"
+    );
+    let page = get("/docs/oauth2-redirect.html?code=x&state=y");
+    assert_eq!((page.status, page.header("cache-control")), (200, "no-store"));
+    assert_eq!((page.header("referrer-policy"), page.header("x-frame-options")), ("no-referrer", "DENY"));
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none'; script-src 'self'; "), "{policy}");
+    assert!(!policy.contains("unsafe"), "{policy}");
+    let script = page.text().split("<script src=\"").nth(1).unwrap().split('"').next().unwrap();
+    let script = get(&format!("/docs/{script}"));
+    assert_eq!((script.status, script.header("content-type")), (200, "text/javascript; charset=utf-8"));
+}
+
+#[test]
+fn page_can_be_switched_off() {
+    let server = ServeProcess::start(Installation::new(), &["--set", "server.docs=false"]);
+    let get = |path: &str| HttpRequest::get(&format!("{}{path}", server.public_url)).send();
+    for path in ["/docs", "/docs/", "/docs/settings.json", "/docs/oauth2-redirect.html"] {
+        get(path).problem(404);
+    }
+    assert_eq!(get("/openapi.json").status, 200, "the document stays");
+}
+
+#[test]
+fn page_is_not_on_the_origin_of_the_sign_in_pages() {
+    let flags =
+        ["--set", "server.base_url=https://api.example", "--set", "server.auth_url=https://id.example"];
+    let server = ServeProcess::start(Installation::new(), &flags);
+    let get = |host: &str, path: &str| {
+        HttpRequest::get(&format!("{}{path}", server.public_url)).header("host", host).send()
+    };
+    for path in ["/docs", "/docs/", "/docs/settings.json", "/docs/oauth2-redirect.html"] {
+        get("id.example", path).problem(404);
+        assert_ne!(get("api.example", path).status, 404, "{path}");
+    }
+    assert_eq!(get("api.example", "/docs/settings.json").json()["signIn"], Value::Null, "it could not work");
+    assert_eq!(get("id.example", "/auth/core/.well-known/openid-configuration").status, 200);
 }
 
 #[test]

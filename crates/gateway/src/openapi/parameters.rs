@@ -4,17 +4,17 @@ use domain::Resource;
 use domain::catalogue::Owner;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
-use utoipa::openapi::schema::AdditionalProperties;
-use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, Required};
+use utoipa::openapi::{ComponentsBuilder, ObjectBuilder, Ref, Required};
 
 use super::examples::{self, COMPANY};
 use super::records::correlation_id;
-use super::schema_types::{formatted, integer, object, text};
+use super::schema_types::{formatted, integer, text};
 use crate::endpoint::Endpoint;
 use crate::reads::feed;
 use crate::{context, paging};
 
-const CONTEXT: &str = "The company of the request: a JSON object with its `correlationId`.";
+const CONTEXT: &str = "The company of the request, as the text of a JSON object: `clientId` is the company's \
+    `correlationId`.";
 const FILTER: &str = "Selects companies, in a subset of OData: fields `companyCode`, `companyName`, \
     `identifierNumber`, `lastUpdate`; `eq ne gt ge lt le`, `and or not`, parentheses, `contains(field,'text')`, \
     `startswith`, `endswith`. Numbers bare, text in single quotes (`''` stands for one), dates bare or quoted, \
@@ -77,17 +77,14 @@ fn path_id(resource: Resource) -> Parameter {
         .build()
 }
 
+/// A string, although it holds JSON: generators of clients cannot serialise an object in a header, and leave out
+/// operations that require one.
 fn context() -> Parameter {
-    let id = correlation_id("The company's `correlationId`.", COMPANY);
-    let schema = object("An object with exactly one member.", [("clientId", id)])
-        .additional_properties(Some(AdditionalProperties::FreeForm(false)));
-    let content = ContentBuilder::new().schema(Some(schema)).example(Some(json!({"clientId": COMPANY})));
-    ParameterBuilder::new()
-        .name(context::CONTEXT)
-        .parameter_in(ParameterIn::Header)
-        .description(Some(CONTEXT))
+    let example = json!({"clientId": COMPANY}).to_string();
+    let schema = formatted("The text of a JSON object with exactly one member.", "company-context", &example);
+    parameter(context::CONTEXT, ParameterIn::Header, CONTEXT, schema)
         .required(Required::True)
-        .content("application/json", content.build())
+        .example(Some(example.into()))
         .build()
 }
 

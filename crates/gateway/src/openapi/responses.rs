@@ -53,7 +53,8 @@ static ERROR_CASES: [ErrorCase; 7] = [
     ErrorCase {
         status: 403,
         name: "Forbidden",
-        description: "The access token lacks the scope of this area; or the subscription's daily quota is used up, and \
+        description: "The access token lacks the scope of this area; or its client is not registered for the area's \
+                      product; or the subscription's daily quota is used up, and \
                       `Retry-After` says when it is replenished (`Out of call volume quota. Quota will be \
                       replenished in 07:30:00.`).",
         message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",

@@ -5,4 +5,4 @@ pub(crate) mod step;
 pub(crate) mod ticket;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

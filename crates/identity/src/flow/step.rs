@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{TenantId, Ticks};
+use domain::{Scopes, TenantId, Ticks};
 use store::{Client, Consent, Grant, Session, TenantMembership};
 
 use crate::authorization_request::AuthorizationRequest;
@@ -37,6 +37,10 @@ pub(crate) enum Step {
 }
 
 pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
+    // Checked at every step: the operator may change the client's products while the user is at a page.
+    if let Err(error) = check_scopes(state.request.scopes(), state.client) {
+        return Step::Refuse(error);
+    }
     let silent = state.request.prompt.none;
     if let Some(session) = state.session
         && session.authenticated_at >= state.started_at
@@ -81,6 +85,20 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         return refuse("consent_required", "The user must consent, and prompt=none allows no page.");
     }
     Step::ChooseTenant { needs_consent: true }
+}
+
+/// Refuses scopes that the client's products do not open, by name.
+pub(crate) fn check_scopes(scopes: Scopes, client: &Client) -> Result<(), OAuthError> {
+    let refused = scopes.without(scopes.allowed_for(client.products));
+    if refused.is_empty() {
+        return Ok(());
+    }
+    let description = format!(
+        "This client may not have the scope {refused}: its products are {}. Request fewer scopes, or ask the \
+         operator to add the product.",
+        client.products.names().join(", ")
+    );
+    Err(OAuthError::new("invalid_scope", description))
 }
 
 fn issue(membership: &TenantMembership) -> Step {

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::subscription::Product;
 use domain::{ClientId, GrantId, Guid, MembershipId, Random, Scopes, Secret, TenantId, Ticks, UserId};
 use store::{
     Client, Consent, Grant, MasterKey, Membership, Pkce, Session, Status, Tenant, TenantMembership, User,
     Vault,
 };
 
-use super::step::{FlowState, Step, next_step};
+use super::step::{self, FlowState, Step, next_step};
 use super::ticket::{LogoutRequest, PendingRequest, TicketState, Tickets};
 use crate::authorization_request::{self, AuthorizationRequest};
 use crate::grant::GrantDetails;
@@ -18,7 +19,7 @@ use crate::params::Params;
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 const CALLBACK: &str = "https://app.example/callback";
 
-fn client(consent: Consent) -> Client {
+pub(crate) fn client(consent: Consent) -> Client {
     Client {
         id: ClientId::new("app"),
         guid: Guid::from_bytes([1; 16]),
@@ -27,7 +28,8 @@ fn client(consent: Consent) -> Client {
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent,
-        callback_id_token: true,
+        callback_id_token: store::CallbackIdToken::Auto,
+        products: domain::subscription::Products::all(),
         status: Status::Active,
         created_at: NOW,
         revision: store::FIRST_REVISION,
@@ -260,4 +262,31 @@ fn altered_or_foreign_tickets_are_unreadable() {
         assert!(matches!(tickets(1).open(wrong, Some(&browser), NOW), TicketState::Unreadable));
     }
     assert!(matches!(tickets(2).open(&text, Some(&browser), NOW), TicketState::Unreadable));
+}
+
+#[test]
+fn scope_outside_the_products_of_the_client_is_refused_by_name() {
+    let client = Client { products: [Product::Payroll].into_iter().collect(), ..client(Consent::None) };
+    let refused = |list: &str| step::check_scopes(Scopes::parse(list).scopes, &client).err();
+    assert_eq!(refused("openid profile email offline_access IDInfo SVC.ES.EquipoContex"), None);
+    let error = refused("openid SVC.ES.EquipoContex SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks").unwrap();
+    assert_eq!(error.code, "invalid_scope");
+    assert!(error.description.contains("the scope SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks:"), "{error:?}");
+
+    // Also once the user has signed in: the products may have changed at any step.
+    let (params, session) = ("scope=openid+SVC.ES.Webhooks&redirect_uri=", session(Duration::from_secs(1)));
+    let params = Params::parse(format!("{params}{CALLBACK}&response_type=code").as_bytes());
+    let target = authorization_request::response_target(&params, &client).unwrap();
+    let request = authorization_request::parse(&params, target, &client, None).unwrap();
+    let step = next_step(&FlowState {
+        request: &request,
+        client: &client,
+        started_at: NOW,
+        session: Some(&session),
+        memberships: &[membership("one")],
+        grants: &[],
+        chosen_tenant: Some(&TenantId::new("one")),
+        now: NOW,
+    });
+    assert!(matches!(step, Step::Refuse(error) if error.code == "invalid_scope"));
 }

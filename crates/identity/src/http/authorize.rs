@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::{Scope, Secret, TenantId};
-use store::{AuthorizationCode, Client, Pkce, Session, Status, TenantMembership, User};
+use store::{AuthorizationCode, CallbackIdToken, Client, Pkce, Session, Status, TenantMembership, User};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
@@ -30,8 +30,8 @@ pub(super) const DOC: OperationDoc = OperationDoc {
     id: "authorize",
     summary: "Send a user to sign in",
     description: "For browsers. Shows the sign-in and tenant pages if they are needed and then redirects to \
-                  `redirect_uri` with `code`, `state` and `iss`, plus `id_token` if the request has the scope `openid` \
-                  and a `nonce`; or with `error`. A POST with the same fields is redirected to this GET.",
+                  `redirect_uri` with `code`, `state` and `iss`, plus `id_token` if the client is set up for it (by \
+                  default: if the request has the scope `openid`, a `nonce` and no `code_challenge`); or with `error`. A POST with the same fields is redirected to this GET.",
     authentication: Authentication::None,
     parameters: &[
         required("client_id", "The client."),
@@ -260,10 +260,12 @@ impl Identity {
         let mut params = vec![("error", error.code), ("error_description", error.description.as_str())];
         params.extend(target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
-        response::callback(target, &params, browser.lang(ui_locales), &self.assets).ok_or_else(|| {
-            let detail = format!("{}: {}", error.code, error.description);
-            PageError::bad_request(ErrorKind::BadRequest, detail).with_locales(ui_locales)
-        })
+        response::callback(target, &params, browser, browser.lang(ui_locales), &self.assets).ok_or_else(
+            || {
+                let detail = format!("{}: {}", error.code, error.description);
+                PageError::bad_request(ErrorKind::BadRequest, detail).with_locales(ui_locales)
+            },
+        )
     }
 
     /// Issues a code for this membership and sends it to the client.
@@ -300,21 +302,21 @@ impl Identity {
         params.extend(request.target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
         let lang = browser.lang(request.ui_locales.as_deref());
-        Ok(response::callback(&request.target, &params, lang, &self.assets).unwrap_or_else(|| {
+        Ok(response::callback(&request.target, &params, browser, lang, &self.assets).unwrap_or_else(|| {
             let model = CodePage {
                 lang,
                 assets: &self.assets,
                 language_switch: None,
                 application: &client.name,
                 code: code.reveal(),
+                state: request.target.state.as_deref(),
                 minutes: self.settings.code_ttl.as_secs() / 60,
             };
-            response::page(StatusCode::OK, pages::code_page(&model), None)
+            response::page(StatusCode::OK, pages::code_page(&model))
         }))
     }
 
-    /// The id_token of the callback: for requests with `openid` and a nonce, unless the client is configured
-    /// without it.
+    /// The id_token of the callback, if the client's record and the request ask for one.
     fn callback_id_token(
         &self,
         request: &AuthorizationRequest,
@@ -323,11 +325,17 @@ impl Identity {
         code: &str,
         now: Ticks,
     ) -> Result<Option<String>, PageError> {
-        let is_enabled = client.callback_id_token && request.scopes().has(Scope::OpenId);
-        let Some(nonce) = request.nonce.as_deref().filter(|_| is_enabled) else { return Ok(None) };
+        let is_wanted = match client.callback_id_token {
+            CallbackIdToken::Auto => request.nonce.is_some() && !request.has_challenge,
+            CallbackIdToken::Always => true,
+            CallbackIdToken::Never => false,
+        };
+        if !is_wanted || !request.scopes().has(Scope::OpenId) {
+            return Ok(None);
+        }
         let mut claims = IdClaims::new(&self.settings, &client.id, &session.user, now);
         claims.set_authentication(session.authenticated_at, &session.methods);
-        claims.nonce = Some(nonce);
+        claims.nonce = request.nonce.as_deref();
         claims.c_hash = Some(jwt::left_half_hash(code));
         Ok(Some(jwt::sign(&self.keys, &claims)?))
     }

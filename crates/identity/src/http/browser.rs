@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
+use axum::http::Method;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
 use domain::Secret;
@@ -15,6 +16,7 @@ use crate::Identity;
 use crate::params::Params;
 
 const FETCH_SITE: &str = "sec-fetch-site";
+const FETCH_MODE: &str = "sec-fetch-mode";
 const COOKIE_BYTES_MAX: usize = 128;
 
 #[derive(Clone, Debug)]
@@ -27,6 +29,10 @@ pub(crate) struct BrowserContext {
     pub(crate) audit: AuditContext,
     /// Whether a page of another site caused the request (`Sec-Fetch-Site`).
     pub(crate) is_cross_site: bool,
+    /// Whether the browser sends fetch metadata (`Sec-Fetch-Mode`): current browsers do, to https and loopback.
+    pub(crate) sends_fetch_metadata: bool,
+    /// Whether a browser has submitted a form: a POST that navigates.
+    pub(crate) is_form_submission: bool,
     accept_language: Option<String>,
     /// The language that the user selected on a page (`lang`).
     selected_lang: Option<String>,
@@ -40,6 +46,7 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
         let context = parts.extensions.get::<web::RequestContext>();
         let address = context.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |context| context.address.0);
         let request_id = context.map(|context| context.id.as_str().to_owned());
+        let fetch_mode = header(&parts.headers, FETCH_MODE);
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             browser_id: cookie(&parts.headers, names.browser_id).map(Secret::new),
@@ -47,6 +54,8 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
             address,
             audit: AuditContext { address: address.to_string(), request_id: request_id.unwrap_or_default() },
             is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
+            sends_fetch_metadata: fetch_mode.is_some(),
+            is_form_submission: parts.method == Method::POST && fetch_mode.as_deref() == Some("navigate"),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             selected_lang: params.get("lang").map(Into::into),
         })

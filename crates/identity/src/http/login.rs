@@ -141,7 +141,8 @@ impl Identity {
             error,
         };
         let destination = context.authorization().map(|request| request.target.redirect_uri.as_str());
-        response::page(status, pages::sign_in(&model), destination)
+        let form_action = response::form_action(context.browser.sends_fetch_metadata, destination);
+        response::page_with_forms(status, pages::sign_in(&model), form_action)
     }
 
     async fn sign_in(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {

@@ -15,11 +15,10 @@ use super::login::invalid_ticket;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use crate::Identity;
-use crate::authorization_request::TargetError;
 use crate::claims::IdTokenHint;
 use crate::flow::ticket::{LogoutRequest, PendingRequest, TicketState};
 use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional};
-use crate::pages::{self, ErrorKind, ReturnLink, SignOutPage, SignedOutPage};
+use crate::pages::{self, ReturnLink, SignOutPage, SignedOutPage};
 use crate::params::{Params, query};
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
@@ -27,17 +26,19 @@ const VALUE_BYTES_MAX: usize = 16 * 1024;
 pub(super) const END_SESSION_DOC: OperationDoc = OperationDoc {
     id: "endSession",
     summary: "Sign the user out",
-    description: "For browsers. Asks the user for confirmation unless `id_token_hint` belongs to the signed-in user.",
+    description: "For browsers. Asks the user for confirmation unless `id_token_hint` belongs to the signed-in user. \
+                  Returns to the client only if `id_token_hint` or `client_id` identifies it and it has registered the \
+                  URI; otherwise the user ends on a page of the provider.",
     authentication: Authentication::None,
     parameters: &[
         optional("id_token_hint", "An id_token of the user."),
+        optional("client_id", "The client, if there is no `id_token_hint`."),
         optional("post_logout_redirect_uri", "A URI that is registered for this purpose, compared exactly."),
         optional("state", "Returned unchanged."),
     ],
     responses: &[
         ResponseDoc::Page("200", "An HTML page for the user."),
         ResponseDoc::Redirect("A redirect to a page for the user, or to the client."),
-        ResponseDoc::Page("400", "An HTML page that explains why the request was refused."),
     ],
 };
 
@@ -76,29 +77,23 @@ pub(super) async fn end_session_post(
 
 impl Identity {
     /// Logout on request of a client. An id_token of the signed-in user is sufficient; otherwise the user has to
-    /// confirm, so that no other site can sign users out.
+    /// confirm, so that no other site can sign users out. A wrong request is no error, which would leave the user
+    /// signed in: it ends on a page of the provider.
     async fn end_session(&self, browser: &BrowserContext, params: &Params) -> Result<Response, PageError> {
-        let check = params.check(VALUE_BYTES_MAX);
-        check.map_err(|error| PageError::bad_request(ErrorKind::BadRequest, error.description))?;
-        let hint = match params.get("id_token_hint") {
-            None => None,
-            Some(token) => Some(self.verify_hint(token).ok_or_else(|| {
-                PageError::bad_request(
-                    ErrorKind::BadRequest,
-                    "id_token_hint is not an id_token of this provider.",
-                )
-            })?),
-        };
-        let client = self.logout_client(params, hint.as_ref()).await?;
-        let uri = params.get("post_logout_redirect_uri");
-        if uri.is_some_and(|uri| !client.as_ref().is_some_and(|client| is_registered(client, uri))) {
-            let detail = "post_logout_redirect_uri is not registered for the client. Identify the client by \
-                          id_token_hint or client_id, and use a registered URI.";
-            return Err(PageError::bad_request(ErrorKind::RedirectUnregistered, detail));
-        }
+        let empty = Params::default();
+        let params = if params.check(VALUE_BYTES_MAX).is_ok() { params } else { &empty };
+        let (hint, client) = self.logout_parties(params).await?;
+        let uri = params.get("post_logout_redirect_uri").filter(|uri| {
+            let is_registered = client.as_ref().is_some_and(|client| is_registered(client, uri));
+            if !is_registered {
+                let client = client.as_ref().map(|client| client.id.as_str());
+                tracing::info!(?client, uri, "post_logout_redirect_uri is not registered for the client");
+            }
+            is_registered
+        });
         let logout = LogoutRequest {
-            client: client.map(|client| client.id),
             uri: uri.map(Into::into),
+            client: client.map(|client| client.id),
             state: params.get("state").map(Into::into),
             ui_locales: params.get("ui_locales").map(Into::into),
         };
@@ -115,23 +110,21 @@ impl Identity {
         Ok(self.with_browser_cookie(response::redirect(&to), browser_id.as_ref()))
     }
 
-    /// The client that `id_token_hint` or `client_id` names; if both are present they must agree.
-    async fn logout_client(
+    /// The valid `id_token_hint`, and the client that it or `client_id` names. If they disagree, neither counts.
+    async fn logout_parties(
         &self,
         params: &Params,
-        hint: Option<&IdTokenHint>,
-    ) -> Result<Option<Client>, PageError> {
+    ) -> Result<(Option<IdTokenHint>, Option<Client>), PageError> {
+        let hint = params.get("id_token_hint").and_then(|token| self.verify_hint(token));
         let named = params.get("client_id");
-        let hinted = hint.map(|hint| hint.aud.as_str());
-        if let (Some(named), Some(hinted)) = (named, hinted)
-            && named != hinted
-        {
-            let detail = "client_id differs from the client that id_token_hint was issued to.";
-            return Err(PageError::bad_request(ErrorKind::BadRequest, detail));
-        }
-        let Some(id) = hinted.or(named) else { return Ok(None) };
-        let client = self.active_client(&ClientId::new(id)).await?;
-        client.map(Some).ok_or_else(|| TargetError::UnknownClient.into())
+        let id = match (&hint, named) {
+            (Some(hint), Some(named)) if hint.aud != named => return Ok((None, None)),
+            (Some(hint), _) => ClientId::new(hint.aud.as_str()),
+            (None, Some(named)) => ClientId::new(named),
+            (None, None) => return Ok((None, None)),
+        };
+        let client = self.active_client(&id).await?;
+        Ok((hint, client))
     }
 
     async fn sign_out_page(
@@ -164,8 +157,10 @@ impl Identity {
             ticket: &ticket,
             email: &active.user.email,
             application: application.as_deref(),
+            cancel: &self.path_in(browser, "permissions"),
         };
-        let page = response::page(StatusCode::OK, pages::sign_out(&model), destination.as_deref());
+        let form_action = response::form_action(browser.sends_fetch_metadata, destination.as_deref());
+        let page = response::page_with_forms(StatusCode::OK, pages::sign_out(&model), form_action);
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
@@ -209,7 +204,9 @@ impl Identity {
         if let (Some(uri), Some(client)) = (&logout.uri, &client)
             && is_registered(client, uri)
         {
-            return Ok(response::redirect(&with_state(uri, logout.state.as_deref())));
+            let to = with_state(uri, logout.state.as_deref());
+            let lang = browser.lang(logout.ui_locales.as_deref());
+            return Ok(response::send_to_client(&to, browser, lang, &self.assets));
         }
         let model: SignedOutPage<'_> = SignedOutPage {
             lang: browser.lang(logout.ui_locales.as_deref()),
@@ -218,7 +215,7 @@ impl Identity {
             back: None::<ReturnLink<'_>>,
             permissions: &self.path_in(browser, "permissions"),
         };
-        Ok(response::page(StatusCode::OK, pages::signed_out(&model), None))
+        Ok(response::page(StatusCode::OK, pages::signed_out(&model)))
     }
 
     async fn requesting_client_of(&self, logout: &LogoutRequest) -> Result<Option<Client>, PageError> {

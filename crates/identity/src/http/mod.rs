@@ -16,6 +16,7 @@ mod revocation;
 mod routes;
 mod tenant;
 mod token;
+mod token_rules;
 mod userinfo;
 
 use std::sync::Arc;

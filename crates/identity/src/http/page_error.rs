@@ -47,7 +47,7 @@ impl PageError {
             detail: &self.detail,
             request_id: &browser.audit.request_id,
         };
-        let page = response::page(self.status, pages::error_page(&model), None);
+        let page = response::page(self.status, pages::error_page(&model));
         match self.retry_after_seconds {
             Some(seconds) => response::with_retry_after(page, seconds),
             None => page,

@@ -98,7 +98,7 @@ impl Identity {
             notice: notice.as_deref(),
             sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
-        let page = response::page(StatusCode::OK, pages::permissions(&model), None);
+        let page = response::page(StatusCode::OK, pages::permissions(&model));
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 

@@ -13,11 +13,14 @@ use base64::engine::general_purpose::STANDARD;
 use maud::Markup;
 use serde::Serialize;
 
+use super::browser::BrowserContext;
 use crate::authorization_request::{ResponseMode, ResponseTarget};
-use crate::pages::{self, FORM_POST_SCRIPT};
+use crate::pages::{self, ContinuePage, FORM_POST_SCRIPT};
 use crate::params::query;
-use domain::redirect_uri::OUT_OF_BAND;
+use domain::redirect_uri::{OUT_OF_BAND, is_embedded};
 use ui::Lang;
+
+const SELF: &str = "'self'";
 
 pub(crate) type Response = axum::response::Response;
 
@@ -30,11 +33,28 @@ fn response(status: StatusCode, body: Body) -> Response {
     response
 }
 
-/// A page. Its forms may be submitted to this host and redirected to `destination`.
-pub(crate) fn page(status: StatusCode, markup: Markup, destination: Option<&str>) -> Response {
-    let form_action =
-        destination.and_then(origin).map_or("'self'".into(), |origin| format!("'self' {origin}"));
+/// A page. Its forms are submitted to this host and answered by it.
+pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
+    page_with_forms(status, markup, SELF)
+}
+
+/// A page whose forms may lead to the sources of `form_action`.
+pub(crate) fn page_with_forms(status: StatusCode, markup: Markup, form_action: &str) -> Response {
     with_policy(status, markup, &format!("style-src 'self'; img-src 'self'; form-action {form_action}"))
+}
+
+/// The sources of `form-action` for a page whose form finally leads to `destination`.
+///
+/// Chromium and Safari apply the directive to every redirect that follows the form, also to those of the application
+/// behind the callback. So a form's answer to a browser is a page (`send_to_client`), which ends that chain, and `'self'`
+/// is enough. A browser without fetch metadata gets the redirect, and any web address must be allowed: old versions, and
+/// every browser where this provider is reached over plain http. The host `oob` always gets the redirect.
+pub(crate) fn form_action(sends_fetch_metadata: bool, destination: Option<&str>) -> &'static str {
+    match destination {
+        Some(uri) if is_embedded(uri) => "'self' http://oob",
+        Some(uri) if !sends_fetch_metadata && uri != OUT_OF_BAND => "'self' https: http:",
+        _ => SELF,
+    }
 }
 
 fn with_policy(status: StatusCode, markup: Markup, policy: &str) -> Response {
@@ -50,13 +70,6 @@ fn with_policy(status: StatusCode, markup: Markup, policy: &str) -> Response {
     response
 }
 
-/// Scheme, host and port of a URL; `None` for URIs without an authority.
-fn origin(uri: &str) -> Option<&str> {
-    let host_at = uri.find("://")? + 3;
-    let path_at = uri.get(host_at..)?.find(['/', '?', '#']).map_or(uri.len(), |at| host_at + at);
-    uri.get(..path_at)
-}
-
 /// A 302 redirect.
 pub(crate) fn redirect(to: &str) -> Response {
     let mut response = response(StatusCode::FOUND, Body::empty());
@@ -67,6 +80,15 @@ pub(crate) fn redirect(to: &str) -> Response {
         Err(_) => *response.status_mut() = StatusCode::INTERNAL_SERVER_ERROR,
     }
     response
+}
+
+/// Sends the browser to a URL of the client: after a form with a page that goes on by itself, else with a redirect.
+pub(crate) fn send_to_client(to: &str, browser: &BrowserContext, lang: Lang, assets: &str) -> Response {
+    if browser.is_form_submission && !is_embedded(to) {
+        page(StatusCode::OK, pages::continue_page(&ContinuePage { lang, assets, to }))
+    } else {
+        redirect(to)
+    }
 }
 
 pub(crate) fn with_retry_after(mut response: Response, seconds: u64) -> Response {
@@ -89,6 +111,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
 pub(crate) fn callback(
     target: &ResponseTarget,
     params: &[(&str, &str)],
+    browser: &BrowserContext,
     lang: Lang,
     assets: &str,
 ) -> Option<Response> {
@@ -99,14 +122,16 @@ pub(crate) fn callback(
         ResponseMode::Query => {
             let uri = &target.redirect_uri;
             let separator = if uri.contains('?') { '&' } else { '?' };
-            redirect(&format!("{uri}{separator}{}", query(params.iter().copied())))
+            let to = format!("{uri}{separator}{}", query(params.iter().copied()));
+            send_to_client(&to, browser, lang, assets)
         }
         ResponseMode::FormPost => {
             let model = pages::FormPostPage { lang, assets, action: &target.redirect_uri, fields: params };
             let hash = STANDARD.encode(digest(&SHA256, FORM_POST_SCRIPT.as_bytes()));
-            let action = origin(&target.redirect_uri).unwrap_or("'none'");
-            let policy =
-                format!("style-src 'self'; img-src 'self'; script-src 'sha256-{hash}'; form-action {action}");
+            // The application may answer the form with a redirect to any web address.
+            let policy = format!(
+                "style-src 'self'; img-src 'self'; script-src 'sha256-{hash}'; form-action https: http:"
+            );
             with_policy(StatusCode::OK, pages::form_post(&model), &policy)
         }
     })
@@ -114,13 +139,17 @@ pub(crate) fn callback(
 
 #[cfg(test)]
 mod tests {
-    use super::origin;
+    use super::{OUT_OF_BAND, form_action};
 
     #[test]
-    fn origin_is_scheme_host_and_port() {
-        assert_eq!(origin("https://app.example/cb?x=1"), Some("https://app.example"));
-        assert_eq!(origin("http://localhost:8765/callback"), Some("http://localhost:8765"));
-        assert_eq!(origin("https://app.example"), Some("https://app.example"));
-        assert_eq!(origin("urn:ietf:wg:oauth:2.0:oob"), None);
+    fn forms_lead_to_this_host_unless_the_browser_gets_a_redirect() {
+        let app = Some("https://app.example/cb");
+        assert_eq!(form_action(true, app), "'self'");
+        assert_eq!(form_action(false, app), "'self' https: http:");
+        for sends_fetch_metadata in [true, false] {
+            assert_eq!(form_action(sends_fetch_metadata, None), "'self'");
+            assert_eq!(form_action(sends_fetch_metadata, Some(OUT_OF_BAND)), "'self'");
+            assert_eq!(form_action(sends_fetch_metadata, Some("http://oob/a")), "'self' http://oob");
+        }
     }
 }

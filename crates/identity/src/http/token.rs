@@ -14,9 +14,10 @@ use store::{
 };
 
 use super::browser::BrowserContext;
-use super::client_auth::{EndpointError, matches_challenge};
+use super::client_auth::EndpointError;
 use super::form_body;
 use super::response::{self, Response};
+use super::token_rules::{CodeProof, RefreshScopes, refresh_scopes};
 use crate::Identity;
 use crate::claims::{self, IdClaims, ProfileClaims, TokenSubject};
 use crate::grant::{CodeBinding, GrantDetails};
@@ -140,6 +141,7 @@ impl Identity {
             redirect_uri: form.get("redirect_uri").map(Into::into),
             code_verifier: form.get("code_verifier").map(Into::into),
             is_required: client.pkce == Pkce::Required,
+            products: client.products,
         };
         let refresh = Secret::new(self.random.token());
         let new_grant = self.grant_factory(client, refresh.clone(), now);
@@ -155,7 +157,8 @@ impl Identity {
                 .await?;
             return Err(invalid_grant(INACTIVE_MEMBERSHIP));
         };
-        let scopes = binding.details.scopes();
+        let granted = binding.details.scopes();
+        let scopes = granted.allowed_for(client.products);
         self.issue_tokens(TokenGrant {
             client,
             membership: &membership,
@@ -164,7 +167,7 @@ impl Identity {
             scopes,
             nonce: binding.nonce.as_deref(),
             refresh: scopes.has(Scope::OfflineAccess).then_some(refresh),
-            reports_scope: binding.reports_scope,
+            reports_scope: binding.reports_scope || scopes != granted,
             now,
         })
     }
@@ -239,7 +242,8 @@ impl Identity {
         let found = self.store.find_refresh_token(&presented).await?;
         let found = found.filter(|found| found.grant.client == client.id).ok_or_else(unknown)?;
         let details = GrantDetails::from_json(&found.grant.details).ok_or_else(unknown)?;
-        let scopes = narrowed_scopes(form.get("scope"), details.scopes())?;
+        let RefreshScopes { scopes, reports_scope } =
+            refresh_scopes(form.get("scope"), details.scopes(), client)?;
         let Some(membership) = self.active_membership(&found.grant).await? else {
             return Err(invalid_grant(INACTIVE_MEMBERSHIP));
         };
@@ -276,7 +280,7 @@ impl Identity {
             scopes,
             nonce: None,
             refresh: Some(successor),
-            reports_scope: false,
+            reports_scope,
             now,
         })
     }
@@ -303,7 +307,8 @@ impl Identity {
             claims.set_authentication(subject.authenticated_at, subject.methods);
             claims.nonce = grant.nonce;
             claims.at_hash = Some(jwt::left_half_hash(&access_token));
-            claims.profile = Some(ProfileClaims::of(&membership.user, scopes));
+            let profile_scopes = scopes.with_profile_of_accounting();
+            claims.profile = Some(ProfileClaims::of(&membership.user, profile_scopes));
             id_token = Some(jwt::sign(&self.keys, &claims)?);
         }
         Ok(TokenResponse {
@@ -317,60 +322,10 @@ impl Identity {
     }
 }
 
-/// The parameters that bind a code to its authorization request.
-#[derive(Clone)]
-struct CodeProof {
-    redirect_uri: Option<String>,
-    code_verifier: Option<String>,
-    /// Whether the client must use PKCE according to its present configuration.
-    is_required: bool,
-}
-
-impl CodeProof {
-    /// What differs from the authorization request that the code was issued for.
-    fn mismatch(&self, binding: &CodeBinding) -> Option<&'static str> {
-        match self.redirect_uri.as_deref() {
-            None => return Some("redirect_uri is missing. Send the one of the authorization request."),
-            Some(uri) if uri != binding.redirect_uri => {
-                return Some("redirect_uri differs from the one of the authorization request.");
-            }
-            Some(_) => {}
-        }
-        if binding.ignores_pkce && !self.is_required {
-            return None;
-        }
-        match (&binding.challenge, &self.code_verifier) {
-            (None, None) if self.is_required => {
-                Some("This client must use PKCE, and its authorization request had no code_challenge.")
-            }
-            (None, None) => None,
-            (Some(_), None) => Some("code_verifier is missing."),
-            (Some(challenge), Some(code_verifier)) if matches_challenge(code_verifier, challenge) => None,
-            (Some(_), Some(_)) => {
-                Some("code_verifier does not match the code_challenge of the authorization request.")
-            }
-            // An attacker may have removed the challenge from the authorization request (PKCE downgrade).
-            (None, Some(_)) => {
-                Some("code_verifier was sent, but the authorization request had no code_challenge.")
-            }
-        }
-    }
-}
-
 fn required_param<'a>(form: &'a Params, name: &str) -> Result<&'a str, OAuthError> {
     form.get(name).ok_or_else(|| OAuthError::invalid_request(format!("{name} is missing.")))
 }
 
 fn invalid_grant(description: &str) -> EndpointError {
     OAuthError::new("invalid_grant", description).into()
-}
-
-/// The scopes of a refresh: those of the grant, or the requested subset.
-fn narrowed_scopes(requested: Option<&str>, granted: Scopes) -> Result<Scopes, OAuthError> {
-    let Some(list) = requested else { return Ok(granted) };
-    let requested = Scopes::parse(list);
-    if requested.has_unknown || requested.scopes.is_empty() || !granted.has_all(requested.scopes) {
-        return Err(OAuthError::new("invalid_scope", "scope contains scopes that were not granted."));
-    }
-    Ok(requested.scopes)
 }

@@ -1,9 +1,11 @@
-//! The page that shows an authorization code for out-of-band clients; the user copies it.
+//! The page that shows an authorization code for out-of-band clients: the user copies it, or the desktop application
+//! reads it from the title.
 
 use maud::{Markup, html};
-use ui::{DisplayName, Lang, Layout, PageWidth, duration, page};
+use ui::{DisplayName, Head, Lang, Layout, PageWidth, duration, page_with_head};
 
 use super::{debug_only, i18n::messages};
+use crate::params::query;
 
 #[derive(Clone, Copy)]
 pub(crate) struct CodePage<'a> {
@@ -12,6 +14,7 @@ pub(crate) struct CodePage<'a> {
     pub language_switch: Option<&'a str>,
     pub application: &'a str,
     pub code: &'a str,
+    pub state: Option<&'a str>,
     pub minutes: u64,
 }
 
@@ -26,6 +29,10 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
         0 => messages.under_a_minute.to_owned(),
         minutes => duration(lang, minutes.saturating_mul(60)),
     };
+    let params = [("code", Some(model.code)), ("state", model.state)];
+    let params = query(params.into_iter().filter_map(|(name, value)| Some((name, value?))));
+    let title = format!("Success {params}");
+    let head = Head { exact_title: Some(&title), ..Head::default() };
     let content = html! {
         h1 { ((messages.heading)(name)) }
         p.lead { (messages.lead) }
@@ -34,7 +41,13 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
             // A text area: keyboard users reach it, and "select all" selects the code alone.
             textarea id="code" rows="2" readonly autofocus spellcheck="false" { (model.code) }
         }
+        @if let Some(state) = model.state {
+            div.code {
+                label for="state" { (messages.state) }
+                textarea id="state" rows="2" readonly spellcheck="false" { (state) }
+            }
+        }
         p.small-print { ((messages.valid)(&valid)) }
     };
-    page(&layout, None, &content)
+    page_with_head(&layout, &head, None, &content)
 }

@@ -2,6 +2,7 @@
 //! the crate `ui`; the HTTP handlers fill the models.
 
 mod code;
+mod continue_to;
 mod error;
 mod form_post;
 mod i18n;
@@ -14,6 +15,7 @@ mod tenant_choice;
 mod tests;
 
 pub(crate) use code::{CodePage, code_page};
+pub(crate) use continue_to::{ContinuePage, continue_page};
 pub(crate) use error::{ErrorKind, ErrorPage, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
 pub(crate) use permissions::{PermissionEntry, PermissionsPage, permissions};

@@ -18,6 +18,8 @@ pub(crate) struct SignOutPage<'a> {
     pub email: &'a str,
     /// The application that requested the sign-out.
     pub application: Option<&'a str>,
+    /// The page of the provider for those who stay signed in.
+    pub cancel: &'a str,
 }
 
 debug_only!(SignOutPage { lang, action, application });
@@ -33,8 +35,8 @@ pub(crate) fn sign_out(model: &SignOutPage<'_>) -> Markup {
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
             (button(&Button { label: messages.submit, ..Button::default() }))
+            a class=(ButtonStyle::Secondary.class()) href=(safe_href(model.cancel)) { span { (messages.cancel) } }
         }
-        p.small-print { (messages.or_stay) }
     };
     page(&layout, None, &content)
 }

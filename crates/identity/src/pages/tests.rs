@@ -24,9 +24,18 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     for minutes in [0, 5] {
         add(
             "code".into(),
-            code_page(&CodePage { lang, assets, language_switch, application, code: text, minutes }),
+            code_page(&CodePage {
+                lang,
+                assets,
+                language_switch,
+                application,
+                code: text,
+                state: Some(text),
+                minutes,
+            }),
         );
     }
+    add("continue".into(), continue_page(&ContinuePage { lang, assets, to: text }));
     add(
         "form post".into(),
         form_post(&FormPostPage { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
@@ -40,6 +49,7 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
             ticket: text,
             email: text,
             application,
+            cancel: text,
         };
         add("sign out".into(), sign_out(&model));
         let back = application.map(|application| ReturnLink { href: text, application });
@@ -256,6 +266,9 @@ fn links_and_forms_never_target_a_script() {
                     for target in ["href", "action"].into_iter().filter_map(|name| tag.get(name)) {
                         assert!(target == "#" || target.starts_with("/look/"), "{name}: {target}");
                     }
+                    if tag.get("http-equiv").is_some() {
+                        assert_eq!(tag.get("content"), Some("0; url=#"), "{name}");
+                    }
                 }
             }
         }
@@ -424,6 +437,7 @@ fn waiting_times_have_units_and_plurals() {
             language_switch: None,
             application: "A",
             code: "c",
+            state: None,
             minutes,
         };
         code_page(&model).into_string().replace('\u{a0}', " ")
@@ -502,6 +516,7 @@ fn debug_output_has_no_secrets() {
         language_switch: None,
         application: "A",
         code: "hush",
+        state: Some("hush"),
         minutes: 1,
     };
     let post = FormPostPage { lang: Lang::Es, assets: "", action: "/", fields: &[("code", "hush")] };

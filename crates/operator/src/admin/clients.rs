@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use domain::subscription::Products;
 use domain::{ClientId, Secret};
-use store::{Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status, UpdateOutcome};
+use store::{
+    CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status, UpdateOutcome,
+};
 
 use super::{Admin, AdminError, Result, RotatedSecret, check_found, check_revision, updated};
 use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
@@ -16,7 +19,8 @@ pub struct NewClient {
     pub post_logout_uris: Vec<String>,
     pub pkce: Pkce,
     pub consent: Consent,
-    pub callback_id_token: bool,
+    pub callback_id_token: CallbackIdToken,
+    pub products: Products,
 }
 
 /// How often a read-modify-write of a client is tried against concurrent updates.
@@ -40,6 +44,7 @@ impl Admin {
             pkce: new.pkce,
             consent: new.consent,
             callback_id_token: new.callback_id_token,
+            products: checked_products(new.products)?,
             status: Status::Active,
             created_at: self.now(),
             revision: FIRST_REVISION,
@@ -128,6 +133,7 @@ impl Admin {
         update.name = update.name.as_deref().map(checked_name).transpose()?;
         update.redirect_uris.iter().flatten().try_for_each(|uri| check_redirect(uri))?;
         update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
+        update.products = update.products.map(checked_products).transpose()?;
         updated(self.store.update_client(&ClientId::new(id), &update, expected_revision).await?, what)
     }
 
@@ -140,4 +146,11 @@ impl Admin {
         })?;
         Ok(RotatedSecret { secret, previous_valid_until })
     }
+}
+
+fn checked_products(products: Products) -> Result<Products> {
+    if products == Products::default() {
+        return Err(AdminError::Invalid("a client needs one product at least".into()));
+    }
+    Ok(products)
 }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
+use domain::subscription::Products;
 use serde::{Deserialize, Serialize};
 use store::ClientUpdate;
 use utoipa::ToSchema;
@@ -11,6 +12,7 @@ use utoipa_axum::routes;
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams};
 use super::paging::{ListParams, next_text};
+use super::product::{Product, ProductList, product_list, products_of};
 use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
@@ -35,8 +37,9 @@ struct Client {
     pkce: Pkce,
     /// Whether users must consent before the application gets access.
     consent: bool,
-    /// Whether the callback carries an id_token when the request has the scope `openid` and a `nonce`.
-    callback_id_token: bool,
+    callback_id_token: CallbackIdToken,
+    /// The products whose data the application may read. They decide which scopes it may request.
+    products: Vec<Product>,
     standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
@@ -54,7 +57,8 @@ impl From<store::Client> for Client {
             post_logout_uris: stored.post_logout_uris,
             pkce: stored.pkce.into(),
             consent: stored.consent == store::Consent::Required,
-            callback_id_token: stored.callback_id_token,
+            callback_id_token: stored.callback_id_token.into(),
+            products: product_list(stored.products),
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
             revision: stored.revision,
@@ -91,6 +95,50 @@ impl From<Pkce> for store::Pkce {
     }
 }
 
+/// When the callback carries an id_token: `auto` (with the scope `openid`, if the request has a `nonce` and no PKCE
+/// challenge), `always` (with the scope `openid`) or `never`.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "kebab-case", try_from = "serde_json::Value")]
+enum CallbackIdToken {
+    Auto,
+    Always,
+    Never,
+}
+
+/// Version 0.1 had a boolean, which is still accepted.
+impl TryFrom<serde_json::Value> for CallbackIdToken {
+    type Error = &'static str;
+
+    fn try_from(value: serde_json::Value) -> Result<Self, Self::Error> {
+        match (value.as_str(), value.as_bool()) {
+            (Some("auto"), _) | (_, Some(true)) => Ok(Self::Auto),
+            (Some("always"), _) => Ok(Self::Always),
+            (Some("never"), _) | (_, Some(false)) => Ok(Self::Never),
+            _ => Err("expected one of `auto`, `always`, `never`"),
+        }
+    }
+}
+
+impl From<store::CallbackIdToken> for CallbackIdToken {
+    fn from(stored: store::CallbackIdToken) -> Self {
+        match stored {
+            store::CallbackIdToken::Auto => Self::Auto,
+            store::CallbackIdToken::Always => Self::Always,
+            store::CallbackIdToken::Never => Self::Never,
+        }
+    }
+}
+
+impl From<CallbackIdToken> for store::CallbackIdToken {
+    fn from(value: CallbackIdToken) -> Self {
+        match value {
+            CallbackIdToken::Auto => Self::Auto,
+            CallbackIdToken::Always => Self::Always,
+            CallbackIdToken::Never => Self::Never,
+        }
+    }
+}
+
 fn consent_of(is_required: bool) -> store::Consent {
     if is_required { store::Consent::Required } else { store::Consent::None }
 }
@@ -119,8 +167,11 @@ struct NewClient {
     pkce: Option<Pkce>,
     /// False by default.
     consent: Option<bool>,
-    /// True by default.
-    callback_id_token: Option<bool>,
+    /// `auto` by default.
+    callback_id_token: Option<CallbackIdToken>,
+    /// All products by default.
+    #[schema(inline)]
+    products: Option<ProductList>,
 }
 
 /// Changes; a member that is left out stays as it is, and a list replaces the old one.
@@ -134,7 +185,9 @@ struct ClientChange {
     post_logout_uris: Option<LogoutUris>,
     pkce: Option<Pkce>,
     consent: Option<bool>,
-    callback_id_token: Option<bool>,
+    callback_id_token: Option<CallbackIdToken>,
+    #[schema(inline)]
+    products: Option<ProductList>,
     standing: Option<Status>,
     /// The revision that you read: with another one stored, nothing changes and the response is 409
     /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
@@ -217,7 +270,8 @@ async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewClient>) -> H
         post_logout_uris: new.post_logout_uris.map(logout_texts).unwrap_or_default(),
         pkce: new.pkce.unwrap_or(Pkce::IfSent).into(),
         consent: consent_of(new.consent.unwrap_or(false)),
-        callback_id_token: new.callback_id_token.unwrap_or(true),
+        callback_id_token: new.callback_id_token.map(Into::into).unwrap_or_default(),
+        products: new.products.map_or_else(Products::all, products_of),
     };
     let (client, secret) = state.admin.add_client(new_client).await?;
     let created_client = CreatedClient { client: client.into(), client_secret: secret.reveal().to_owned() };
@@ -268,7 +322,8 @@ async fn change(
         post_logout_uris: change.post_logout_uris.map(logout_texts),
         pkce: change.pkce.map(Into::into),
         consent: change.consent.map(consent_of),
-        callback_id_token: change.callback_id_token,
+        callback_id_token: change.callback_id_token.map(Into::into),
+        products: change.products.map(products_of),
         status: change.standing.map(Into::into),
     };
     let revision = change.revision.map(|revision| revision.0);

@@ -10,6 +10,7 @@ mod error_response;
 mod input;
 mod memberships;
 mod paging;
+mod product;
 mod schema_types;
 mod stats;
 mod subscriptions;

@@ -44,16 +44,16 @@ impl Clients for MemoryStore {
         if expected_revision.is_some_and(|expected| expected != client.revision) {
             return Ok(UpdateOutcome::RevisionConflict);
         }
-        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, status } =
-            update.clone();
+        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, .. } = update.clone();
         *client = Client {
             name: name.unwrap_or_else(|| client.name.clone()),
             redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
             post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
             pkce: pkce.unwrap_or(client.pkce),
             consent: consent.unwrap_or(client.consent),
-            callback_id_token: callback_id_token.unwrap_or(client.callback_id_token),
-            status: status.unwrap_or(client.status),
+            callback_id_token: update.callback_id_token.unwrap_or(client.callback_id_token),
+            products: update.products.unwrap_or(client.products),
+            status: update.status.unwrap_or(client.status),
             revision: client.revision + 1,
             ..client.clone()
         };

@@ -1,6 +1,7 @@
 //! OAuth clients in PostgreSQL.
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{ClientId, Secret, Ticks};
 use tokio_postgres::Row;
 
@@ -9,12 +10,12 @@ use super::rows::{AFTER, IN_ORDER, guid};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
-    Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
-    StoreError, UpdateOutcome,
+    CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result,
+    Status, StoreError, UpdateOutcome,
 };
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at, revision FROM clients";
+                      standing, created_at, revision, products FROM clients";
 
 fn client(row: &Row) -> Result<Client> {
     Ok(Client {
@@ -25,10 +26,11 @@ fn client(row: &Row) -> Result<Client> {
         post_logout_uris: from_list(row.get(4)),
         pkce: Pkce::from_code(row.get(5)),
         consent: Consent::from_code(row.get(6)),
-        callback_id_token: row.get::<_, i64>(7) != 0,
+        callback_id_token: CallbackIdToken::from_code(row.get(7)),
         status: Status::from_code(row.get(8)),
         created_at: Ticks(row.get(9)),
         revision: unsigned(row.get(10)),
+        products: Products::from_bits(row.get(11)),
     })
 }
 
@@ -39,8 +41,8 @@ impl Clients for PostgresStore {
         self.insert(
             format!("a client \"{}\"", client.id),
             "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                 callback_id_token, standing, created_at, secret_hash, revision)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
+                 callback_id_token, standing, created_at, secret_hash, revision, products)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
             &[
                 &client.id.as_str(),
                 &client.guid.as_bytes().as_slice(),
@@ -49,11 +51,12 @@ impl Clients for PostgresStore {
                 &to_list(&client.post_logout_uris),
                 &client.pkce.code(),
                 &client.consent.code(),
-                &i64::from(client.callback_id_token),
+                &client.callback_id_token.code(),
                 &client.status.code(),
                 &client.created_at.0,
                 &hash.as_slice(),
                 &signed(client.revision),
+                &client.products.bits(),
             ],
         )
         .await
@@ -79,7 +82,7 @@ impl Clients for PostgresStore {
                 "UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
                      post_logout_uris = coalesce($4, post_logout_uris), pkce = coalesce($5, pkce),
                      consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
-                     standing = coalesce($8, standing), revision = revision + 1
+                     standing = coalesce($8, standing), products = coalesce($10, products), revision = revision + 1
                  WHERE id = $1 AND ($9::bigint IS NULL OR revision = $9)",
                 &[
                     &id.as_str(),
@@ -88,9 +91,10 @@ impl Clients for PostgresStore {
                     &update.post_logout_uris.as_deref().map(to_list),
                     &update.pkce.map(Pkce::code),
                     &update.consent.map(Consent::code),
-                    &update.callback_id_token.map(i64::from),
+                    &update.callback_id_token.map(CallbackIdToken::code),
                     &update.status.map(Status::code),
                     &expected_revision.map(signed),
+                    &update.products.map(Products::bits),
                 ],
                 &format!("{CLIENT} WHERE id = $1"),
                 id.as_str(),

@@ -3,10 +3,11 @@
 use deadpool_postgres::Object;
 
 use super::store_error;
+use crate::migration::migration_number;
 use crate::{Ports, Result, StoreError};
 
 /// In order; each name starts with its number.
-const MIGRATIONS: [(&str, &str); 7] = [
+const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
     ("0003_gateway", include_str!("migrations/0003_gateway.sql")),
@@ -14,12 +15,13 @@ const MIGRATIONS: [(&str, &str); 7] = [
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
     ("0007_revisions", include_str!("migrations/0007_revisions.sql")),
+    ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;
 
 fn known() -> i64 {
-    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+    MIGRATIONS.last().map_or(0, |(name, _)| migration_number(name))
 }
 
 pub(super) async fn version(client: &tokio_postgres::Client) -> Result<Option<i64>> {
@@ -54,7 +56,11 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
     // Read again under the lock, because another node may have migrated meanwhile.
     let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[]).await;
     let done: i64 = row.map_err(store_error)?.get(0);
-    for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
+    for (name, sql) in MIGRATIONS {
+        let number = migration_number(name);
+        if number <= done {
+            continue;
+        }
         tracing::info!(migration = name, "migrating the store's schema");
         transaction.batch_execute(sql).await.map_err(store_error)?;
         transaction

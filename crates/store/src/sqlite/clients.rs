@@ -1,6 +1,7 @@
 //! OAuth clients in SQLite.
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{ClientId, Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
@@ -10,12 +11,12 @@ use super::{SqliteStore, exists, store_error};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
-    Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
-    UpdateOutcome,
+    CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result,
+    Status, UpdateOutcome,
 };
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at, revision FROM clients";
+                      standing, created_at, revision, products FROM clients";
 
 fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
     Ok(Client {
@@ -26,10 +27,11 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
         post_logout_uris: from_list(&row.get::<_, String>(4)?),
         pkce: Pkce::from_code(row.get(5)?),
         consent: Consent::from_code(row.get(6)?),
-        callback_id_token: row.get::<_, i64>(7)? != 0,
+        callback_id_token: CallbackIdToken::from_code(row.get(7)?),
         status: Status::from_code(row.get(8)?),
         created_at: Ticks(row.get(9)?),
         revision: unsigned(row.get(10)?),
+        products: Products::from_bits(row.get(11)?),
     })
 }
 
@@ -42,8 +44,8 @@ impl Clients for SqliteStore {
             writer
                 .execute(
                     "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                         callback_id_token, standing, created_at, secret_hash, revision)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                         callback_id_token, standing, created_at, secret_hash, revision, products)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
                     params![
                         one.id.as_str(),
                         one.guid.as_bytes(),
@@ -52,11 +54,12 @@ impl Clients for SqliteStore {
                         to_list(&one.post_logout_uris),
                         one.pkce.code(),
                         one.consent.code(),
-                        i64::from(one.callback_id_token),
+                        one.callback_id_token.code(),
                         one.status.code(),
                         one.created_at.0,
                         hash,
-                        signed(one.revision)
+                        signed(one.revision),
+                        one.products.bits()
                     ],
                 )
                 .map_err(exists(format!("a client \"{}\"", one.id)))?;
@@ -91,7 +94,7 @@ impl Clients for SqliteStore {
                 "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
                      post_logout_uris = coalesce(?4, post_logout_uris), pkce = coalesce(?5, pkce),
                      consent = coalesce(?6, consent), callback_id_token = coalesce(?7, callback_id_token),
-                     standing = coalesce(?8, standing), revision = revision + 1
+                     standing = coalesce(?8, standing), products = coalesce(?10, products), revision = revision + 1
                  WHERE id = ?1 AND (?9 IS NULL OR revision = ?9)",
                 params![
                     id.as_str(),
@@ -100,9 +103,10 @@ impl Clients for SqliteStore {
                     update.post_logout_uris.as_deref().map(to_list),
                     update.pkce.map(Pkce::code),
                     update.consent.map(Consent::code),
-                    update.callback_id_token.map(i64::from),
+                    update.callback_id_token.map(CallbackIdToken::code),
                     update.status.map(Status::code),
-                    expected_revision.map(signed)
+                    expected_revision.map(signed),
+                    update.products.map(Products::bits)
                 ],
             )?;
             Ok(UpdateOutcome::of(

@@ -3,10 +3,11 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::store_error;
+use crate::migration::migration_number;
 use crate::{Ports, Result, StoreError};
 
 /// In order; each name starts with its number.
-const MIGRATIONS: [(&str, &str); 7] = [
+const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
     ("0003_gateway", include_str!("migrations/0003_gateway.sql")),
@@ -14,10 +15,11 @@ const MIGRATIONS: [(&str, &str); 7] = [
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
     ("0007_revisions", include_str!("migrations/0007_revisions.sql")),
+    ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
 ];
 
 pub(super) fn known() -> i64 {
-    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+    MIGRATIONS.last().map_or(0, |(name, _)| migration_number(name))
 }
 
 pub(super) fn version(connection: &Connection) -> Result<i64> {
@@ -30,7 +32,8 @@ pub(super) fn up(connection: &mut Connection) -> Result<i64> {
             .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
             .map_err(store_error)?;
         // Read again under the lock, because another process may have migrated meanwhile.
-        for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS) {
+        for (name, sql) in MIGRATIONS {
+            let number = migration_number(name);
             if number > version(&transaction)? {
                 tracing::info!(migration = name, "migrating the store's schema");
                 transaction.execute_batch(sql).map_err(store_error)?;

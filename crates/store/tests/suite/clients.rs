@@ -6,7 +6,8 @@ use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
 use domain::{ClientId, Guid, Secret, Ticks};
 use store::{
-    Client, ClientSecret, Consent, FIRST_REVISION, KeySlot, ListQuery, Pkce, Status, StoreError, Subscription,
+    CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot, ListQuery, Pkce, Status,
+    StoreError, Subscription,
 };
 
 use super::fixture::Fixture;
@@ -20,7 +21,8 @@ pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
         post_logout_uris: vec!["https://erp.example/bye".into()],
         pkce: Pkce::Required,
         consent: Consent::Required,
-        callback_id_token: true,
+        callback_id_token: CallbackIdToken::Auto,
+        products: Products::all(),
         status: Status::Active,
         created_at: fixture.now(),
         revision: FIRST_REVISION,
@@ -48,11 +50,17 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         post_logout_uris: Vec::new(),
         pkce: Pkce::Ignore,
         consent: Consent::None,
-        callback_id_token: false,
+        callback_id_token: CallbackIdToken::Never,
+        products: [Product::Payroll].into_iter().collect(),
         status: Status::Disabled,
         ..client(&fixture, "b")
     };
-    let third = Client { pkce: Pkce::IfSent, ..client(&fixture, "c") };
+    let third = Client {
+        pkce: Pkce::IfSent,
+        callback_id_token: CallbackIdToken::Always,
+        products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
+        ..client(&fixture, "c")
+    };
     for client in [&late, &plain, &third] {
         store.add_client(client, &Secret::new("secret")).await.unwrap();
         assert_eq!(store.find_client(&client.id).await, Ok(Some(client.clone())));

@@ -1,10 +1,11 @@
 //! Updates increment the revision, and change nothing if the stored revision is not the expected one.
 
 use domain::ids::SubscriptionId;
+use domain::subscription::Product;
 use domain::{ClientId, Secret, TenantId, UserId};
 use store::{
-    Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce, Status, StoreError, Subscription,
-    SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome, User, UserUpdate,
+    CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce, Status, StoreError,
+    Subscription, SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome, User, UserUpdate,
 };
 
 use super::clients::{client, subscription};
@@ -83,7 +84,8 @@ pub(crate) async fn client_is_updated_only_at_the_expected_revision(fixture: Fix
         post_logout_uris: Some(Vec::new()),
         pkce: Some(Pkce::Ignore),
         consent: Some(Consent::None),
-        callback_id_token: Some(false),
+        callback_id_token: Some(CallbackIdToken::Never),
+        products: Some([Product::Invoicing].into_iter().collect()),
         status: Some(Status::Disabled),
     };
     let updated = store.update_client(&original.id, &all, Some(2)).await;
@@ -93,7 +95,8 @@ pub(crate) async fn client_is_updated_only_at_the_expected_revision(fixture: Fix
         post_logout_uris: Vec::new(),
         pkce: Pkce::Ignore,
         consent: Consent::None,
-        callback_id_token: false,
+        callback_id_token: CallbackIdToken::Never,
+        products: [Product::Invoicing].into_iter().collect(),
         status: Status::Disabled,
         revision: 3,
         ..original.clone()

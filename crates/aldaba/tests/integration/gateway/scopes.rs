@@ -1,6 +1,9 @@
-//! Scopes: each area requires its own; the gateway checks it after key and token and before the rate limit.
+//! Scopes: each area requires its own, and its product among the client's; the gateway checks them after key and
+//! token and before the rate limit.
 
-use crate::harness::{ApiFixture, Installation, ServeProcess, SubscriptionKeys, shared_api};
+use serde_json::json;
+
+use crate::harness::{ApiFixture, Installation, OperatorApi, ServeProcess, SubscriptionKeys, shared_api};
 
 /// Each area's path, the scope that it requires, and its product.
 const AREAS: [(&str, &str, &str); 5] = [
@@ -77,4 +80,28 @@ fn checks_run_in_order_key_token_scope_rate_limit() {
     request(good, "x", bad_page).problem(401);
     assert!(request("x", "x", bad_page).problem(401).contains("subscription key"));
     assert!(request(good, &api.token, "/invoicing/api/changes").problem(401).contains("subscription key"));
+}
+
+/// The client had all products when the token was issued; then the operator takes some away.
+#[test]
+fn each_area_requires_its_product_among_those_of_the_client() {
+    let api = ApiFixture::new();
+    let operator = OperatorApi(api.sign_in.server);
+    let client = format!("/clients/{}", api.sign_in.app.id);
+    for products in [&["accounting"][..], &["payroll"], &["invoicing"], &["accounting", "payroll"]] {
+        assert_eq!(operator.patch(&client, &json!({"products": products})).status, 200);
+        for (path, _, product) in AREAS {
+            let response = api.get(path).send();
+            if products.contains(&product) {
+                assert!([200, 400].contains(&response.status), "{products:?} at {path}: {response:?}");
+            } else {
+                let message = response.problem(403);
+                assert!(message.contains(&format!("not registered for the product {product}")), "{message}");
+            }
+        }
+        let invoicing_webhooks = api.get("/invoicing/api/webhooks").send().status;
+        assert_eq!(invoicing_webhooks == 200, products.contains(&"invoicing"), "{products:?}");
+        let accounting_webhooks = api.get("/accounting/api/customers/webhooks/events").send().status;
+        assert_eq!(accounting_webhooks == 200, products.contains(&"accounting"), "{products:?}");
+    }
 }

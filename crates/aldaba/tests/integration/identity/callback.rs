@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
 use crate::harness::{
-    AuthorizationRequest, CALLBACK, ISSUER, JwkSet, Page, SignInFixture, Tokens, half_hash, members,
-    register_app, shared_fixture, shared_server, shared_signed_in_browser,
+    AuthorizationRequest, CALLBACK, ISSUER, JwkSet, Page, SignInFixture, Tokens, decode_form, half_hash,
+    members, register_app, shared_fixture, shared_server, shared_signed_in_browser,
 };
 
 const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
@@ -91,7 +91,7 @@ fn client_without_callback_id_token_gets_none() {
     let page = shared_signed_in_browser().get(&fixture.authorization_request().path());
     assert_eq!(names(&page), ["code", "iss", "state"]);
     assert_eq!(Tokens::from_response(&fixture.exchange(&page.params()["code"])).0["token_type"], "Bearer");
-    fixture.command(&["client", "set", &fixture.app.id, "--callback-id-token", "true"]);
+    fixture.command(&["client", "set", &fixture.app.id, "--callback-id-token", "auto"]);
     assert!(
         shared_signed_in_browser()
             .get(&fixture.authorization_request().path())
@@ -100,11 +100,46 @@ fn client_without_callback_id_token_gets_none() {
     );
 }
 
+/// Strict code-flow libraries, which send a PKCE challenge, refuse an id_token in the callback.
+#[test]
+fn callback_id_token_is_left_out_with_a_code_challenge_unless_the_client_says_always() {
+    let with_challenge = |request: AuthorizationRequest| {
+        let challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
+        request.with("code_challenge", challenge).with("code_challenge_method", "S256")
+    };
+    let plain = ["code", "iss", "state"];
+    let complete = ["code", "id_token", "iss", "state"];
+    for (flags, expected) in [
+        (&[][..], [&complete[..], &plain, &plain, &plain]),
+        (&["--pkce", "ignore"], [&complete, &plain, &plain, &plain]),
+        (&["--callback-id-token", "always"], [&complete, &complete, &complete, &plain]),
+        (&["--callback-id-token", "never"], [&plain, &plain, &plain, &plain]),
+    ] {
+        let fixture = shared_fixture().with_app(register_app(shared_server(), flags));
+        let request = fixture.authorization_request();
+        let requests = [
+            request.clone(),
+            with_challenge(request.clone()),
+            request.clone().without("nonce"),
+            request.with("scope", "SVC.ES.Webhooks"),
+        ];
+        for (request, expected) in requests.iter().zip(expected) {
+            let page = shared_signed_in_browser().get(&request.path());
+            assert_eq!(names(&page), expected, "{flags:?} {request:?}");
+        }
+    }
+}
+
 #[test]
 fn callback_id_token_has_no_personal_data_and_lives_five_minutes() {
     let fixture = shared_fixture();
     let params = shared_signed_in_browser()
-        .get(&fixture.authorization_request().with("scope", "openid profile email IDInfo").path())
+        .get(
+            &fixture
+                .authorization_request()
+                .with("scope", "openid profile email IDInfo SVC.ES.NEWPOL.ACC.API")
+                .path(),
+        )
         .params();
     let claims = JwkSet::fetch(fixture.server).verify(&params["id_token"]);
     assert_eq!(members(&claims), ["amr", "aud", "auth_time", "c_hash", "exp", "iat", "iss", "nonce", "sub"]);
@@ -151,7 +186,7 @@ fn policy_lets_the_script_run(page: &Page) {
     let hash = STANDARD.encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, script.as_bytes()));
     let policy = format!(
         "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'sha256-{hash}'; \
-         form-action http://localhost:8765; base-uri 'none'; frame-ancestors 'none'"
+         form-action https: http:; base-uri 'none'; frame-ancestors 'none'"
     );
     assert_eq!(page.header("content-security-policy"), policy);
     assert_eq!(page.text().matches("<script").count(), 1);
@@ -190,10 +225,19 @@ fn out_of_band() -> (SignInFixture<'static>, AuthorizationRequest) {
 #[test]
 fn out_of_band_page_shows_the_code() {
     let (fixture, request) = out_of_band();
+    let request = request.with("state", "a <&+b");
     let page = shared_signed_in_browser().get(&request.path());
     assert_eq!((page.status, page.location()), (200, ""));
-    let field = page.text().split("<textarea").nth(1).unwrap().split("</textarea>").next().unwrap();
-    let code = field.split('>').nth(1).unwrap();
+    let shown = |number: usize| {
+        let field = page.text().split("<textarea").nth(number).unwrap().split("</textarea>").next().unwrap();
+        field.split_once('>').unwrap().1
+    };
+    let (code, state) = (shown(1), shown(2));
+    assert_eq!(state, "a &lt;&amp;+b");
+    let title = page.text().split("<title>").nth(1).unwrap().split("</title>").next().unwrap();
+    assert_eq!(title, format!("Success code={code}&amp;state=a+%3C%26%2Bb"), "desktop applications read it");
+    let without = shared_signed_in_browser().get(&request.clone().without("state").path());
+    assert!(without.text().contains("<title>Success code=") && !without.text().contains("state="));
     assert_eq!(fixture.exchange_with(code, &[("redirect_uri", OUT_OF_BAND)]).status, 200);
     let wrong = shared_signed_in_browser().get(&request.with("response_type", "token").path());
     assert_eq!((wrong.status, wrong.location()), (400, ""), "also for errors");
@@ -207,6 +251,68 @@ fn oob_url_of_an_embedded_browser_gets_a_redirect() {
     assert!(page.location().starts_with("http://oob/a?code="), "{page:?}");
     let code = &page.params()["code"];
     assert_eq!(fixture.exchange_with(code, &[("redirect_uri", "http://oob/a")]).status, 200);
+}
+
+/// The URL that a page without a script goes on to, and the URL of its link.
+#[track_caller]
+fn continues_to(page: &Page) -> [String; 2] {
+    assert_eq!((page.status, page.location()), (200, ""), "{page:?}");
+    assert_eq!((page.header("cache-control"), page.header("referrer-policy")), ("no-store", "no-referrer"));
+    let policy = page.header("content-security-policy");
+    assert!(policy.starts_with("default-src 'none';") && policy.contains("form-action 'self';"), "{policy}");
+    assert!(!page.text().contains("<script"), "it works without JavaScript");
+    ["<meta http-equiv=\"refresh\" content=\"0; url=", "<a class=\"button\" href=\""].map(|before| {
+        let url = page.text().split(before).nth(1).unwrap_or_else(|| panic!("{}", page.text()));
+        url.split('"').next().unwrap().replace("&amp;", "&")
+    })
+}
+
+/// Browsers apply the page's `form-action` to all redirects after a form, also to those of the application behind the
+/// callback. A page in between ends that chain.
+#[test]
+fn form_of_a_browser_is_answered_with_a_page_that_goes_on_to_the_callback() {
+    let fixture = SignInFixture::with_tenants(2);
+    let browser = fixture.browser().with_header("sec-fetch-mode", "navigate");
+    let request = fixture.authorization_request().with("state", "a <b> & \"c\"");
+    let tenants = fixture.submit_credentials(&browser, &browser.start_authorization(&request));
+    let choose = [("tenant", fixture.tenants[1].as_str()), ("decision", "allow")];
+    let [to, link] = continues_to(&browser.submit(&tenants.form("post"), &choose));
+    assert_eq!(to, link);
+    let query = to.strip_prefix(&format!("{CALLBACK}?")).unwrap();
+    let params = decode_form(query);
+    assert_eq!((params["state"].as_str(), params["iss"].as_str()), ("a <b> & \"c\"", ISSUER));
+    assert_eq!(fixture.exchange(&params["code"]).status, 200);
+
+    let question = browser.start_authorization(&request.clone().with("prompt", "consent"));
+    let [denied, _] = continues_to(&browser.submit(&question.form("post"), &[("decision", "deny")]));
+    assert!(denied.starts_with(&format!("{CALLBACK}?error=access_denied&")), "{denied}");
+}
+
+#[test]
+fn other_requests_get_the_redirect() {
+    let fixture = SignInFixture::new();
+    let signed_in = fixture.browser().with_header("sec-fetch-mode", "navigate");
+    let [to, _] = continues_to(&fixture.authorize(&signed_in, &fixture.authorization_request()));
+    assert!(to.starts_with(CALLBACK), "{to}");
+    let page = signed_in.get(&fixture.authorization_request().path());
+    assert!(page.status == 302 && page.location().starts_with(CALLBACK), "a GET: {page:?}");
+    for mode in [None, Some("cors"), Some("no-cors")] {
+        let mut browser = fixture.browser();
+        if let Some(mode) = mode {
+            browser = browser.with_header("sec-fetch-mode", mode);
+        }
+        let page = fixture.authorize(&browser, &fixture.authorization_request());
+        assert!(page.status == 302 && page.location().starts_with(CALLBACK), "{mode:?}: {page:?}");
+    }
+    let embedded = "http://oob/a";
+    let fixture = fixture.with_app(register_app(shared_server(), &["--redirect-uri", embedded]));
+    let browser = fixture.browser().with_header("sec-fetch-mode", "navigate");
+    let request = fixture.authorization_request().with("redirect_uri", embedded);
+    let sign_in = browser.start_authorization(&request);
+    let policy = sign_in.header("content-security-policy");
+    assert!(policy.contains("form-action 'self' http://oob;"), "{policy}");
+    let page = fixture.submit_credentials(&browser, &sign_in);
+    assert!(page.status == 302 && page.location().starts_with("http://oob/a?code="), "{page:?}");
 }
 
 #[test]

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::harness::{
-    AuthorizationRequest, CALLBACK, HttpResponse, SignInFixture, TestApp, oauth_error, register_app, sha256,
-    shared_fixture, shared_server, shared_signed_in_browser,
+    AuthorizationRequest, CALLBACK, HttpResponse, SignInFixture, TestApp, Tokens, claims, oauth_error,
+    register_app, sha256, shared_fixture, shared_server, shared_signed_in_browser,
 };
 
 /// RFC 7636, appendix B.
@@ -185,5 +185,62 @@ fn pkce_mode_of_a_client_can_be_changed() {
     assert_eq!(
         shared_signed_in_browser().get(&fixture.authorization_request().path()).params()["error"],
         "invalid_request"
+    );
+}
+
+#[test]
+fn products_of_a_client_decide_which_scopes_it_may_request() {
+    let fixture = shared_fixture().with_app(register_app(shared_server(), &["--product", "payroll"]));
+    let ask = |scope: &str| {
+        shared_signed_in_browser().get(&fixture.authorization_request().with("scope", scope).path())
+    };
+    for refused in
+        ["SVC.ES.NEWPOL.ACC.API", "SVC.ES.NEWPOL.COR.API", "SVC.ES.NEWPOL.MNG.API", "SVC.ES.Webhooks"]
+    {
+        let params = ask(&format!("openid SVC.ES.EquipoContex {refused}")).params();
+        assert_eq!(params["error"], "invalid_scope", "{params:?}");
+        assert!(params["error_description"].contains(refused), "{params:?}");
+        assert_eq!(params["state"], "af0ifjsldkj");
+    }
+    let open = "openid profile email offline_access IDInfo SVC.ES.EquipoContex";
+    let tokens = Tokens::from_response(&fixture.exchange(&ask(&format!("{open} unknown")).params()["code"]));
+    assert_eq!(tokens.0["scope"], open, "an unknown scope is passed over");
+}
+
+#[test]
+fn refresh_drops_scopes_of_a_product_that_the_client_has_lost() {
+    let fixture = SignInFixture::new();
+    let set = |product: &str| fixture.command(&["client", "set", &fixture.app.id, "--product", product]);
+    let tokens = fixture.tokens();
+    let code = fixture.code(&fixture.authorization_request());
+    set("invoicing");
+    let narrowed = "openid offline_access SVC.ES.Webhooks";
+    let exchanged = Tokens::from_response(&fixture.exchange(&code));
+    assert_eq!(exchanged.0["scope"], narrowed, "a code from before the change");
+    let refused = fixture.token_request(&[
+        ("grant_type", "refresh_token"),
+        ("refresh_token", tokens.refresh()),
+        ("scope", "openid SVC.ES.NEWPOL.ACC.API"),
+    ]);
+    assert_eq!(oauth_error(&refused, 400), "invalid_scope");
+    assert!(refused.json()["error_description"].as_str().unwrap().contains("SVC.ES.NEWPOL.ACC.API"));
+    let tokens = Tokens::from_response(&fixture.refresh(tokens.refresh()));
+    assert_eq!(tokens.0["scope"], narrowed);
+    assert_eq!(claims(tokens.access())["scope"].as_array().unwrap().len(), 3);
+    set("accounting");
+    let tokens = Tokens::from_response(&fixture.refresh(tokens.refresh()));
+    assert_eq!(tokens.0.get("scope"), None, "the grant kept all its scopes");
+    assert_eq!(claims(tokens.access())["scope"].as_array().unwrap().len(), 4);
+
+    let webhooks = fixture.authorization_request().with("scope", "SVC.ES.Webhooks offline_access");
+    let (code, tokens) = (fixture.code(&webhooks), fixture.tokens_for(&webhooks));
+    set("payroll");
+    assert_eq!(oauth_error(&fixture.exchange(&code), 400), "invalid_grant");
+    assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_scope");
+    set("invoicing");
+    assert_eq!(
+        fixture.refresh(tokens.refresh()).status,
+        200,
+        "the refused request did not consume the token"
     );
 }

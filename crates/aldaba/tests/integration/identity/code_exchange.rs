@@ -3,9 +3,15 @@
 use std::time::Duration;
 
 use crate::harness::{
-    CALLBACK, ISSUER, Installation, ServeProcess, SignInFixture, TestApp, Tokens, claims, get, oauth_error,
-    register_app, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
+    CALLBACK, HttpResponse, ISSUER, Installation, ServeProcess, SignInFixture, TestApp, Tokens, claims, get,
+    oauth_error, register_app, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
+
+#[track_caller]
+fn assert_description(response: &HttpResponse, part: &str) {
+    let description = response.json()["error_description"].as_str().unwrap().to_owned();
+    assert!(description.contains(part), "{description}");
+}
 
 #[test]
 fn code_is_exchanged_once() {
@@ -14,7 +20,9 @@ fn code_is_exchanged_once() {
     let tokens = Tokens::from_response(&fixture.exchange(&code));
     assert_eq!((&tokens.0["token_type"], &tokens.0["expires_in"]), (&"Bearer".into(), &3600.into()));
     assert_eq!(claims(tokens.access())["iss"], ISSUER);
-    assert_eq!(oauth_error(&fixture.exchange(&code), 400), "invalid_grant");
+    let second = fixture.exchange(&code);
+    assert_eq!(oauth_error(&second, 400), "invalid_grant");
+    assert_description(&second, "The tokens that were issued for it are revoked");
     assert_eq!(fixture.userinfo(tokens.access()).status, 401, "the tokens issued for the code are revoked");
     assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_grant");
 }
@@ -38,11 +46,9 @@ fn wrong_redirect_uri_uses_up_the_code() {
         let code = fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request());
         let response = fixture.exchange_with(&code, &[("redirect_uri", wrong)]);
         assert_eq!(oauth_error(&response, 400), "invalid_grant", "{wrong}");
-        assert_eq!(
-            oauth_error(&fixture.exchange(&code), 400),
-            "invalid_grant",
-            "the code is used up by {wrong}"
-        );
+        let second = fixture.exchange(&code);
+        assert_eq!(oauth_error(&second, 400), "invalid_grant", "the code is used up by {wrong}");
+        assert_description(&second, "in a request that was refused. No tokens were issued for it");
     }
 }
 

@@ -184,8 +184,11 @@ fn token_endpoint_id_token_has_the_client_as_audience() {
 
 #[test]
 fn personal_data_depends_on_the_scopes() {
-    let expected: [(&str, &[&str]); 4] = [
-        ("openid SVC.ES.NEWPOL.ACC.API", &[]),
+    let expected: [(&str, &[&str]); 7] = [
+        ("openid SVC.ES.Webhooks SVC.ES.EquipoContex", &[]),
+        ("openid SVC.ES.NEWPOL.ACC.API", &["given_name", "name", "locale", "email"]),
+        ("openid SVC.ES.NEWPOL.COR.API", &["given_name", "name", "locale", "email"]),
+        ("openid SVC.ES.NEWPOL.MNG.API", &["given_name", "name", "locale", "email"]),
         ("openid profile", &["given_name", "name", "locale"]),
         ("openid email", &["email"]),
         ("openid IDInfo", &["given_name", "name", "locale", "email"]),

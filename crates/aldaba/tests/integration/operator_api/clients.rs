@@ -32,7 +32,7 @@ fn a_created_client_signs_users_in() {
     assert_eq!(
         created["client"],
         json!({"id": "over-http", "name": "Panel", "redirectUris": [CALLBACK], "postLogoutUris": [], "pkce": "if-sent",
-            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created_at, "revision": 1})
+            "consent": false, "callbackIdToken": "auto", "products": ["accounting", "payroll", "invoicing"], "standing": "active", "createdAt": created_at, "revision": 1})
     );
     let fixture = fixture_for(app);
     assert_eq!(fixture.userinfo(fixture.tokens().access()).status, 200);
@@ -89,7 +89,8 @@ fn a_patch_changes_only_the_sent_members() {
     let before = response.json()["client"].clone();
     assert_eq!(api.patch("/clients/to-be-changed", &json!({})).json(), before);
     let change = json!({"name": "Otro", "redirectUris": [CALLBACK, "https://app.example/cb"],
-        "postLogoutUris": ["https://app.example/bye"], "pkce": "required", "consent": true, "callbackIdToken": false});
+        "postLogoutUris": ["https://app.example/bye"], "pkce": "required", "consent": true, "callbackIdToken": "never",
+        "products": ["accounting", "invoicing"]});
     let mut expected = before.clone();
     expected.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
     expected["revision"] = json!(2);
@@ -100,6 +101,10 @@ fn a_patch_changes_only_the_sent_members() {
         api.patch("/clients/to-be-changed", &json!({"postLogoutUris": []})).json()["postLogoutUris"],
         json!([])
     );
+    for (sent, stored) in [(json!("always"), "always"), (json!(true), "auto"), (json!(false), "never")] {
+        let changed = api.patch("/clients/to-be-changed", &json!({"callbackIdToken": sent}));
+        assert_eq!(changed.json()["callbackIdToken"], stored, "the boolean of version 0.1 is accepted");
+    }
 
     let fixture = fixture_for(app);
     let request = fixture.authorization_request();
@@ -137,6 +142,22 @@ fn an_invalid_client_is_refused_with_the_field() {
             "pkce",
             json!({"name": "P", "redirectUris": [CALLBACK], "pkce": "sometimes"}),
             "expected one of `required`, `if-sent`, `ignore`",
+        ),
+        (
+            "callbackIdToken",
+            json!({"name": "P", "redirectUris": [CALLBACK], "callbackIdToken": "sometimes"}),
+            "expected one of `auto`, `always`, `never`",
+        ),
+        (
+            "callbackIdToken",
+            json!({"name": "P", "redirectUris": [CALLBACK], "callbackIdToken": 1}),
+            "expected one of `auto`, `always`, `never`",
+        ),
+        ("products", json!({"name": "P", "redirectUris": [CALLBACK], "products": []}), "must have 1 to 3"),
+        (
+            "products[0]",
+            json!({"name": "P", "redirectUris": [CALLBACK], "products": ["everything"]}),
+            "expected one of `accounting`, `payroll`, `invoicing`",
         ),
         ("consent", json!({"name": "P", "redirectUris": [CALLBACK], "consent": "yes"}), "expected a boolean"),
         ("id", json!({"name": "P", "redirectUris": [CALLBACK], "id": ".."}), "begins with a letter or digit"),

@@ -123,6 +123,7 @@ const CODE: CodeText = CodeText {
     heading: |name| html! { "Copy this code into " (name) },
     lead: "Go back to the application and paste it where it asks for it.",
     label: "Code",
+    state: "State, if the application asks for it",
     valid: |span| html! { "It is valid for " (span) " and works once. Do not share it with anyone." },
     under_a_minute: "less than a minute",
 };
@@ -139,7 +140,7 @@ const SIGN_OUT: SignOutText = SignOutText {
     requested_by: |name| html! { b { (name) } " has requested it." },
     signed_in_as: |email| html! { "Signed in as " b { (email) } },
     submit: "Sign out",
-    or_stay: "If you would rather stay signed in, just leave this page.",
+    cancel: "Cancel and stay signed in",
     done_title: "You are signed out",
     done_text: "You can close this page. On a shared computer, close the browser as well.",
     access_stays: |link| {

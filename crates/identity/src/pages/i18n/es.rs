@@ -123,6 +123,7 @@ const CODE: CodeText = CodeText {
     heading: |name| html! { "Copie este código en " (name) },
     lead: "Vuelva a la aplicación y péguelo donde se lo pida.",
     label: "Código",
+    state: "Estado, si la aplicación lo pide",
     valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo comparta con nadie." },
     under_a_minute: "menos de un minuto",
 };
@@ -139,7 +140,7 @@ const SIGN_OUT: SignOutText = SignOutText {
     requested_by: |name| html! { b { (name) } " ha pedido cerrarla." },
     signed_in_as: |email| html! { "Sesión de " b { (email) } },
     submit: "Cerrar sesión",
-    or_stay: "Si prefiere mantenerla abierta, basta con salir de esta página.",
+    cancel: "Cancelar y mantenerla abierta",
     done_title: "Sesión cerrada",
     done_text: "Ya puede cerrar esta página. En un equipo compartido, cierre también el navegador.",
     access_stays: |link| {

@@ -102,6 +102,7 @@ pub(in crate::pages) struct CodeText {
     pub heading: NameTemplate,
     pub lead: &'static str,
     pub label: &'static str,
+    pub state: &'static str,
     pub valid: DurationTemplate,
     pub under_a_minute: &'static str,
 }
@@ -118,7 +119,7 @@ pub(in crate::pages) struct SignOutText {
     pub requested_by: NameTemplate,
     pub signed_in_as: NameTemplate,
     pub submit: &'static str,
-    pub or_stay: &'static str,
+    pub cancel: &'static str,
     pub done_title: &'static str,
     pub done_text: &'static str,
     pub access_stays: LinkTemplate,

@@ -7,13 +7,13 @@ mod usage;
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::subscription::Product as DomainProduct;
 use store::SubscriptionUpdate;
 use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
 use super::input::{JsonBody, PathParams, QueryParams};
 use super::paging::{ListParams, next_text};
+use super::product::products_of;
 use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
 use crate::error::AdminError;
@@ -67,10 +67,9 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
     )
 )]
 async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewSubscription>) -> HandlerResult {
-    let products = new.products.0.into_iter().map(DomainProduct::from).collect();
     let new_subscription = admin::NewSubscription {
         name: new.name.0,
-        products,
+        products: products_of(new.products),
         daily_quota: new.daily_quota.map(|quota| quota.0),
     };
     let (subscription, keys) = state.admin.add_subscription(new_subscription).await?;

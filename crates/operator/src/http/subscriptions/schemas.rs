@@ -1,7 +1,6 @@
 //! The JSON bodies of subscriptions.
 
 use domain::Ticks;
-use domain::subscription::Product as DomainProduct;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{KeyInfo, KeySlot, Status};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
@@ -9,9 +8,8 @@ use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::admin::DAILY_QUOTA_MAX;
-use crate::http::schema_types::{BoundedList, Name, Revision, whole_number};
-
-type ProductList = BoundedList<Product, 1, 3>;
+use crate::http::product::{Product, ProductList, product_list};
+use crate::http::schema_types::{Name, Revision, whole_number};
 
 /// A subscription to products. Its keys cannot be read: only their hashes are stored.
 #[derive(Serialize, ToSchema)]
@@ -55,12 +53,11 @@ struct Key {
 
 impl From<store::Subscription> for Subscription {
     fn from(stored: store::Subscription) -> Self {
-        let products = DomainProduct::ALL.into_iter().filter(|product| stored.products.contains(*product));
         Self {
             standing: SubscriptionStatus::of(&stored),
             id: stored.id.to_string(),
             name: stored.name,
-            products: products.map(Product::from).collect(),
+            products: product_list(stored.products),
             daily_quota: stored.daily_quota,
             created_at: stored.created_at.iso(),
             cancelled_at: stored.cancelled_at.map(Ticks::iso),
@@ -78,35 +75,6 @@ impl Subscription {
             last_used_at: stored.last_used_at.map(Ticks::iso),
         };
         Self { keys: Some(keys.into_iter().map(key).collect()), ..self }
-    }
-}
-
-/// A family of APIs that a key gives access to.
-#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(super) enum Product {
-    Accounting,
-    Payroll,
-    Invoicing,
-}
-
-impl From<DomainProduct> for Product {
-    fn from(product: DomainProduct) -> Self {
-        match product {
-            DomainProduct::Accounting => Self::Accounting,
-            DomainProduct::Payroll => Self::Payroll,
-            DomainProduct::Invoicing => Self::Invoicing,
-        }
-    }
-}
-
-impl From<Product> for DomainProduct {
-    fn from(product: Product) -> Self {
-        match product {
-            Product::Accounting => Self::Accounting,
-            Product::Payroll => Self::Payroll,
-            Product::Invoicing => Self::Invoicing,
-        }
     }
 }
 

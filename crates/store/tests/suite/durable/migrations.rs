@@ -3,10 +3,11 @@
 use std::fs;
 use std::sync::Arc;
 
-use domain::{GrantId, Ticks, UserId};
+use domain::subscription::Products;
+use domain::{ClientId, GrantId, Ticks, UserId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{AuditQuery, CellValue, ListQuery, Result, StoreError};
+use store::{AuditQuery, CallbackIdToken, CellValue, ListQuery, Result, StoreError};
 use tokio::sync::Barrier;
 
 use super::rows::{fill_every_table, rows};
@@ -84,6 +85,8 @@ async fn create_schema_1(storage: &Storage) {
         file.execute_batch(SCHEMA_1_ROWS).unwrap();
         file.execute_batch(
             "INSERT INTO memberships VALUES ('m1', 'maria', 't', 'ACC', x'09090909090909090909090909090909', 'E', 'S', 7);
+             INSERT INTO clients VALUES ('erp', x'09090909090909090909090909090909', 'ERP', '[]', '[]', 1, 0, 1, 1, 8, x'01', NULL, NULL),
+                 ('strict', x'09090909090909090909090909090909', 'Strict', '[]', '[]', 1, 0, 0, 1, 9, x'01', NULL, NULL);
              INSERT INTO codes VALUES (x'0a0b', 'erp', 650, '{}', 640, 'g1');
              PRAGMA user_version = 1;",
         )
@@ -96,6 +99,9 @@ async fn create_schema_1(storage: &Storage) {
             .batch_execute(
                 "INSERT INTO memberships
                      VALUES ('m1', 'maria', 't', 'ACC', '\\x09090909090909090909090909090909', 'E', 'S', 7);
+                 INSERT INTO clients VALUES
+                     ('erp', '\\x09090909090909090909090909090909', 'ERP', '[]', '[]', 1, 0, 1, 1, 8, '\\x01', NULL, NULL),
+                     ('strict', '\\x09090909090909090909090909090909', 'Strict', '[]', '[]', 1, 0, 0, 1, 9, '\\x01', NULL, NULL);
                  INSERT INTO codes VALUES ('\\x0a0b', 'erp', 650, '{}', 640, 'g1');
                  CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL);
                  INSERT INTO schema_migrations VALUES (1, '0001_spine');",
@@ -115,6 +121,10 @@ pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
         let found = store.find_grant(&GrantId::new(id)).await.unwrap().unwrap();
         assert_eq!((found.created_at, found.last_used_at), (Ticks(created_at), Ticks(created_at)));
         assert_eq!(found.revoked_at, revoked_at.map(Ticks));
+    }
+    for (id, callback_id_token) in [("erp", CallbackIdToken::Auto), ("strict", CallbackIdToken::Never)] {
+        let client = store.find_client(&ClientId::new(id)).await.unwrap().unwrap();
+        assert_eq!((client.products, client.callback_id_token), (Products::all(), callback_id_token), "{id}");
     }
     let maria = UserId::new("maria");
     let memberships = store.active_memberships(&maria).await.unwrap();

@@ -3,6 +3,7 @@
 use std::fs::File;
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use store::archive::{self, RowChunk, Table};
 use store::{Archive, CellValue, FIRST_REVISION, Result};
 use tokio::sync::mpsc;
@@ -11,8 +12,17 @@ use super::backup::restore;
 use super::rows::{fill_every_table, rows};
 use crate::suite::fixture::{Fixture, Storage, master_key};
 
-/// Tables that have a revision, as their last column, since schema 7.
-const WITH_REVISION: [&str; 4] = ["tenants", "users", "clients", "subscriptions"];
+/// Tables that have more columns since schema 6, with the values that their rows get.
+fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
+    let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
+    let products = CellValue::Int(Products::all().bits());
+    [
+        ("tenants", vec![first.clone()]),
+        ("users", vec![first.clone()]),
+        ("clients", vec![first.clone(), products]),
+        ("subscriptions", vec![first]),
+    ]
+}
 
 /// The archive of a current store, with its rows in the form of schema 6.
 struct Schema6Archive<'a>(&'a dyn Archive);
@@ -23,8 +33,9 @@ impl Archive for Schema6Archive<'_> {
         let (sender, mut chunks) = mpsc::channel::<RowChunk>(4);
         let forward = async {
             while let Some(mut chunk) = chunks.recv().await {
-                if WITH_REVISION.contains(&chunk.table.name) {
-                    chunk.rows.iter_mut().for_each(|row| drop(row.pop()));
+                if let Some((_, added)) = added_columns().iter().find(|(table, _)| *table == chunk.table.name)
+                {
+                    chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - added.len()));
                 }
                 out.send(chunk).await.unwrap();
             }
@@ -68,10 +79,10 @@ pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
     restore(&path, &summary, target.archive()).await.unwrap();
 
     let (mut before, after) = (rows(fixture.handle.archive()).await, rows(target.archive()).await);
-    for table in WITH_REVISION {
-        let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
+    for (table, added) in added_columns() {
         for row in before.get_mut(table).unwrap() {
-            *row.last_mut().unwrap() = first.clone();
+            row.truncate(row.len() - added.len());
+            row.extend(added.iter().cloned());
         }
         assert!(!after[table].is_empty());
         assert_eq!(after[table], before[table], "{table}");

@@ -76,8 +76,8 @@ fn reuse_of_a_code_by_another_client_revokes_nothing() {
 
 #[test]
 fn code_injection_is_detected_by_nonce_and_c_hash_and_stopped_by_pkce() {
-    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
-    let attacker = SignInFixture { app: victim.app.clone(), ..attacker };
+    let victim = attack_fixture(1, &["--callback-id-token", "always"]);
+    let attacker = SignInFixture { app: victim.app.clone(), ..attack_fixture(1, &[]) };
     let expected = victim.authorize(
         &victim.browser(),
         &with_code_challenge(victim.authorization_request()).with("nonce", "of-the-victim"),

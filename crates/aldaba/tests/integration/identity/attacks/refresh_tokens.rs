@@ -92,7 +92,6 @@ fn scopes_cannot_be_widened() {
         "SVC.ES.EquipoContex",
         "openid email",
         "openid+profile",
-        "openid nobody.knows",
         "OPENID",
         "*",
         " ",
