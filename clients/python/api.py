@@ -167,7 +167,7 @@ def company(name):
 
 
 def customer(company, name, trade_name):
-    data = {"tradeName": trade_name, "accountCode": "430000001"}
+    data = {"tradeName": trade_name, "accountCode": "430000001", "accountCodeCorrelationId": "account"}
     return {
         "area": "accounting", "resource": "customers", "company": company, "action": "upsert",
         "correlationId": name, "data": data, "user": "maría",

@@ -44,6 +44,11 @@ impl Guid {
     }
 }
 
+/// Whether a text is a GUID in its usual form, in any case.
+pub fn is_hyphenated_guid(text: &str) -> bool {
+    text.len() == Guid::CHARS && Guid::parse(text).is_some()
+}
+
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.hyphenated().fmt(f)

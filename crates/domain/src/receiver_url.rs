@@ -120,6 +120,13 @@ impl ReceiverUrl {
         &self.authority
     }
 
+    /// The URL in one spelling: two URLs with the same one are the same receiver. The scheme's default port, capitals in
+    /// the host and an absent path make no difference.
+    pub fn canonical(&self) -> String {
+        let scheme = if self.is_tls { "https" } else { "http" };
+        format!("{scheme}://{}{}", self.authority, self.path_and_query)
+    }
+
     /// The request target; begins with a slash.
     pub fn path_and_query(&self) -> &str {
         &self.path_and_query

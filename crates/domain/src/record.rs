@@ -1,7 +1,9 @@
 //! Records: validates the `data` of an upsert and renders the JSON body that the APIs return. The body is stored ready
-//! to serve: first the writer's members, then a tail of members that the store sets.
+//! to serve: the writer's members, and those that the store sets.
 
+mod account_link;
 mod fields;
+mod layout;
 mod typed;
 
 use crate::catalogue::{Area, Resource};
@@ -10,6 +12,8 @@ use crate::ids::CorrelationId;
 use crate::json::{self, Object};
 use crate::time::Ticks;
 
+pub use account_link::UnlinkedAccount;
+pub use layout::account_code;
 pub use typed::PayrollCompany;
 
 /// The `state` of a record, for resources that have one.
@@ -45,6 +49,8 @@ pub struct Upsert {
     /// The members as compact JSON without the braces; may be empty.
     pub members: String,
     pub typed_fields: TypedFields,
+    /// The record names an account by its code alone.
+    pub unlinked_account: Option<UnlinkedAccount>,
 }
 
 /// The fields that the store needs in addition to the body.
@@ -80,7 +86,8 @@ pub fn check(
         (Area::Accounting, "companies") => typed::company(data, warnings),
         (Area::Accounting, "customers") => typed::customer(data, warnings),
         (Area::Accounting, "accounts") => typed::account(data),
-        _ => Ok(Upsert { members: opaque_members(data), typed_fields: TypedFields::None }),
+        (Area::Accounting, "suppliers") => Ok(account_link::supplier(data)),
+        _ => Ok(opaque(data)),
     }
 }
 
@@ -120,6 +127,11 @@ fn refuse_owned_members(
     Ok(())
 }
 
+/// The data of a resource whose members the writer defines.
+fn opaque(data: &Object) -> Upsert {
+    Upsert { members: opaque_members(data), typed_fields: TypedFields::None, unlinked_account: None }
+}
+
 fn opaque_members(data: &Object) -> String {
     if data.get("correlationId").is_none() {
         let text = data.text();
@@ -142,7 +154,7 @@ pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
     out.push_str(value);
 }
 
-/// The members at the end of a body that the store sets.
+/// The members of a body that the store sets.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordTail<'a> {
     pub resource: Resource,
@@ -159,41 +171,6 @@ impl RecordTail<'_> {
             TypedFields::Payroll(company) => company.body(self.version),
             _ => self.body_of(&upsert.members),
         }
-    }
-
-    /// The body with members that are already stored.
-    pub fn body_of(&self, members: &str) -> String {
-        let mut body = String::with_capacity(members.len() + 180);
-        body.push('{');
-        body.push_str(members);
-        if !members.is_empty() {
-            body.push(',');
-        }
-        self.write(&mut body);
-        body
-    }
-
-    /// The members of a body that ends with this tail.
-    pub fn members_of<'b>(&self, body: &'b str) -> &'b str {
-        let mut tail = String::with_capacity(180);
-        self.write(&mut tail);
-        let members = body.strip_prefix('{').and_then(|rest| rest.strip_suffix(tail.as_str())).unwrap_or("");
-        members.strip_suffix(',').unwrap_or(members)
-    }
-
-    fn write(&self, out: &mut String) {
-        out.push_str("\"correlationId\":");
-        json::write_string(self.correlation_id, out);
-        if self.resource.has_state() {
-            out.push_str(",\"state\":\"");
-            out.push_str(self.state.as_str());
-            out.push('"');
-        }
-        out.push_str(",\"version\":\"");
-        out.push_str(&self.version.iso());
-        out.push_str("\",\"sequenceVersion\":\"");
-        out.push_str(&self.sequence.to_string());
-        out.push_str("\"}");
     }
 }
 

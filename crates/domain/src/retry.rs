@@ -7,7 +7,7 @@ use crate::time::Ticks;
 /// The longest `Retry-After` that is respected.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
 /// Each pause is shortened or lengthened at random by up to this much.
-const JITTER_PERCENT: u64 = 10;
+const JITTER_PERCENT: u32 = 10;
 
 /// The pauses between attempts, and how long after the first failure retries go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,9 +34,10 @@ pub enum RetryDecision {
 }
 
 impl Schedule {
-    /// Decides what follows an attempt that failed at `now`. The last attempt is at the end of the window. It gives up
-    /// only after at least as many attempts as there are pauses, so an outage of ours or a jump of our clock disables
-    /// no webhook. `jitter_seed` is a random number.
+    /// Decides what follows an attempt that failed at `now`. The last attempt is at the end of the window; one that would
+    /// come within a tenth of its pause before the end is made there instead. It gives up only after at least as many
+    /// attempts as there are pauses, so an outage of ours or a jump of our clock disables no webhook. `jitter_seed` is a
+    /// random number.
     pub fn after_failure(
         &self,
         previous: Option<RetryState>,
@@ -52,18 +53,41 @@ impl Schedule {
             return RetryDecision::GiveUp;
         }
         let requested_pause = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
-        let at = now + self.pause(attempts, jitter_seed).max(requested_pause);
-        let next_at = if now < end { at.min(end) } else { at };
+        let pause = self.pause(attempts);
+        let at = now + jittered(pause, jitter_seed).max(requested_pause);
+        let is_near_end = at + pause.max(requested_pause) * JITTER_PERCENT / 100 >= end;
+        let next_at = if now < end && is_near_end { end } else { at };
         RetryDecision::Retry(RetryState { attempts, first_failed_at, next_at })
     }
 
-    fn pause(&self, attempts: u32, jitter_seed: u64) -> Duration {
-        let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-        let pause = self.pauses.get(index).or(self.pauses.last()).copied().unwrap_or_default();
-        let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
-        let spread = nanos / 100 * JITTER_PERCENT;
-        Duration::from_nanos(nanos - spread + if spread == 0 { 0 } else { jitter_seed % (2 * spread) })
+    /// Decides what follows an attempt that was made before its time and failed: the schedule stays as it was.
+    pub fn after_early_failure(
+        &self,
+        previous: RetryState,
+        now: Ticks,
+        retry_after: Option<Duration>,
+        jitter_seed: u64,
+    ) -> RetryDecision {
+        if previous.next_at <= now {
+            return self.after_failure(Some(previous), now, retry_after, jitter_seed);
+        }
+        let requested_pause = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
+        let end = previous.first_failed_at + self.window;
+        let latest = if now < end { end.max(previous.next_at) } else { previous.next_at };
+        let next_at = previous.next_at.max(now + requested_pause).min(latest);
+        RetryDecision::Retry(RetryState { next_at, ..previous })
     }
+
+    fn pause(&self, attempts: u32) -> Duration {
+        let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+        self.pauses.get(index).or(self.pauses.last()).copied().unwrap_or_default()
+    }
+}
+
+fn jittered(pause: Duration, jitter_seed: u64) -> Duration {
+    let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
+    let spread = nanos / 100 * u64::from(JITTER_PERCENT);
+    Duration::from_nanos(nanos - spread + if spread == 0 { 0 } else { jitter_seed % (2 * spread) })
 }
 
 #[cfg(test)]
@@ -112,6 +136,56 @@ mod tests {
         assert_eq!(gaps[..7], [4, 27, 108, 270, 810, 1620, 3240]);
         assert!(gaps[7..gaps.len() - 1].iter().all(|gap| *gap == 3240));
         assert_eq!(at.last(), Some(&Duration::from_secs(24 * 3600)));
+    }
+
+    #[test]
+    fn attempt_shortly_before_the_end_of_the_window_is_made_at_the_end() {
+        // 58 minutes before the end, the hourly pause comes out at 54 minutes: less than a tenth of it is left.
+        let minutes = |minutes: u64| Duration::from_secs(60 * minutes);
+        let before = RetryState { attempts: 20, first_failed_at: START, next_at: START };
+        let after = |now: Ticks, retry_after: Option<Duration>| match schedule().after_failure(
+            Some(before),
+            now,
+            retry_after,
+            0,
+        ) {
+            RetryDecision::Retry(next) => next.next_at.since(START),
+            RetryDecision::GiveUp => panic!("the window has not ended"),
+        };
+        let window = schedule().window;
+        let end = START + window;
+        assert_eq!(after(end.minus(minutes(58)), None), window);
+        assert_eq!(after(end.minus(minutes(60)), None), window, "exactly a tenth");
+        assert_eq!(after(end.minus(minutes(61)), None), window.saturating_sub(minutes(7)));
+        // No walk has two attempts in a row there, whatever the jitter.
+        for jitter_seed in [0, 1, 77, 12_345_678_901, u64::MAX, 999_999_999] {
+            let at = walk(jitter_seed);
+            let [before_last, last] = at[at.len() - 2..] else { panic!() };
+            assert_eq!(last, window);
+            assert!(last.saturating_sub(before_last) > minutes(6), "{before_last:?}");
+        }
+        // A pause that the receiver asked for counts as well.
+        let short = Schedule { pauses: vec![Duration::from_secs(5)], window: minutes(60) };
+        let now = START + minutes(9);
+        let retry_after = Some(minutes(50));
+        let RetryDecision::Retry(next) = short.after_failure(Some(before), now, retry_after, 0) else {
+            panic!()
+        };
+        assert_eq!(next.next_at.since(START), minutes(60));
+    }
+
+    #[test]
+    fn early_attempt_leaves_the_schedule_as_it_was() {
+        let next_at = START + Duration::from_secs(600);
+        let before = RetryState { attempts: 5, first_failed_at: START, next_at };
+        let now = START + Duration::from_secs(60);
+        let after = |now, retry_after| schedule().after_early_failure(before, now, retry_after, 0);
+        assert_eq!(after(now, None), RetryDecision::Retry(before));
+        let asked = Some(Duration::from_secs(1800));
+        let later = RetryState { next_at: now + Duration::from_secs(1800), ..before };
+        assert_eq!(after(now, asked), RetryDecision::Retry(later));
+        // It lasted until the next attempt was due: that was this one.
+        assert_eq!(after(next_at, None), schedule().after_failure(Some(before), next_at, None, 0));
     }
 
     #[test]

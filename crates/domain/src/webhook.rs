@@ -1,10 +1,15 @@
 //! Webhooks: the event kinds they subscribe to, and the flags from which their status is derived.
 
+use std::time::Duration;
+
 use crate::catalogue::Resource;
 use crate::event::EventKind;
 use crate::ids::Guid;
 
 pub type WebhookId = Guid;
+
+/// An owner who asks for a handshake attempt gets one at most this often, for each webhook and for each receiver host.
+pub const HANDSHAKE_REQUEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// A set of event kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -64,6 +69,8 @@ pub struct WebhookFlags {
     pub enabled: bool,
     /// The receiver accepted the current handshake.
     pub handshake_accepted: bool,
+    /// The handshake is sent although the owner has disabled the webhook: its URL was changed meanwhile.
+    pub handshake_while_disabled: bool,
     /// The service disabled it after the retry window.
     pub disabled: bool,
     pub unsubscribed: bool,
@@ -80,17 +87,19 @@ impl WebhookFlags {
         self.unsubscribed || self.deleted
     }
 
-    /// Whether a handshake must be sent. A paused invoicing subscription continues its handshake.
+    /// Whether a handshake must be sent. A paused invoicing subscription continues its handshake, and a changed URL gets
+    /// one even if its owner has disabled the webhook.
     pub fn needs_handshake(self, family: Family) -> bool {
         !self.handshake_accepted
             && !self.disabled
             && !self.is_final()
-            && (self.enabled || family == Family::Invoicing)
+            && (self.enabled || self.handshake_while_disabled || family == Family::Invoicing)
     }
 
     /// The `status` of an invoicing subscription.
     pub fn status(self) -> &'static str {
         match self {
+            Self { deleted: true, .. } => "Deleted",
             Self { disabled: true, .. } => "Disabled",
             Self { enabled: false, .. } => "Paused",
             Self { handshake_accepted: false, .. } => "Pending",
@@ -137,5 +146,8 @@ mod tests {
         assert!(pending.needs_handshake(Family::Accounting));
         assert_eq!(pending.status(), "Pending");
         assert!(!WebhookFlags { disabled: true, ..pending }.needs_handshake(Family::Invoicing));
+        let moved = WebhookFlags { handshake_while_disabled: true, ..paused };
+        assert!(moved.needs_handshake(Family::Accounting));
+        assert_eq!(WebhookFlags { deleted: true, ..pending }.status(), "Deleted");
     }
 }

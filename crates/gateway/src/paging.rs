@@ -26,8 +26,8 @@ pub(crate) struct Paging {
 impl Paging {
     pub(crate) fn parse(query: &Query<'_>) -> Result<Self, ErrorResponse> {
         Ok(Self {
-            number: query.number("pageNumber", 1, PAGE_NUMBER_MAX)?.unwrap_or(1),
-            size: query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT),
+            number: query.number_if_given("pageNumber", 1, PAGE_NUMBER_MAX)?.unwrap_or(1),
+            size: query.number_if_given("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT),
         })
     }
 

@@ -26,6 +26,11 @@ impl<'a> Query<'a> {
         Ok(first.map(|(_, value)| &**value))
     }
 
+    /// The same; an empty value counts as absent.
+    pub(crate) fn non_empty(&self, name: &'static str) -> Result<Option<&str>, ErrorResponse> {
+        Ok(self.single(name)?.filter(|value| !value.is_empty()))
+    }
+
     /// A whole number within these bounds.
     pub(crate) fn number(
         &self,
@@ -41,10 +46,20 @@ impl<'a> Query<'a> {
         })
     }
 
-    /// Only the parameters with these names.
+    /// The same; an empty value counts as absent.
+    pub(crate) fn number_if_given(
+        &self,
+        name: &'static str,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<u64>, ErrorResponse> {
+        if self.non_empty(name)?.is_none() { Ok(None) } else { self.number(name, from, to) }
+    }
+
+    /// Only the parameters with these names, without empty ones.
     pub(crate) fn select(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         let is_selected = |given: &str| names.iter().any(|name| given.eq_ignore_ascii_case(name));
-        let selected = self.0.iter().filter(move |(given, _)| is_selected(given));
+        let selected = self.0.iter().filter(move |(given, value)| is_selected(given) && !value.is_empty());
         selected.map(|(name, value)| (&**name, &**value))
     }
 }

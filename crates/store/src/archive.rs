@@ -4,6 +4,8 @@
 mod file;
 
 use async_trait::async_trait;
+use domain::record::{RecordTail, State};
+use domain::{Resource, Ticks};
 use tokio::sync::mpsc;
 
 use crate::{Result, StoreError};
@@ -91,7 +93,7 @@ pub static TABLES: [Table; 30] = [
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
-    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i", "tenant_no, id"),
+    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i original_url:t original_fingerprint:b handshake_asked_at:i handshake_while_disabled:i", "tenant_no, id"),
     table("webhook_moves", "no:i moved:i", "no"),
     table("lanes", "tenant_no:i webhook:b record_key:i sequence:i attempts:i first_failed_at:i next_at:i", "tenant_no, webhook, record_key"),
     table("attempts", "tenant_no:i webhook:b at:i sequence:i occasion:i number:i handshake:i status:i succeeded:i reason:t excerpt:t resolve_ns:i connect_ns:i tls_ns:i wait_ns:i total_ns:i", "tenant_no, webhook, at, sequence, occasion, number"),
@@ -111,6 +113,11 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (7, "subscriptions", CellValue::Int(1)),
     // All products.
     (9, "clients", CellValue::Int(7)),
+    // Their first url is their present one; nobody has asked for a handshake.
+    (12, "webhooks", CellValue::Null),
+    (12, "webhooks", CellValue::Null),
+    (12, "webhooks", CellValue::Null),
+    (12, "webhooks", CellValue::Int(0)),
 ];
 
 /// A query that says whether any table has a row besides the vault check, which every store has. The table
@@ -134,11 +141,44 @@ pub struct RowChunk {
 impl RowChunk {
     /// Appends the columns that the backup's schema did not have yet.
     pub(crate) fn upgrade(&mut self, from_schema: i64) {
+        if from_schema < 12 && self.table.name == "records" {
+            self.rows.iter_mut().for_each(|row| reorder_members(row));
+        }
         for (schema, table, value) in APPENDED_COLUMNS {
             if from_schema < *schema && self.table.name == *table {
                 self.rows.iter_mut().for_each(|row| row.push(value.clone()));
             }
         }
+    }
+}
+
+/// Before schema 12 the members that the store sets came last in every body.
+fn reorder_members(record: &mut [CellValue]) {
+    let [
+        _,
+        _,
+        CellValue::Int(resource),
+        _,
+        CellValue::Text(correlation_id),
+        CellValue::Int(state),
+        CellValue::Int(version),
+        CellValue::Int(sequence),
+        CellValue::Text(body),
+    ] = record
+    else {
+        return;
+    };
+    let code = |number: i64| i16::try_from(number).unwrap_or(-1);
+    let Some(resource) = Resource::from_code(code(*resource)) else { return };
+    if [Resource::companies(), Resource::customers(), Resource::accounts()].contains(&resource) {
+        let tail = RecordTail {
+            resource,
+            correlation_id,
+            state: State::from_code(code(*state)),
+            version: Ticks(*version),
+            sequence: crate::plan::unsigned(*sequence),
+        };
+        *body = tail.body_of(&tail.members_of(body));
     }
 }
 
@@ -193,4 +233,35 @@ pub enum ArchiveError {
     OtherSchema { found: i64, known: i64 },
     #[error("the store is not empty; restore into a new one")]
     NotEmpty,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn old_bodies_get_the_order_of_the_contract() {
+        let int = CellValue::Int;
+        let text = |text: &str| CellValue::Text(text.into());
+        let row = |resource: Resource, body: &str| {
+            let resource = int(resource.code().into());
+            vec![int(1), int(1), resource, int(1), text("a"), int(1), int(0), int(7), text(body)]
+        };
+        let end = r#""version":"0001-01-01T00:00:00.0000000Z","sequenceVersion":"7"}"#;
+        let tail = format!(r#""correlationId":"a","state":"Enabled",{end}"#);
+        let suppliers = Resource::find(domain::Area::Accounting, "suppliers").unwrap();
+        let table = Table::find("records").unwrap();
+        let rows = vec![
+            row(Resource::accounts(), &format!(r#"{{"code":"4","description":"d",{tail}"#)),
+            row(suppliers, &format!(r#"{{"code":"4",{tail}"#)),
+        ];
+        let mut chunk = RowChunk { table, rows: rows.clone() };
+        chunk.upgrade(11);
+        let expected =
+            format!(r#"{{"correlationId":"a","code":"4","description":"d","state":"Enabled",{end}"#);
+        assert_eq!(chunk.rows, [row(Resource::accounts(), &expected), rows[1].clone()]);
+        let mut current = RowChunk { table, rows: rows.clone() };
+        current.upgrade(12);
+        assert_eq!(current.rows, rows);
+    }
 }

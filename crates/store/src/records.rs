@@ -17,6 +17,16 @@ pub trait Records: Send + Sync + 'static {
         correlation_id: &str,
     ) -> Result<Option<Record>>;
 
+    /// The correlation id that equals a GUID in lower case, as its record's writer gave it. If there are several, the one in
+    /// lower case or else the oldest.
+    async fn find_guid(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        lower_guid: &str,
+    ) -> Result<Option<Box<str>>>;
+
     /// A page in order of creation, with the total, from one snapshot. None if the company does not exist.
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
 

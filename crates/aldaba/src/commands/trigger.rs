@@ -20,11 +20,18 @@ pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
     let mut lines = request.lines(ACCOUNT_DIGITS_DEFAULT);
     let mut answer = send(args, &lines).await?;
     // The length of account codes depends on the company; the error message contains it.
-    if let Some(digits) = account_digits(&answer) {
+    let mut digits = ACCOUNT_DIGITS_DEFAULT;
+    if let Some(found) = account_digits(&answer) {
+        digits = found;
         lines = request.lines(digits);
         answer = send(args, &lines).await?;
     }
-    if let Some(error) = answer["errors"].as_array().and_then(|errors| errors.first()) {
+    // A customer needs its account.
+    if first_error(&answer).is_some_and(|error| error["code"] == "account_not_found") {
+        send(args, &[(EventKind::Created, request.account_line(digits))]).await?;
+        answer = send(args, &lines).await?;
+    }
+    if let Some(error) = first_error(&answer) {
         let why = error["message"].as_str().unwrap_or("the service rejected the change");
         return Err(Failure::Refused(format!("{}: {why}", args.event)));
     }
@@ -142,11 +149,19 @@ impl TriggerRequest {
         line
     }
 
+    /// The account of the customers that this command makes.
+    fn account_line(&self, account_digits: usize) -> Value {
+        let code = account_code("430", account_digits);
+        json!({
+            "area": "accounting", "resource": "accounts", "company": self.company, "action": "upsert",
+            "correlationId": format!("trigger-{code}"), "data": {"code": code, "description": "Prueba"},
+            "user": "trigger", "sourceInterface": "aldaba", "sourceAction": "trigger",
+        })
+    }
+
     fn data(&self, name: &str, account_digits: usize) -> Value {
         let name = format!("{name} {}", self.suffix);
-        let code = |group: &str| {
-            format!("{group:0<account_digits$}").chars().take(account_digits).collect::<String>()
-        };
+        let code = |group: &str| account_code(group, account_digits);
         match (self.resource.area(), self.resource.as_str()) {
             (Area::Accounting, "companies") => {
                 json!({"vatName": name, "vatNumber": "", "chartOfAccountId": 1, "accountLength": account_digits})
@@ -160,16 +175,23 @@ impl TriggerRequest {
     }
 }
 
+fn account_code(group: &str, digits: usize) -> String {
+    format!("{group:0<digits$}").chars().take(digits).collect()
+}
+
 async fn send(args: &Trigger, lines: &[(EventKind, Value)]) -> Result<Value, Failure> {
     let body: String = lines.iter().flat_map(|(_, line)| [line.to_string(), "\n".into()]).collect();
     let body = futures_util::stream::iter([Ok(body.into())]);
     ingest_client::send(&args.url, &args.token, &args.tenant, None, body).await
 }
 
+fn first_error(answer: &Value) -> Option<&Value> {
+    answer["errors"].as_array()?.first()
+}
+
 /// The length of the company's account codes, if the first error names it.
 fn account_digits(answer: &Value) -> Option<usize> {
-    let error = answer["errors"].as_array()?.first()?;
-    error["message"].as_str()?.split("accountLength is ").nth(1)?.parse().ok()
+    first_error(answer)?["message"].as_str()?.split("accountLength is ").nth(1)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -19,7 +19,9 @@ WEBHOOK=$(curl -sS $BASE/accounting/api/customers/webhooks/subscribe -H "authori
 curl -sS "$RECEIVER/deliveries?handshakes=1"
 # change a customer and see the delivery arrive with a valid signature
 curl -sS $OPERATOR/operator/v1/tenants/$TENANT/changes -H "authorization: Bearer $TOKEN" \
-  -H 'content-type: application/json' -d '[{"area":"accounting","resource":"customers","company":"'"$COMPANY"'",
+  -H 'content-type: application/json' -d '[{"area":"accounting","resource":"accounts","company":"'"$COMPANY"'",
+    "action":"upsert","correlationId":"hotel-account","data":{"code":"43000009999","description":"Hotel Ávila"}},
+   {"area":"accounting","resource":"customers","company":"'"$COMPANY"'",
     "action":"upsert","correlationId":"hotel","data":{"tradeName":"Hotel Ávila","accountCode":"43000009999"}}]'
 curl -sS "$RECEIVER/deliveries?delivered=1"
 # make the receiver fail, change the customer again, and watch the retries

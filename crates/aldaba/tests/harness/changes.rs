@@ -18,7 +18,7 @@ pub(crate) fn company(id: &str) -> Value {
 pub(crate) fn customer(company: &str, id: &str, name: &str) -> Value {
     json!({
         "area": "accounting", "resource": "customers", "company": company, "action": "upsert",
-        "correlationId": id, "data": {"tradeName": name, "accountCode": "430000001"}
+        "correlationId": id, "data": {"tradeName": name, "accountCode": "430000001", "accountCodeCorrelationId": "a-1"}
     })
 }
 

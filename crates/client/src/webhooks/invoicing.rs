@@ -82,7 +82,7 @@ pub struct InvoicingWebhook {
     pub application_name: String,
     /// The description for people.
     pub description: String,
-    /// `Pending` until the receiver has accepted the handshake, then `Effective`; or `Paused` or `Disabled`.
+    /// `Pending` until the receiver has accepted the handshake, then `Effective`; or `Paused`, `Disabled` or `Deleted`.
     pub status: String,
     /// Why the receiver's host may not belong to the subscriber; empty if there is no doubt.
     #[serde(default)]

@@ -193,3 +193,15 @@ proptest! {
         prop_assert_eq!((reparsed.host(), reparsed.port(), reparsed.is_tls()), (url.host(), url.port(), url.is_tls()));
     }
 }
+
+#[test]
+fn spellings_of_one_url_have_the_same_canonical_form() {
+    let canonical = |text: &str| ReceiverUrl::parse(text, true).unwrap().canonical();
+    for same in ["https://h/x", "https://h:443/x", "HTTPS://H/x", "https://h./x"] {
+        assert_eq!(canonical(same), "https://h/x", "{same}");
+    }
+    assert_eq!(canonical("https://h:443"), "https://h/");
+    assert_eq!(canonical("http://localhost:80/x"), "http://localhost/x");
+    assert_eq!(canonical("http://localhost:443/x"), "http://localhost:443/x");
+    assert_eq!(canonical("https://h/X?a=B"), "https://h/X?a=B");
+}

@@ -52,20 +52,69 @@ fn wrong_control_character_is_a_warning() {
 }
 
 #[test]
-fn customer_has_both_vat_name_and_vat_number_or_neither() {
+fn customers_vat_name_and_vat_number_may_each_be_empty() {
     let customers = Resource::customers();
     let bare = check_data(customers, r#"{"tradeName":"Ñandú","accountCode":"430000001"}"#).unwrap();
     assert_eq!(bare.typed_fields, TypedFields::AccountCode { field: "accountCode", digits: 9 });
     assert!(bare.members.contains(r#""vatNumber":"","vatName":"""#));
-    assert_eq!(
-        field_of(customers, r#"{"tradeName":"x","accountCode":"430","vatName":"X"}"#),
-        "data.vatNumber"
-    );
-    assert_eq!(
-        field_of(customers, r#"{"tradeName":"x","accountCode":"430","vatNumber":"B12345674"}"#),
-        "data.vatName"
-    );
+    for (given, expected) in [
+        (r#""vatName":"X""#, Some("data.vatNumber")),
+        (r#""vatNumber":"B12345674""#, Some("data.vatName")),
+        (r#""vatNumber":"B12345674","vatName":"X""#, None),
+        (r#""vatNumber":"","vatName":"""#, None),
+    ] {
+        let mut warnings = Vec::new();
+        let data = object(&format!(r#"{{"tradeName":"x","accountCode":"430",{given}}}"#));
+        assert!(check(customers, &data, None, &mut warnings).is_ok(), "{given}");
+        let fields: Vec<_> = warnings.iter().map(|warning| warning.field.as_deref().unwrap()).collect();
+        assert_eq!(fields, expected.into_iter().collect::<Vec<_>>(), "{given}");
+    }
     assert_eq!(field_of(customers, r#"{"tradeName":"x","accountCode":"43O"}"#), "data.accountCode");
+}
+
+#[test]
+fn account_that_is_named_by_its_code_alone_can_be_filled_in() {
+    let customers = Resource::customers();
+    let linked = r#"{"tradeName":"x","accountCode":"430","accountCodeCorrelationId":"a\"1"}"#;
+    let complete = check_data(customers, linked).unwrap();
+    assert_eq!(complete.unlinked_account, None);
+    for empty in ["", r#","accountCodeCorrelationId":"""#] {
+        let upsert =
+            check_data(customers, &format!(r#"{{"tradeName":"x","accountCode":"430"{empty}}}"#)).unwrap();
+        assert_eq!(&*upsert.unlinked_account.as_ref().unwrap().code, "430");
+        assert_eq!(upsert.linked("a\"1"), complete);
+    }
+    let suppliers = Resource::find(Area::Accounting, "suppliers").unwrap();
+    for (data, code, filled) in [
+        (
+            r#"{"accountCodeCorrelationId":"","accountCode":"400"}"#,
+            "400",
+            r#""accountCodeCorrelationId":"a","accountCode":"400""#,
+        ),
+        (
+            r#"{"accountCode":400,"accountCodeCorrelationId":null}"#,
+            "400",
+            r#""accountCode":400,"accountCodeCorrelationId":"a""#,
+        ),
+        (
+            r#"{"x":1,"accountCodeCorrelationId":"","y":2}"#,
+            "",
+            r#""x":1,"accountCodeCorrelationId":"a","y":2"#,
+        ),
+        (
+            r#"{"accountCodeCorrelationId":"","accountCode":[1]}"#,
+            "",
+            r#""accountCodeCorrelationId":"a","accountCode":[1]"#,
+        ),
+    ] {
+        let upsert = check_data(suppliers, data).unwrap();
+        assert_eq!(&*upsert.unlinked_account.as_ref().unwrap().code, code, "{data}");
+        assert_eq!(upsert.linked("a").members, filled);
+    }
+    for own in [r#"{"accountCode":"400"}"#, r#"{"accountCodeCorrelationId":"a"}"#, "{}"] {
+        let upsert = check_data(suppliers, own).unwrap();
+        assert_eq!((format!("{{{}}}", upsert.members).as_str(), upsert.unlinked_account), (own, None));
+    }
 }
 
 #[test]
@@ -83,24 +132,88 @@ fn members_that_the_store_sets_are_refused_in_data() {
     assert_eq!(upsert.members, r#""a":1"#);
 }
 
+fn names(body: &str) -> Vec<String> {
+    object(body).members().map(|(name, _)| name.to_owned()).collect()
+}
+
+#[test]
+fn members_are_in_the_order_of_the_contract() {
+    let tail = |resource| RecordTail {
+        resource,
+        correlation_id: "a\",\"vatNumber\":",
+        state: State::Disabled,
+        version: Ticks::parse_iso("2026-11-15").unwrap(),
+        sequence: 42,
+    };
+    let odd = r#"x,\"vatNumber\":,\"code\":"#;
+    for (resource, data, expected) in [
+        (
+            Resource::companies(),
+            COMPANY.to_owned(),
+            "vatName vatNumber state chartOfAccountId accountLength correlationId version sequenceVersion",
+        ),
+        (
+            Resource::customers(),
+            format!(r#"{{"accountCode":"430","vatName":"{odd}","tradeName":"{odd}"}}"#),
+            "tradeName state vatNumber vatName accountCode correlationId vatNumberCorrelationId \
+             accountCodeCorrelationId version sequenceVersion",
+        ),
+        (
+            Resource::accounts(),
+            format!(r#"{{"description":"{odd}","code":"430"}}"#),
+            "correlationId code description state version sequenceVersion",
+        ),
+        (journals(), r#"{"b":1,"a":2}"#.to_owned(), "b a correlationId version sequenceVersion"),
+        (
+            Resource::find(Area::Accounting, "suppliers").unwrap(),
+            r#"{"vatNumber":1,"code":2}"#.to_owned(),
+            "vatNumber code correlationId state version sequenceVersion",
+        ),
+    ] {
+        let (upsert, tail) = (check_data(resource, &data).unwrap(), tail(resource));
+        let body = tail.body(&upsert);
+        assert_eq!(names(&body).join(" "), expected.split_whitespace().collect::<Vec<_>>().join(" "));
+        assert_eq!(tail.members_of(&body), upsert.members);
+        assert_eq!(tail.body_of(&tail.members_of(&body)), body);
+        // As it was stored before the order was the contract's, and in no known order.
+        let end = r#""version":"2026-11-15T00:00:00.0000000Z","sequenceVersion":"42"}"#;
+        let id = r#""correlationId":"a\",\"vatNumber\":","#;
+        let state = if resource.has_state() { r#""state":"Disabled","# } else { "" };
+        let before = format!("{{{},{id}{state}{end}", upsert.members);
+        assert_eq!(tail.members_of(&before), upsert.members);
+        let other = format!("{{{id}{},{state}{end}", upsert.members);
+        assert!(same_members(&tail.members_of(&other), &upsert.members));
+    }
+}
+
 #[test]
 fn body_splits_into_members_and_tail() {
     let tail = RecordTail {
-        resource: Resource::customers(),
+        resource: journals(),
         correlation_id: "a\"b",
         state: State::Enabled,
         version: Ticks::parse_iso("2026-11-15").unwrap(),
         sequence: 42,
     };
-    let body = tail.body_of(r#""tradeName":"x""#);
+    let body = tail.body_of(r#""number":"x""#);
     assert_eq!(
         body,
-        r#"{"tradeName":"x","correlationId":"a\"b","state":"Enabled","version":"2026-11-15T00:00:00.0000000Z","sequenceVersion":"42"}"#
+        r#"{"number":"x","correlationId":"a\"b","version":"2026-11-15T00:00:00.0000000Z","sequenceVersion":"42"}"#
     );
-    assert_eq!(tail.members_of(&body), r#""tradeName":"x""#);
+    assert_eq!(tail.members_of(&body), r#""number":"x""#);
     assert_eq!(tail.members_of(&tail.body_of("")), "");
-    let stateless = RecordTail { resource: journals(), ..tail };
-    assert!(!stateless.body_of("").contains("state"));
+    assert!(!tail.body_of("").contains("state"));
+}
+
+#[test]
+fn code_of_an_account_is_read_from_its_body() {
+    for (body, code) in [
+        (r#"{"correlationId":",\"code\":\"1\"","code":"430","description":"x"}"#, Some("430")),
+        (r#"{"code":"431","description":"\"code\":\"2\""}"#, Some("431")),
+        (r#"{"description":"\"code\":"}"#, None),
+    ] {
+        assert_eq!(account_code(body), code, "{body}");
+    }
 }
 
 #[test]

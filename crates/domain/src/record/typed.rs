@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 
+use super::account_link::{MEMBER, UnlinkedAccount};
 use super::fields::{Fields, invalid};
 use super::{TypedFields, Upsert, Warnings, push_member};
 use crate::field_error::FieldError;
@@ -24,27 +25,22 @@ pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, 
     members.number("chartOfAccountId", fields.integer("chartOfAccountId", 0, EXACT_INTEGER_MAX)?);
     members.number("accountLength", account_length);
     let account_length = u32::try_from(account_length).unwrap_or(0);
-    Ok(Upsert { members: members.0, typed_fields: TypedFields::Company { account_length } })
+    let typed_fields = TypedFields::Company { account_length };
+    Ok(Upsert { members: members.0, typed_fields, unlinked_account: None })
 }
 
 pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
     let fields = Fields::of(
         data,
-        &[
-            "tradeName",
-            "vatNumber",
-            "vatName",
-            "accountCode",
-            "vatNumberCorrelationId",
-            "accountCodeCorrelationId",
-        ],
+        &["tradeName", "vatNumber", "vatName", "accountCode", "vatNumberCorrelationId", MEMBER],
     )?;
     let vat_number = tax_id(fields.text_or_empty("vatNumber")?, "vatNumber", warnings)?;
     let vat_name = fields.text_or_empty("vatName")?;
     if vat_name.is_empty() != vat_number.is_empty() {
         let (empty, given) =
             if vat_name.is_empty() { ("vatName", "vatNumber") } else { ("vatNumber", "vatName") };
-        return Err(invalid(empty, &format!("is empty while {given} is given; give both or neither")));
+        let message = format!("data.{empty} is empty while {given} is given; accepted");
+        warnings.push(FieldError::new("incomplete_tax_data", message).at(format!("data.{empty}")));
     }
     let code = fields.text("accountCode")?;
     let digits = code_digits(&code, "accountCode")?;
@@ -54,8 +50,11 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
     members.text("vatName", &vat_name);
     members.text("accountCode", &code);
     members.text("vatNumberCorrelationId", &fields.text_or_empty("vatNumberCorrelationId")?);
-    members.text("accountCodeCorrelationId", &fields.text_or_empty("accountCodeCorrelationId")?);
-    Ok(Upsert { members: members.0, typed_fields: TypedFields::AccountCode { field: "accountCode", digits } })
+    let account = fields.text_or_empty(MEMBER)?;
+    members.text(MEMBER, &account);
+    let unlinked_account = account.is_empty().then(|| UnlinkedAccount::at_end_of(&members.0, &code));
+    let typed_fields = TypedFields::AccountCode { field: "accountCode", digits };
+    Ok(Upsert { members: members.0, typed_fields, unlinked_account })
 }
 
 pub(super) fn account(data: &Object) -> Result<Upsert, FieldError> {
@@ -65,7 +64,8 @@ pub(super) fn account(data: &Object) -> Result<Upsert, FieldError> {
     let mut members = Members::default();
     members.text("code", &code);
     members.text("description", &fields.text("description")?);
-    Ok(Upsert { members: members.0, typed_fields: TypedFields::AccountCode { field: "code", digits } })
+    let typed_fields = TypedFields::AccountCode { field: "code", digits };
+    Ok(Upsert { members: members.0, typed_fields, unlinked_account: None })
 }
 
 pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
@@ -86,7 +86,8 @@ pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<
         identifier: tax_id(fields.text("identifierNumber")?, "identifierNumber", warnings)?,
         last_update,
     };
-    Ok(Upsert { members: String::new(), typed_fields: TypedFields::Payroll(company) })
+    let typed_fields = TypedFields::Payroll(company);
+    Ok(Upsert { members: String::new(), typed_fields, unlinked_account: None })
 }
 
 /// A payroll company; `last_update` is `None` if the writer gave none.

@@ -105,7 +105,7 @@ fn customer() -> ObjectBuilder {
             ("vatName", text("The customer's name for tax purposes; may be empty.", "")),
             ("accountCode", pattern("The code of the customer's account.", ACCOUNT_CODE, "430000001")),
             ("vatNumberCorrelationId", text("The id of the tax identifier; may be empty.", "")),
-            ("accountCodeCorrelationId", text("The id of the account; may be empty.", RECORD)),
+            ("accountCodeCorrelationId", text("The id of the account.", RECORD)),
         ],
     );
     with_store_members(members, record_id(), true)

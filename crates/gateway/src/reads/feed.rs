@@ -41,7 +41,7 @@ impl Gateway {
     ) -> Result<Response<Body>, ErrorResponse> {
         let query = Query::parse(&request.uri);
         let after = query.number("after", 0, i64::MAX as u64)?.unwrap_or(0);
-        let size = query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
+        let size = query.number_if_given("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
         let context = Context::from_headers(&request.headers)?;
         let is_of_company = resources.iter().any(|resource| resource.owner() == Owner::Company);
         let company = match context {

@@ -9,6 +9,7 @@
 //! [`Admission::finish`]: crate::gate::Admission::finish
 
 pub(crate) mod feed;
+mod guids;
 mod list;
 mod payroll_companies;
 mod record;
@@ -17,7 +18,7 @@ use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::Request;
-use axum::http::{HeaderMap, Response, Uri};
+use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use axum::response::IntoResponse as _;
 use domain::{Caller, Resource, Ticks};
 use store::CollectionVersion;
@@ -72,7 +73,24 @@ impl Gateway {
         admission.finish(route, response, now)
     }
 
+    /// Reads with the ids as they are written; where that finds nothing, GUIDs are looked up in any case.
     async fn read(&self, endpoint: Endpoint, request: &ReadRequest) -> Result<Response<Body>, ErrorResponse> {
+        match self.read_as_written(endpoint, request).await {
+            Err(error) if error.problem.status == StatusCode::NOT_FOUND.as_u16() => {
+                match self.with_stored_guids(endpoint, request).await? {
+                    Some(request) => self.read_as_written(endpoint, &request).await,
+                    None => Err(error),
+                }
+            }
+            response => response,
+        }
+    }
+
+    async fn read_as_written(
+        &self,
+        endpoint: Endpoint,
+        request: &ReadRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
         let (cache, counters) = (&self.response_cache, self.store.invalidation());
         // `prepare` is a future: it checks the parameters only if the cache has no fresh response.
         match endpoint {

@@ -32,8 +32,9 @@ impl<'a> PayrollCompaniesRead<'a> {
         let invalid = |name: &'static str| {
             move |error: FilterError| errors::invalid_parameter(name, format!("{name}, {error}."))
         };
-        let filter = query.single("filter")?.map(Filter::parse).transpose().map_err(invalid("filter"))?;
-        let order = query.single("OrderBy")?.map(OrderBy::parse).transpose().map_err(invalid("OrderBy"))?;
+        let filter = query.non_empty("filter")?.map(Filter::parse).transpose().map_err(invalid("filter"))?;
+        let order =
+            query.non_empty("OrderBy")?.map(OrderBy::parse).transpose().map_err(invalid("OrderBy"))?;
         Ok(Self { gateway, request, query, paging, filter, order })
     }
 }

@@ -3,6 +3,7 @@
 use bytes::Bytes;
 use domain::Resource;
 use domain::catalogue::Owner;
+use domain::ids::is_hyphenated_guid;
 use percent_encoding::percent_decode_str;
 use store::CollectionVersion;
 use web::ErrorResponse;
@@ -32,7 +33,7 @@ impl<'a> RecordRead<'a> {
         let id = id_in_path(resource, request.uri.path()).ok_or_else(errors::no_record)?;
         let company = match (resource.owner(), Context::from_headers(&request.headers)?) {
             (Owner::Company, context) => Some(context.company()?),
-            (Owner::Tenant, Context::Company(company)) if *company != *id => {
+            (Owner::Tenant, Context::Company(company)) if !is_same_id(&company, &id) => {
                 let message = "The header context names another company than the path.";
                 return Err(errors::invalid_parameter("context", message));
             }
@@ -62,8 +63,13 @@ impl StoreRead for RecordRead<'_> {
     }
 }
 
+/// Whether two ids are equal; GUIDs in any case.
+fn is_same_id(one: &str, other: &str) -> bool {
+    one == other || (is_hyphenated_guid(one) && one.eq_ignore_ascii_case(other))
+}
+
 /// The correlationId at the end of the path; `None` if it is not UTF-8.
-fn id_in_path(resource: Resource, path: &str) -> Option<String> {
+pub(super) fn id_in_path(resource: Resource, path: &str) -> Option<String> {
     let rest = path.strip_prefix(&*resource.path())?.strip_prefix('/')?;
     let segment = rest.strip_suffix('/').unwrap_or(rest);
     percent_decode_str(segment).decode_utf8().ok().map(String::from)

@@ -3,10 +3,11 @@
 use std::sync::atomic::Ordering;
 
 use async_trait::async_trait;
-use domain::{TenantId, Ticks};
+use domain::record::account_code;
+use domain::{Resource, TenantId, Ticks};
 
 use super::{Head, MemoryStore, State, collection_id};
-use crate::plan::{self, Plan, PlanInputs, RecordKey, StoredRecord};
+use crate::plan::{self, CollectionKey, Plan, PlanInputs, RecordKey, StoredRecord};
 use crate::{
     BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogPage, LogQuery, Result, StoreError,
 };
@@ -23,6 +24,14 @@ fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> P
     load_records(&mut inputs, PlanInputs::company_keys(batches));
     let keys = inputs.record_keys(batches);
     load_records(&mut inputs, keys);
+    for (company_no, code) in inputs.account_codes(batches) {
+        let accounts = collection_id(tenant_no, CollectionKey { company_no, resource: Resource::accounts() });
+        for ((_, ordinal), (id, stored)) in state.records.range((accounts, 0)..=(accounts, u64::MAX)) {
+            if account_code(&stored.body) == Some(&*code) {
+                inputs.insert_account((company_no, code.clone()), *ordinal, id.clone(), stored.state);
+            }
+        }
+    }
     for collection in inputs.collection_keys(batches) {
         if let Some(counters) = state.collections.get(&collection_id(tenant_no, collection)) {
             inputs.insert_collection(collection, *counters);

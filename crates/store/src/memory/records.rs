@@ -27,6 +27,23 @@ impl Records for MemoryStore {
         Ok(found)
     }
 
+    async fn find_guid(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        lower_guid: &str,
+    ) -> Result<Option<Box<str>>> {
+        let state = self.state();
+        Ok(state.tenant_no(tenant).and_then(|tenant_no| {
+            let company_no = state.company_no(tenant_no, company)?;
+            let collection = collection_id(tenant_no, CollectionKey { company_no, resource });
+            let ids = state.records.range((collection, 0)..=(collection, u64::MAX)).map(|(_, (id, _))| id);
+            let same = ids.filter(|id| id.to_ascii_lowercase() == lower_guid);
+            same.min_by_key(|id| &***id != lower_guid).cloned()
+        }))
+    }
+
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
         let state = self.state();
         let found = state.tenant_no(&query.tenant).and_then(|tenant_no| {

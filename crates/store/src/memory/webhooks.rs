@@ -6,10 +6,11 @@ use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 
 use super::{MemoryStore, State};
-use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry};
+use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry, subscribe_again_change};
 use crate::{
     AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
-    SuccessfulDelivery, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks,
+    SuccessfulDelivery, Vault, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery,
+    Webhooks,
 };
 
 /// Everything about webhooks.
@@ -26,6 +27,7 @@ pub(super) struct StoredWebhook {
     pub(super) tenant_no: i64,
     pub(super) webhook: Webhook,
     fingerprint: [u8; 32],
+    original_fingerprint: [u8; 32],
     pub(super) change_number: u64,
     pub(super) lanes: BTreeMap<i64, Lane>,
     pub(super) replays: Vec<Replay>,
@@ -52,6 +54,12 @@ impl WebhookTable {
         self.live().find(|stored| stored.fingerprint == *fingerprint)
     }
 
+    /// The only live webhook that was identical before its URL changed.
+    fn find_by_original_url(&self, fingerprint: &[u8; 32]) -> Option<&StoredWebhook> {
+        let mut found = self.live().filter(|stored| stored.original_fingerprint == *fingerprint);
+        found.next().filter(|_| found.next().is_none())
+    }
+
     pub(super) fn next_change_number(&mut self) -> u64 {
         self.change_number += 1;
         self.change_number
@@ -64,7 +72,7 @@ impl State {
         id: WebhookId,
         what: &WebhookChange,
         now: Ticks,
-        fingerprint: impl Fn(&Webhook) -> [u8; 32],
+        vault: &Vault,
     ) -> WebhookChangeOutcome {
         let Some(stored) = self.webhooks.all.get(&id) else {
             return WebhookChangeOutcome::Unknown;
@@ -79,16 +87,17 @@ impl State {
         if effects.unchanged {
             return WebhookChangeOutcome::Changed(webhook);
         }
-        let fingerprint_bytes = fingerprint(&webhook);
-        if !webhook.flags().is_final()
-            && self.webhooks.find_identical(&fingerprint_bytes).is_some_and(|other| other.webhook.id != id)
+        let fingerprint = webhook.fingerprint(vault);
+        if fingerprint != stored.fingerprint
+            && self.webhooks.find_identical(&fingerprint).is_some_and(|other| other.webhook.id != id)
         {
             return WebhookChangeOutcome::Duplicate;
         }
         let change_number = self.webhooks.next_change_number();
         if let Some(stored) = self.webhooks.all.get_mut(&id) {
             stored.webhook = webhook.clone();
-            stored.fingerprint = fingerprint_bytes;
+            stored.fingerprint = fingerprint;
+            stored.original_fingerprint = webhook.original_fingerprint(vault);
             stored.change_number = change_number;
             if effects.drop_lanes {
                 stored.lanes.clear();
@@ -111,24 +120,17 @@ impl Webhooks for MemoryStore {
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome> {
         let now = self.ports.clock.now();
-        let fingerprint = |webhook: &Webhook| webhook.fingerprint(&self.ports.vault);
+        let (vault, again) = (&self.ports.vault, subscribe_again_change(&new));
         let webhook = new_webhook(new, now);
-        let (id, fingerprint_bytes) = (webhook.id, fingerprint(&webhook));
+        let (id, fingerprint) = (webhook.id, webhook.fingerprint(vault));
         let mut state = self.state_mut()?;
         let (tenant_no, _) = state.head(&webhook.owner.tenant)?;
-        if let Some(stored) = state.webhooks.find_identical(&fingerprint_bytes) {
+        if let Some(stored) = state.webhooks.find_identical(&fingerprint) {
             let found = stored.webhook.clone();
-            if !found.needs_enable() {
-                return Ok(SubscribeOutcome::Existing(found));
-            }
-            let enabled = state.change_stored_webhook(found.id, &WebhookChange::Enable, now, fingerprint);
+            let changed = state.change_stored_webhook(found.id, &again, now, vault);
             drop(state);
             self.invalidation.commit_signal().signal_webhook(found.id);
-            return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
-                one
-            } else {
-                found
-            }));
+            return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
         }
         let own = state.webhooks.live().filter(|stored| stored.webhook.owner == webhook.owner);
         if own.count() >= webhooks_max {
@@ -144,7 +146,8 @@ impl Webhooks for MemoryStore {
         let stored = StoredWebhook {
             tenant_no,
             webhook: webhook.clone(),
-            fingerprint: fingerprint_bytes,
+            fingerprint,
+            original_fingerprint: webhook.original_fingerprint(vault),
             change_number,
             lanes: BTreeMap::new(),
             replays: Vec::new(),
@@ -161,6 +164,14 @@ impl Webhooks for MemoryStore {
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let fingerprint_bytes = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
         Ok(self.state().webhooks.find_identical(&fingerprint_bytes).map(|stored| stored.webhook.clone()))
+    }
+
+    async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
+        let webhooks = &self.state().webhooks;
+        let found =
+            webhooks.find_identical(&fingerprint).or_else(|| webhooks.find_by_original_url(&fingerprint));
+        Ok(found.map(|stored| stored.webhook.clone()))
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
@@ -198,8 +209,7 @@ impl Webhooks for MemoryStore {
         else {
             return Ok(WebhookChangeOutcome::Unknown);
         };
-        let changed =
-            state.change_stored_webhook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
+        let changed = state.change_stored_webhook(id, &what, now, &self.ports.vault);
         if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
             state.append_audit(&*self.ports.random, entry);
         }

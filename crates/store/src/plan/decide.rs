@@ -1,11 +1,12 @@
 //! Decides what each change of a batch does, in order.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use domain::change::{Action, Change};
 use domain::envelope::ENVELOPE_VERSION;
 use domain::event::EventKind;
-use domain::record::{PayrollCompany, RecordTail, State, TypedFields, Upsert, same_members};
+use domain::record::{PayrollCompany, RecordTail, State, TypedFields, UnlinkedAccount, Upsert, same_members};
 use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
 
 use super::finish::finish;
@@ -106,11 +107,14 @@ impl Planner<'_> {
         match (&change.action, self.inputs.records.contains_key(&key)) {
             (Action::Upsert(upsert), exists) => {
                 self.check_code(&step, upsert)?;
+                let upsert = &*self.link_account(&step, upsert)?;
+                let account = self.inputs.looks_up(collection).then(|| key.clone());
                 if exists {
                     self.update(&step, &key, upsert);
                 } else {
                     self.create(&step, key, upsert);
                 }
+                account.iter().for_each(|account| self.inputs.note_account(account));
                 Ok(())
             }
             (Action::Fail, _) => {
@@ -156,6 +160,26 @@ impl Planner<'_> {
         }
     }
 
+    /// Fills in the id of an account that the change names by its code alone.
+    fn link_account<'u>(
+        &self,
+        step: &ChangeStep<'_>,
+        upsert: &'u Upsert,
+    ) -> Result<Cow<'u, Upsert>, FieldError> {
+        let Some(UnlinkedAccount { code, .. }) = &upsert.unlinked_account else {
+            return Ok(Cow::Borrowed(upsert));
+        };
+        if let Some(account) = self.inputs.find_account(step.collection.company_no, code) {
+            return Ok(Cow::Owned(upsert.linked(account)));
+        }
+        let message = if code.is_empty() {
+            "data.accountCodeCorrelationId is empty, and data.accountCode names no account".to_owned()
+        } else {
+            format!("the company has no account with the code {code}; send the account first")
+        };
+        Err(FieldError::new("account_not_found", message).at("data.accountCode"))
+    }
+
     fn create(&mut self, step: &ChangeStep<'_>, key: RecordKey, upsert: &Upsert) {
         let resource = step.collection.resource;
         let invoicing_changes = invoicing_changes(resource, "", &upsert.members);
@@ -183,12 +207,12 @@ impl Planner<'_> {
         let unchanged = match &upsert.typed_fields {
             TypedFields::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
                 .is_some_and(|stored| company.is_unchanged_from(&stored)),
-            _ => same_members(before, &upsert.members),
+            _ => same_members(&before, &upsert.members),
         };
         if unchanged {
             return;
         }
-        let invoicing_changes = invoicing_changes(resource, before, &upsert.members);
+        let invoicing_changes = invoicing_changes(resource, &before, &upsert.members);
         let (ordinal, state) = (live.stored.ordinal, live.stored.state);
         let position = self.append(step, EventKind::Updated, invoicing_changes);
         let stored = position.stored(key, ordinal, state, |tail| tail.body(upsert));
@@ -207,7 +231,7 @@ impl Planner<'_> {
         }
         let resource = step.collection.resource;
         let ordinal = live.stored.ordinal;
-        let members = tail(resource, &key.id, &live.stored).members_of(&live.stored.body).to_owned();
+        let members = tail(resource, &key.id, &live.stored).members_of(&live.stored.body).into_owned();
         let position = self.append(step, kind, None);
         let stored = position.stored(key, ordinal, state, |tail| tail.body_of(&members));
         self.replace(step, key, stored, None);

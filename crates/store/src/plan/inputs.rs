@@ -1,10 +1,10 @@
 //! The inputs of a plan: the stored rows that a batch touches. The planner updates them in place.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use domain::catalogue::Owner;
-use domain::change::Change;
-use domain::record::PayrollCompany;
+use domain::change::{Action, Change};
+use domain::record::{PayrollCompany, State, Upsert, account_code};
 use domain::{Resource, Ticks};
 use serde::Deserialize;
 
@@ -19,6 +19,16 @@ pub(crate) struct PlanInputs {
     pub(super) collections: HashMap<CollectionKey, CollectionCounters>,
     pub(super) progress: HashMap<String, IngestProgress>,
     account_lengths: HashMap<i64, u32>,
+    /// Accounts by (company, code) and ordinal. Empty unless a change names an account by its code alone.
+    accounts: HashMap<(i64, Box<str>), BTreeMap<u64, StoredAccount>>,
+    looks_up_accounts: bool,
+}
+
+/// An account with a code that a change names.
+#[derive(Debug)]
+struct StoredAccount {
+    id: Box<str>,
+    state: State,
 }
 
 /// A record that exists at this point of the plan.
@@ -40,6 +50,8 @@ impl PlanInputs {
             collections: HashMap::new(),
             progress: HashMap::new(),
             account_lengths: HashMap::new(),
+            accounts: HashMap::new(),
+            looks_up_accounts: false,
         }
     }
 
@@ -79,6 +91,19 @@ impl PlanInputs {
             .collect()
     }
 
+    /// The accounts to load once the companies are known: (company, code), each once.
+    pub(crate) fn account_codes(&mut self, batches: &[ChangeBatch]) -> Vec<(i64, Box<str>)> {
+        let mut codes = HashSet::new();
+        for change in changes(batches) {
+            if let Action::Upsert(Upsert { unlinked_account: Some(unlinked), .. }) = &change.action {
+                self.looks_up_accounts = true;
+                let collection = self.collection(change);
+                codes.extend(collection.map(|collection| (collection.company_no, unlinked.code.clone())));
+            }
+        }
+        codes.into_iter().collect()
+    }
+
     /// The idempotency keys whose progress must be loaded.
     pub(crate) fn ingest_keys(batches: &[ChangeBatch]) -> Vec<String> {
         batches
@@ -90,6 +115,54 @@ impl PlanInputs {
 
     pub(crate) fn insert_record(&mut self, key: RecordKey, stored: StoredRecord) {
         self.records.insert(key, PlannedRecord { stored, payroll: None, is_new: false, is_changed: false });
+    }
+
+    pub(crate) fn insert_account(
+        &mut self,
+        (company_no, code): (i64, Box<str>),
+        ordinal: u64,
+        id: Box<str>,
+        state: State,
+    ) {
+        self.accounts.entry((company_no, code)).or_default().insert(ordinal, StoredAccount { id, state });
+    }
+
+    /// Whether changes may name the records of this collection by their code.
+    pub(super) fn looks_up(&self, collection: CollectionKey) -> bool {
+        self.looks_up_accounts && collection.resource == Resource::accounts()
+    }
+
+    /// An account was created or changed by this plan: changes that follow may name its code.
+    pub(super) fn note_account(&mut self, key: &RecordKey) {
+        let Some(PlannedRecord { stored, .. }) = self.records.get(key) else { return };
+        if let Some(code) = account_code(&stored.body) {
+            let (code, ordinal, state) = (code.into(), stored.ordinal, stored.state);
+            self.insert_account((key.collection.company_no, code), ordinal, key.id.clone(), state);
+        }
+    }
+
+    /// The id of the company's account with this code: of several the first enabled one.
+    pub(super) fn find_account(&self, company_no: i64, code: &str) -> Option<&str> {
+        let collection = CollectionKey { company_no, resource: Resource::accounts() };
+        let accounts = self.accounts.get(&(company_no, code.into()))?;
+        let current = accounts.values().filter_map(|account| {
+            // What the plan has changed counts in its present form.
+            let key = RecordKey { collection, id: account.id.clone() };
+            let state = match self.records.get(&key) {
+                Some(planned) if account_code(&planned.stored.body) != Some(code) => return None,
+                Some(planned) => planned.stored.state,
+                None => account.state,
+            };
+            Some((&*account.id, state))
+        });
+        let mut first = None;
+        for (id, state) in current {
+            if state == State::Enabled {
+                return Some(id);
+            }
+            first.get_or_insert(id);
+        }
+        first
     }
 
     pub(crate) fn insert_collection(&mut self, collection: CollectionKey, counters: CollectionCounters) {

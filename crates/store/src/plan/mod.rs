@@ -13,6 +13,9 @@ use crate::{IngestProgress, LogEntry, ResourceSet};
 pub(crate) use decide::decide;
 pub(crate) use inputs::PlanInputs;
 
+/// At most so many accounts with one code are considered: more than a batch can disable.
+pub(crate) const ACCOUNTS_PER_CODE_MAX: i64 = 1000;
+
 /// The company number of records that belong to the tenant itself.
 pub(crate) const NO_COMPANY: i64 = 0;
 

@@ -1,13 +1,15 @@
 //! Loads the inputs of a plan from PostgreSQL.
 
 use deadpool_postgres::Transaction;
-use domain::Ticks;
 use domain::record::State;
+use domain::{Resource, Ticks};
 
 use super::changes::progress;
 use super::rows::{code, column, small};
 use super::store_error;
-use crate::plan::{CollectionCounters, CollectionKey, PlanInputs, RecordKey, StoredRecord, unsigned};
+use crate::plan::{
+    ACCOUNTS_PER_CODE_MAX, CollectionCounters, CollectionKey, PlanInputs, RecordKey, StoredRecord, unsigned,
+};
 use crate::{ChangeBatch, Result};
 
 pub(super) async fn load(
@@ -20,6 +22,8 @@ pub(super) async fn load(
     let keys = inputs.record_keys(batches);
     let collection_keys = inputs.collection_keys(batches);
     load_records(transaction, tenant_no, keys, &mut inputs).await?;
+    let account_codes = inputs.account_codes(batches);
+    load_accounts(transaction, tenant_no, account_codes, &mut inputs).await?;
     load_collections(transaction, tenant_no, collection_keys, &mut inputs).await?;
     for key in PlanInputs::ingest_keys(batches) {
         let find = transaction
@@ -73,6 +77,38 @@ async fn load_records(
             body: row.get(5),
         };
         inputs.insert_record(keys.swap_remove(at), stored);
+    }
+    Ok(())
+}
+
+/// Loads the accounts that changes name by their code alone, with one statement.
+async fn load_accounts(
+    transaction: &Transaction<'_>,
+    tenant_no: i64,
+    codes: Vec<(i64, Box<str>)>,
+    inputs: &mut PlanInputs,
+) -> Result<()> {
+    if codes.is_empty() {
+        return Ok(());
+    }
+    // A partial index is used only where its condition is a constant of the statement.
+    let sql = format!(
+        "SELECT k.at, a.ordinal, a.correlation_id, a.state
+         FROM unnest($2::bigint[], $3::text[]) WITH ORDINALITY AS k (company_no, code, at)
+         CROSS JOIN LATERAL (SELECT ordinal, correlation_id, state FROM records WHERE tenant_no = $1
+             AND company_no = k.company_no AND resource = {} AND body::json ->> 'code' = k.code
+             ORDER BY state DESC, ordinal LIMIT {ACCOUNTS_PER_CODE_MAX}) a",
+        code(Resource::accounts())
+    );
+    let find = transaction.prepare_cached(&sql).await.map_err(store_error)?;
+    let (companies, texts) =
+        (column(&codes, |(company_no, _)| *company_no), column(&codes, |(_, code)| &**code));
+    for row in transaction.query(&find, &[&tenant_no, &companies, &texts]).await.map_err(store_error)? {
+        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
+        if let Some(key) = codes.get(at) {
+            let state = State::from_code(small(row.get(3)));
+            inputs.insert_account(key.clone(), unsigned(row.get(1)), row.get(2), state);
+        }
     }
     Ok(())
 }

@@ -132,6 +132,29 @@ impl Records for PostgresStore {
         Ok(row.map(|row| Record { body: row.get(0), sequence: unsigned(row.get(1)) }))
     }
 
+    async fn find_guid(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        lower_guid: &str,
+    ) -> Result<Option<Box<str>>> {
+        let sql = format!(
+            "SELECT g.id FROM ({OWNER}) o CROSS JOIN LATERAL (
+                 SELECT r.correlation_id AS id, 0 AS place FROM records r WHERE r.tenant_no = o.tenant_no
+                     AND r.correlation_id = $5 AND r.company_no + 0 = o.company_no AND r.resource + 0 = $4
+                 UNION ALL
+                 SELECT r.correlation_id, r.ordinal FROM records r WHERE r.tenant_no = o.tenant_no
+                     AND lower(r.correlation_id) = $5 AND length(r.correlation_id) = 36
+                     AND r.correlation_id <> lower(r.correlation_id)
+                     AND r.company_no + 0 = o.company_no AND r.resource + 0 = $4) g
+             ORDER BY g.place LIMIT 1"
+        );
+        let args: Args<'_> =
+            &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource), &lower_guid];
+        Ok(self.row(&sql, args).await?.map(|row| row.get(0)))
+    }
+
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;

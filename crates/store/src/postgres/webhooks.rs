@@ -7,11 +7,14 @@ use domain::{Ticks, WebhookId};
 use tokio_postgres::types::ToSql;
 
 use super::audit::append_audit;
-use super::rows::{execute, limit, row, tenant_no};
+use super::rows::{column, execute, limit, row, tenant_no};
 use super::webhook_rows::{LIVE, WEBHOOK, sealed};
 use super::{PostgresStore, exists, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{SealedSecrets, apply_change, family_codes, new_webhook, reset_retry};
+use crate::webhooks::{
+    SealedSecrets, apply_change, family_codes, new_webhook, reset_retry, subscribe_again_change,
+    subscribe_again_changes_nothing,
+};
 use crate::{
     AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
@@ -39,14 +42,16 @@ async fn find_identical(
     on: &Transaction<'_>,
     ports: &Ports,
     tenant_no: i64,
-    fingerprint: &[u8; 32],
+    webhook: &Webhook,
 ) -> Result<Option<(i64, Webhook)>> {
     // The ORDER BY names the intended index, because another index also starts with the tenant.
     let sql = format!(
-        "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE}
-         ORDER BY w.tenant_no, w.fingerprint FOR UPDATE OF w"
+        "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = ANY($2) AND {LIVE}
+         ORDER BY w.tenant_no, w.fingerprint LIMIT 1 FOR UPDATE OF w"
     );
-    open_sealed(row(on, &sql, &[&tenant_no, &fingerprint.as_slice()]).await?, ports)
+    let fingerprints = webhook.identical_fingerprints(&ports.vault);
+    let fingerprints = column(&fingerprints, |fingerprint| fingerprint.as_slice());
+    open_sealed(row(on, &sql, &[&tenant_no, &fingerprints]).await?, ports)
 }
 
 fn open_sealed(found: Option<tokio_postgres::Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
@@ -69,8 +74,9 @@ async fn insert(
         on,
         "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url, secret,
              doubt, fingerprint, created_at, enabled, handshake, handshake_at, handshake_accepted, revision, shard,
-             moved, replays)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 0)",
+             moved, replays, original_url, original_fingerprint)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 0, $21,
+             $22)",
         &[
             &tenant_no,
             &one.id.as_bytes().as_slice(),
@@ -92,6 +98,8 @@ async fn insert(
             &signed(one.revision),
             &i64::from(shard_of(one.id)),
             &change_number,
+            &one.original_url,
+            &secrets.original_fingerprint.as_slice(),
         ],
     )
     .await
@@ -99,20 +107,24 @@ async fn insert(
     Ok(())
 }
 
+/// `new_fingerprint`: none if what identifies the webhook has not changed.
 async fn update(
     on: &Transaction<'_>,
     tenant_no: i64,
     one: &Webhook,
     secrets: &SealedSecrets,
+    new_fingerprint: Option<[u8; 32]>,
     change_number: i64,
 ) -> Result<()> {
     let retry = one.handshake.retry;
     execute(
         on,
         "UPDATE webhooks SET url = $3, secret = $4, old_secret = $5, old_secret_until = $6, doubt = $7,
-             fingerprint = $8, enabled = $9, handshake = $10, handshake_at = $11, handshake_accepted = $12,
+             fingerprint = coalesce($8, fingerprint), enabled = $9, handshake = $10, handshake_at = $11, handshake_accepted = $12,
              handshake_attempts = $13, handshake_failed_at = $14, handshake_next_at = $15, disabled_at = $16,
-             disabled_why = $17, unsubscribed_at = $18, deleted_at = $19, revision = $20, cursor = $21, moved = $22
+             disabled_why = $17, unsubscribed_at = $18, deleted_at = $19, revision = $20, cursor = $21, moved = $22,
+             description = $23, original_url = $24, original_fingerprint = $25, handshake_asked_at = $26,
+             handshake_while_disabled = $27
          WHERE tenant_no = $1 AND id = $2",
         &[
             &tenant_no,
@@ -122,7 +134,7 @@ async fn update(
             &secrets.previous_secret,
             &one.previous_secret.as_ref().map(|old| old.until.0),
             &one.host_mismatch,
-            &secrets.fingerprint.as_slice(),
+            &new_fingerprint.as_ref().map(<[u8; 32]>::as_slice),
             &i64::from(one.enabled),
             &i64::from(one.handshake.number),
             &one.handshake.at.0,
@@ -137,6 +149,11 @@ async fn update(
             &signed(one.revision),
             &one.cursor.map(signed),
             &change_number,
+            &one.description,
+            &one.original_url,
+            &secrets.original_fingerprint.as_slice(),
+            &one.handshake.asked_at.map(|at| at.0),
+            &i64::from(one.handshake.while_disabled),
         ],
     )
     .await
@@ -186,6 +203,7 @@ async fn change_stored_webhook(
     let now = ports.clock.now();
     let head = row(on, "SELECT head FROM heads WHERE tenant_no = $1", &[&tenant_no]).await?;
     let head = head.map_or(0, |row| unsigned(row.get(0)));
+    let fingerprint_before = webhook.fingerprint(&ports.vault);
     let Some(effects) = apply_change(&mut webhook, what, now, head) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
@@ -193,13 +211,14 @@ async fn change_stored_webhook(
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
-    if !webhook.flags().is_final() {
-        let alike = find_identical(on, ports, tenant_no, &secrets.fingerprint).await?;
+    let new_fingerprint = Some(secrets.fingerprint).filter(|new| *new != fingerprint_before);
+    if new_fingerprint.is_some() {
+        let alike = find_identical(on, ports, tenant_no, &webhook).await?;
         if alike.is_some_and(|(_, other)| other.id != webhook.id) {
             return Ok(WebhookChangeOutcome::Duplicate);
         }
     }
-    update(on, tenant_no, &webhook, &secrets, change_number).await?;
+    update(on, tenant_no, &webhook, &secrets, new_fingerprint, change_number).await?;
     if effects.drop_lanes {
         drop_lanes(on, tenant_no, webhook.id).await?;
     }
@@ -213,23 +232,16 @@ async fn subscribe(
     on: &Transaction<'_>,
     ports: &Ports,
     webhook: Webhook,
+    again: &WebhookChange,
     webhooks_max: usize,
 ) -> Result<SubscribeOutcome> {
     let change_number = next_change_number(on).await?;
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
-    if let Some(existing) = find_identical(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
+    if let Some(existing) = find_identical(on, ports, tenant_no, &webhook).await? {
         let found = existing.1.clone();
-        if !found.needs_enable() {
-            return Ok(SubscribeOutcome::Existing(found));
-        }
-        let enabled =
-            change_stored_webhook(on, ports, existing, &WebhookChange::Enable, change_number).await?;
-        return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
-            one
-        } else {
-            found
-        }));
+        let changed = change_stored_webhook(on, ports, existing, again, change_number).await?;
+        return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
     }
     let own = row(
         on,
@@ -279,13 +291,26 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
 
 impl PostgresStore {
     async fn find_live_identical(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+        let fingerprints = new_webhook(body.clone(), Ticks(0)).identical_fingerprints(&self.ports().vault);
         let sql = format!(
-            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}
-             ORDER BY w.tenant_no, w.fingerprint"
+            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = ANY($2)
+                 AND {LIVE} ORDER BY w.tenant_no, w.fingerprint LIMIT 1"
         );
-        let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprint.as_slice()]).await?;
+        let fingerprints = column(&fingerprints, |fingerprint| fingerprint.as_slice());
+        let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprints]).await?;
         Ok(open_sealed(found, self.ports())?.map(|(_, webhook)| webhook))
+    }
+
+    /// The only live webhook that was identical before its URL changed.
+    async fn find_by_original_url(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let fingerprint = new_webhook(body.clone(), Ticks(0)).original_fingerprint(&self.ports().vault);
+        let sql = format!(
+            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.original_fingerprint = $2
+                 AND {LIVE} ORDER BY w.tenant_no, w.original_fingerprint LIMIT 2"
+        );
+        let mut found = self.rows(&sql, &[&body.owner.tenant.as_str(), &fingerprint.as_slice()]).await?;
+        let only = found.pop().filter(|_| found.is_empty());
+        Ok(open_sealed(only, self.ports())?.map(|(_, webhook)| webhook))
     }
 }
 
@@ -297,14 +322,16 @@ impl Webhooks for PostgresStore {
         webhooks_max: usize,
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome> {
+        let (again, now) = (subscribe_again_change(&new), self.ports().clock.now());
         // An identical webhook that needs no change is returned without a lock.
-        if let Some(found) = self.find_live_identical(&new).await?.filter(|found| !found.needs_enable()) {
+        let existing = self.find_live_identical(&new).await?;
+        if let Some(found) = existing.filter(|found| subscribe_again_changes_nothing(found, &again, now)) {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let webhook = new_webhook(new, self.ports().clock.now());
+        let webhook = new_webhook(new, now);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let done = subscribe(&transaction, self.ports(), webhook, webhooks_max).await?;
+        let done = subscribe(&transaction, self.ports(), webhook, &again, webhooks_max).await?;
         if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
             append_audit(&transaction, &*self.ports().random, entry).await?;
         }
@@ -317,6 +344,13 @@ impl Webhooks for PostgresStore {
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         self.find_live_identical(body).await
+    }
+
+    async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        match self.find_live_identical(body).await? {
+            Some(found) => Ok(Some(found)),
+            None => self.find_by_original_url(body).await,
+        }
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {

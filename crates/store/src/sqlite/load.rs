@@ -1,12 +1,12 @@
 //! Loads the inputs of a plan from SQLite.
 
-use domain::Ticks;
 use domain::record::State;
+use domain::{Resource, Ticks};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::changes::find_ingest_progress;
 use super::store_error;
-use crate::plan::{CollectionCounters, PlanInputs, RecordKey, StoredRecord, unsigned};
+use crate::plan::{ACCOUNTS_PER_CODE_MAX, CollectionCounters, PlanInputs, RecordKey, StoredRecord, unsigned};
 use crate::{ChangeBatch, Result};
 
 pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<PlanInputs> {
@@ -20,6 +20,7 @@ pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBat
     load_records(connection, tenant_no, PlanInputs::company_keys(batches), &mut inputs)?;
     let keys = inputs.record_keys(batches);
     load_records(connection, tenant_no, keys, &mut inputs)?;
+    load_accounts(connection, tenant_no, batches, &mut inputs)?;
     load_collections(connection, tenant_no, batches, &mut inputs)?;
     for key in PlanInputs::ingest_keys(batches) {
         if let Some(progress) = find_ingest_progress(connection, tenant_no, &key)? {
@@ -57,6 +58,36 @@ fn load_records(
             .map_err(store_error)?;
         if let Some(stored) = found {
             inputs.insert_record(key, stored);
+        }
+    }
+    Ok(())
+}
+
+/// Loads the accounts that changes name by their code alone.
+fn load_accounts(
+    connection: &Connection,
+    tenant_no: i64,
+    batches: &[ChangeBatch],
+    inputs: &mut PlanInputs,
+) -> Result<()> {
+    let codes = inputs.account_codes(batches);
+    if codes.is_empty() {
+        return Ok(());
+    }
+    // A partial index is used only where its condition is a constant of the statement.
+    let sql = format!(
+        "SELECT ordinal, correlation_id, state FROM records INDEXED BY accounts_by_code
+         WHERE tenant_no = ?1 AND company_no = ?2 AND resource = {} AND body ->> 'code' = ?3
+         ORDER BY state DESC, ordinal LIMIT {ACCOUNTS_PER_CODE_MAX}",
+        Resource::accounts().code()
+    );
+    let mut find = connection.prepare_cached(&sql).map_err(store_error)?;
+    for (company_no, code) in codes {
+        let mut rows = find.query(params![tenant_no, company_no, code]).map_err(store_error)?;
+        while let Some(row) = rows.next().map_err(store_error)? {
+            let account = (|| Ok((unsigned(row.get(0)?), row.get(1)?, State::from_code(row.get(2)?))))();
+            let (ordinal, id, state) = account.map_err(store_error)?;
+            inputs.insert_account((company_no, code.clone()), ordinal, id, state);
         }
     }
     Ok(())

@@ -59,6 +59,21 @@ static RECORD: LazyLock<ByOwner> = LazyLock::new(|| {
     )
 });
 
+static GUID: LazyLock<ByOwner> = LazyLock::new(|| {
+    ByOwner::new(
+        "SELECT id FROM (
+             SELECT r.correlation_id AS id, 0 AS place FROM ({owner}) o
+             JOIN records r INDEXED BY records_by_id ON r.tenant_no = o.tenant_no AND r.correlation_id = ?4
+                 AND r.company_no = o.company_no AND r.resource = ?3
+             UNION ALL
+             SELECT r.correlation_id, r.ordinal FROM ({owner}) o
+             JOIN records r INDEXED BY records_by_lower_id ON r.tenant_no = o.tenant_no
+                 AND lower(r.correlation_id) = ?4 AND r.company_no = o.company_no AND r.resource = ?3
+                 AND length(r.correlation_id) = 36 AND r.correlation_id <> lower(r.correlation_id))
+         ORDER BY place LIMIT 1",
+    )
+});
+
 /// None if the tenant or the company does not exist.
 fn collection_state(
     reader: &Reader,
@@ -176,6 +191,24 @@ impl Records for SqliteStore {
                         |row| Ok(Record { body: row.get(0)?, sequence: unsigned(row.get(1)?) }),
                     )
                     .optional()
+                })
+                .map_err(store_error)
+        })
+    }
+
+    async fn find_guid(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        lower_guid: &str,
+    ) -> Result<Option<Box<str>>> {
+        self.read_snapshot(|reader| {
+            reader
+                .prepare_cached(GUID.sql(company))
+                .and_then(|mut find| {
+                    let args = params![tenant.as_str(), company, resource.code(), lower_guid];
+                    find.query_row(args, |row| row.get(0)).optional()
                 })
                 .map_err(store_error)
         })

@@ -11,7 +11,10 @@ use super::rows::tenant_no;
 use super::webhook_rows::{LIVE, WEBHOOK, sealed};
 use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{SealedSecrets, SealedWebhook, apply_change, family_codes, new_webhook, reset_retry};
+use crate::webhooks::{
+    SealedSecrets, SealedWebhook, apply_change, family_codes, new_webhook, reset_retry,
+    subscribe_again_change,
+};
 use crate::{
     AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
@@ -29,13 +32,36 @@ fn find_identical(
     connection: &Connection,
     ports: &Ports,
     tenant_no: i64,
-    fingerprint: &[u8; 32],
+    webhook: &Webhook,
 ) -> Result<Option<(i64, Webhook)>> {
+    let [canonical, with_port, as_written] = webhook.identical_fingerprints(&ports.vault);
     let found = connection
-        .prepare_cached(&format!("{WEBHOOK} WHERE w.tenant_no = ?1 AND w.fingerprint = ?2 AND {LIVE}"))
-        .and_then(|mut find| find.query_row(params![tenant_no, fingerprint], sealed).optional())
+        .prepare_cached(&format!(
+            "{WEBHOOK} WHERE w.tenant_no = ?1 AND w.fingerprint IN (?2, ?3, ?4) AND {LIVE} LIMIT 1"
+        ))
+        .and_then(|mut find| {
+            find.query_row(params![tenant_no, canonical, with_port, as_written], sealed).optional()
+        })
         .map_err(store_error)?;
     open_sealed(found, ports)
+}
+
+/// The only live webhook that was identical before its URL changed.
+fn find_by_original_url(
+    connection: &Connection,
+    ports: &Ports,
+    tenant_no: i64,
+    webhook: &Webhook,
+) -> Result<Option<Webhook>> {
+    let fingerprint = webhook.original_fingerprint(&ports.vault);
+    let mut found: Vec<SealedWebhook> = connection
+        .prepare_cached(&format!(
+            "{WEBHOOK} WHERE w.tenant_no = ?1 AND w.original_fingerprint = ?2 AND {LIVE} LIMIT 2"
+        ))
+        .and_then(|mut find| find.query_map(params![tenant_no, fingerprint], sealed)?.collect())
+        .map_err(store_error)?;
+    let only = found.pop().filter(|_| found.is_empty());
+    Ok(open_sealed(only, ports)?.map(|(_, webhook)| webhook))
 }
 
 fn open_sealed(found: Option<SealedWebhook>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
@@ -60,8 +86,9 @@ fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> 
         .prepare_cached(
             "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url,
                  secret, doubt, fingerprint, created_at, enabled, handshake, handshake_at, handshake_accepted,
-                 revision, shard, moved, replays)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, 0)",
+                 revision, shard, moved, replays, original_url, original_fingerprint)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, 0,
+                 ?21, ?22)",
         )
         .and_then(|mut insert| {
             insert.execute(params![
@@ -84,22 +111,33 @@ fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> 
                 one.handshake.accepted,
                 signed(one.revision),
                 shard_of(one.id),
-                change_number
+                change_number,
+                one.original_url,
+                secrets.original_fingerprint
             ])
         })
         .map_err(exists(format!("a webhook \"{}\"", one.id)))?;
     Ok(())
 }
 
-fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &SealedSecrets) -> Result<()> {
+/// `new_fingerprint`: none if what identifies the webhook has not changed.
+fn update(
+    writer: &Connection,
+    tenant_no: i64,
+    one: &Webhook,
+    secrets: &SealedSecrets,
+    new_fingerprint: Option<[u8; 32]>,
+) -> Result<()> {
     let change_number = next_change_number(writer)?;
     let retry = one.handshake.retry;
     write_rows(
         writer,
         "UPDATE webhooks SET url = ?3, secret = ?4, old_secret = ?5, old_secret_until = ?6, doubt = ?7,
-             fingerprint = ?8, enabled = ?9, handshake = ?10, handshake_at = ?11, handshake_accepted = ?12,
+             fingerprint = coalesce(?8, fingerprint), enabled = ?9, handshake = ?10, handshake_at = ?11, handshake_accepted = ?12,
              handshake_attempts = ?13, handshake_failed_at = ?14, handshake_next_at = ?15, disabled_at = ?16,
-             disabled_why = ?17, unsubscribed_at = ?18, deleted_at = ?19, revision = ?20, cursor = ?21, moved = ?22
+             disabled_why = ?17, unsubscribed_at = ?18, deleted_at = ?19, revision = ?20, cursor = ?21, moved = ?22,
+             description = ?23, original_url = ?24, original_fingerprint = ?25, handshake_asked_at = ?26,
+             handshake_while_disabled = ?27
          WHERE tenant_no = ?1 AND id = ?2",
         params![
             tenant_no,
@@ -109,7 +147,7 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &SealedSe
             secrets.previous_secret,
             one.previous_secret.as_ref().map(|old| old.until.0),
             one.host_mismatch,
-            secrets.fingerprint,
+            new_fingerprint,
             one.enabled,
             one.handshake.number,
             one.handshake.at.0,
@@ -123,7 +161,12 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &SealedSe
             one.deleted_at.map(|at| at.0),
             signed(one.revision),
             one.cursor.map(signed),
-            change_number
+            change_number,
+            one.description,
+            one.original_url,
+            secrets.original_fingerprint,
+            one.handshake.asked_at.map(|at| at.0),
+            one.handshake.while_disabled
         ],
     )?;
     Ok(())
@@ -161,6 +204,7 @@ fn change_stored_webhook(
         .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut head| head.query_row([tenant_no], |row| row.get(0)))
         .map_err(store_error)?;
+    let fingerprint_before = webhook.fingerprint(&ports.vault);
     let Some(effects) = apply_change(&mut webhook, what, now, unsigned(head)) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
@@ -168,11 +212,14 @@ fn change_stored_webhook(
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
-    let alike = find_identical(writer, ports, tenant_no, &secrets.fingerprint)?;
-    if !webhook.flags().is_final() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
-        return Ok(WebhookChangeOutcome::Duplicate);
+    let new_fingerprint = Some(secrets.fingerprint).filter(|new| *new != fingerprint_before);
+    if new_fingerprint.is_some() {
+        let alike = find_identical(writer, ports, tenant_no, &webhook)?;
+        if alike.is_some_and(|(_, other)| other.id != webhook.id) {
+            return Ok(WebhookChangeOutcome::Duplicate);
+        }
     }
-    update(writer, tenant_no, &webhook, &secrets)?;
+    update(writer, tenant_no, &webhook, &secrets, new_fingerprint)?;
     if effects.drop_lanes {
         drop_lanes(writer, tenant_no, webhook.id)?;
     }
@@ -188,20 +235,14 @@ fn subscribe(
     new: NewWebhook,
     webhooks_max: usize,
 ) -> Result<SubscribeOutcome> {
+    let again = subscribe_again_change(&new);
     let webhook = new_webhook(new, ports.clock.now());
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
-    if let Some(existing) = find_identical(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
+    if let Some(existing) = find_identical(writer, ports, tenant_no, &webhook)? {
         let found = existing.1.clone();
-        if !found.needs_enable() {
-            return Ok(SubscribeOutcome::Existing(found));
-        }
-        let enabled = change_stored_webhook(writer, ports, existing, &WebhookChange::Enable)?;
-        return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
-            one
-        } else {
-            found
-        }));
+        let changed = change_stored_webhook(writer, ports, existing, &again)?;
+        return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
     }
     let own: i64 = writer
         .prepare_cached(&format!(
@@ -274,12 +315,25 @@ impl Webhooks for SqliteStore {
     }
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+        let webhook = new_webhook(body.clone(), Ticks(0));
         self.read_fresh_snapshot(|reader| {
             let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
                 return Ok(None);
             };
-            Ok(find_identical(reader, self.ports(), tenant_no, &fingerprint)?.map(|(_, webhook)| webhook))
+            Ok(find_identical(reader, self.ports(), tenant_no, &webhook)?.map(|(_, webhook)| webhook))
+        })
+    }
+
+    async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let webhook = new_webhook(body.clone(), Ticks(0));
+        self.read_fresh_snapshot(|reader| {
+            let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
+                return Ok(None);
+            };
+            match find_identical(reader, self.ports(), tenant_no, &webhook)? {
+                Some((_, found)) => Ok(Some(found)),
+                None => find_by_original_url(reader, self.ports(), tenant_no, &webhook),
+            }
         })
     }
 

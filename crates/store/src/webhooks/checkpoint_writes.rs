@@ -146,11 +146,16 @@ fn apply_handshake_step(state: &mut DeliveryState, step: HandshakeStep) -> bool 
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
             handshake.accepted = true;
             handshake.retry = None;
+            handshake.asked_at = None;
             state.initial_cursor.get_or_insert(*state.cursor.get_or_insert(head));
             true
         }
-        HandshakeStep::Failed { number, retry } if handshake.number == number && !handshake.accepted => {
+        HandshakeStep::Failed { number, retry, answered }
+            if handshake.number == number && !handshake.accepted =>
+        {
             handshake.retry = Some(retry);
+            // A later request is still to be answered.
+            handshake.asked_at = handshake.asked_at.filter(|asked| Some(*asked) > answered);
             false
         }
         _ => false,

@@ -152,14 +152,9 @@ impl WebhookCheckpoint {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeStep {
     /// `head` is the log's head before the accepted request was sent: the webhook's first cursor.
-    Accepted {
-        number: u32,
-        head: u64,
-    },
-    Failed {
-        number: u32,
-        retry: RetryState,
-    },
+    Accepted { number: u32, head: u64 },
+    /// `answered`: the attempt was made because its owner had asked for one at this time, or has made that one superfluous.
+    Failed { number: u32, retry: RetryState, answered: Option<Ticks> },
 }
 
 /// The result of a checkpoint.

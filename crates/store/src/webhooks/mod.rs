@@ -11,6 +11,7 @@ mod pack;
 mod sealed_webhook;
 
 use async_trait::async_trait;
+use domain::receiver_url::ReceiverUrl;
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
@@ -19,7 +20,7 @@ pub(crate) use checkpoint_writes::{
     CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
 };
 pub(crate) use db_codes::{EVENT, from_nanos, nanos};
-pub(crate) use decide::{apply_change, new_webhook};
+pub(crate) use decide::{apply_change, new_webhook, subscribe_again_change, subscribe_again_changes_nothing};
 pub use deliveries::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, EventGap, HandshakeStep, Lane,
     LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
@@ -64,6 +65,8 @@ pub struct Webhook {
     pub name: String,
     pub description: String,
     pub url: String,
+    /// The URL of the subscription request; `url` differs from it after a change.
+    pub original_url: String,
     pub secret: Secret,
     /// The previous secret, while requests are signed with both.
     pub previous_secret: Option<PreviousSecret>,
@@ -102,6 +105,10 @@ pub struct Handshake {
     pub at: Ticks,
     pub accepted: bool,
     pub retry: Option<RetryState>,
+    /// When the owner asked for an attempt that does not wait for the schedule; none if that attempt was made.
+    pub asked_at: Option<Ticks>,
+    /// It is sent although the owner has disabled the webhook.
+    pub while_disabled: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,41 +122,55 @@ impl Webhook {
         WebhookFlags {
             enabled: self.enabled,
             handshake_accepted: self.handshake.accepted,
+            handshake_while_disabled: self.handshake.while_disabled,
             disabled: self.disabled.is_some(),
             unsubscribed: self.unsubscribed_at.is_some(),
             deleted: self.deleted_at.is_some(),
         }
     }
 
-    /// Whether a repeated subscription must enable it.
-    pub(crate) fn needs_enable(&self) -> bool {
-        let flags = self.flags();
-        !flags.enabled || flags.disabled
-    }
-
     /// Detects identical webhooks: no two live ones share it.
     pub(crate) fn fingerprint(&self, vault: &Vault) -> [u8; 32] {
-        vault.fingerprint(WEBHOOK_BODY, &self.identity_text())
+        self.fingerprint_with(vault, &canonical(&self.url))
+    }
+
+    /// The fingerprint with the URL of the subscription request; several live webhooks may share it.
+    pub(crate) fn original_fingerprint(&self, vault: &Vault) -> [u8; 32] {
+        self.fingerprint_with(vault, &canonical(&self.original_url))
+    }
+
+    /// The fingerprints under which an identical webhook may be stored. Webhooks from before schema 12 have one of the
+    /// URL as it was written.
+    pub(crate) fn identical_fingerprints(&self, vault: &Vault) -> [[u8; 32]; 3] {
+        let with_port = ReceiverUrl::parse(&self.url, true)
+            .map_or_else(|_| self.url.clone(), |url| format!("{}{}", url.origin(), url.path_and_query()));
+        [&canonical(&self.url), &with_port, &self.url].map(|url| self.fingerprint_with(vault, url))
     }
 
     pub fn family(&self) -> Family {
         Family::of(self.resource)
     }
 
-    /// The text that identifies a webhook: no two live webhooks have the same.
-    fn identity_text(&self) -> Secret {
+    /// A keyed hash of everything that identifies a webhook.
+    fn fingerprint_with(&self, vault: &Vault, url: &str) -> [u8; 32] {
         let parts = [
             self.owner.tenant.as_str(),
             self.owner.client.as_str(),
             &self.resource.code().to_string(),
             &self.kinds.bits().to_string(),
             &self.name,
-            &self.url,
+            url,
             self.secret.reveal(),
         ];
         // Length prefixes keep the parts apart.
-        Secret::new(parts.map(|part| format!("{}:{part}", part.len())).concat())
+        let text = Secret::new(parts.map(|part| format!("{}:{part}", part.len())).concat());
+        vault.fingerprint(WEBHOOK_BODY, &text)
     }
+}
+
+/// The URL in one spelling.
+fn canonical(url: &str) -> String {
+    ReceiverUrl::parse(url, true).map_or_else(|_| url.to_owned(), |url| url.canonical())
 }
 
 /// A subscription request.
@@ -172,7 +193,7 @@ pub struct NewWebhook {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubscribeOutcome {
     Created(Webhook),
-    /// An identical webhook exists; if it was disabled, it is enabled.
+    /// An identical webhook exists; the request had the effect of `WebhookChange::SubscribeAgain` on it.
     Existing(Webhook),
     /// The owner has reached its limit of webhooks.
     LimitReached,
@@ -184,6 +205,12 @@ pub enum WebhookChange {
     /// Resumes deliveries; without an accepted handshake, a new one starts.
     Enable,
     Disable,
+    /// The same subscription request again. An outstanding handshake is due at once; a disabled webhook gets a new one;
+    /// an invoicing subscription takes over whether it is paused, and its description.
+    SubscribeAgain {
+        enabled: bool,
+        description: String,
+    },
     /// A new URL, which must accept a new handshake.
     ChangeUrl(String),
     /// A new secret; requests are also signed with the previous one until then.
@@ -207,6 +234,11 @@ pub enum WebhookChangeOutcome {
 }
 
 impl WebhookChangeOutcome {
+    /// The changed webhook, or `before` if it was not changed.
+    pub(crate) fn webhook_or(self, before: Webhook) -> Webhook {
+        if let Self::Changed(after) = self { after } else { before }
+    }
+
     /// Whether the change modified the webhook.
     pub(crate) fn is_changed_from(&self, before: &Webhook) -> bool {
         matches!(self, Self::Changed(after) if after != before)
@@ -244,6 +276,10 @@ pub trait Webhooks: Send + Sync + 'static {
 
     /// The owner's live webhook that is identical to this request.
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
+
+    /// The owner's live webhook that this request subscribed. If none is identical to it, the one that was before its
+    /// URL changed, unless there are several.
+    async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>>;
 

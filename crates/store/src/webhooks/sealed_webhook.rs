@@ -42,6 +42,7 @@ pub(crate) struct SealedSecrets {
     pub(crate) secret: Vec<u8>,
     pub(crate) previous_secret: Option<Vec<u8>>,
     pub(crate) fingerprint: [u8; 32],
+    pub(crate) original_fingerprint: [u8; 32],
 }
 
 impl SealedSecrets {
@@ -52,6 +53,7 @@ impl SealedSecrets {
             secret: seal(&webhook.secret)?,
             previous_secret: webhook.previous_secret.as_ref().map(|old| seal(&old.secret)).transpose()?,
             fingerprint: webhook.fingerprint(vault),
+            original_fingerprint: webhook.original_fingerprint(vault),
         })
     }
 }

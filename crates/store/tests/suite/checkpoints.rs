@@ -123,7 +123,7 @@ pub(crate) async fn handshake_is_accepted_once(fixture: Fixture) {
         find_webhook(store, webhook.id).await
     };
     let failing = retry(2, fixture.now());
-    let failed = step(HandshakeStep::Failed { number: 1, retry: failing }).await;
+    let failed = step(HandshakeStep::Failed { number: 1, retry: failing, answered: None }).await;
     assert_eq!((failed.handshake.retry, failed.handshake.accepted), (Some(failing), false));
     let other = step(HandshakeStep::Accepted { number: 2, head: 1 }).await;
     assert_eq!(other, failed, "the result of another handshake is ignored");
@@ -137,9 +137,10 @@ pub(crate) async fn handshake_is_accepted_once(fixture: Fixture) {
     add_lanes_and_replay(&fixture, &webhook).await;
     let lanes = load_webhook(store, webhook.id).await.lanes;
     fixture.clock.advance(Duration::from_secs(60));
-    for late in
-        [HandshakeStep::Accepted { number: 1, head: 2 }, HandshakeStep::Failed { number: 1, retry: failing }]
-    {
+    for late in [
+        HandshakeStep::Accepted { number: 1, head: 2 },
+        HandshakeStep::Failed { number: 1, retry: failing, answered: None },
+    ] {
         assert_eq!(step(late).await, accepted);
     }
     assert_eq!(load_webhook(store, webhook.id).await.lanes, lanes);

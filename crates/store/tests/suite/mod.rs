@@ -5,6 +5,7 @@ mod postgres_database;
 mod test_tenant;
 mod webhook_fixtures;
 
+mod account_links;
 mod audit;
 mod changes;
 mod checkpoints;
@@ -75,6 +76,12 @@ macro_rules! tests_on_every_store {
 mod durable;
 
 tests_on_every_store! {
+    account_links {
+        account_is_filled_in_from_its_code,
+        first_enabled_account_of_several_is_taken,
+        change_without_its_account_is_refused,
+        guid_is_found_in_any_case,
+    }
     changes {
         customers_are_disabled_never_deleted,
         journals_are_deleted_and_have_no_state,
@@ -266,6 +273,10 @@ tests_on_every_store! {
         concurrent_identical_subscriptions_create_one_webhook,
         owner_has_a_webhook_limit,
         subscribing_again_enables_a_disabled_webhook,
+        subscribing_again_asks_for_an_outstanding_handshake,
+        invoicing_handshake_is_asked_for_by_pausing_and_resuming,
+        default_port_makes_no_difference,
+        unsubscribe_finds_the_present_url_before_the_first_one,
         same_subscription_after_unsubscribe_creates_a_new_webhook,
         webhooks_are_listed_in_order_of_creation,
         webhook_is_changed_only_by_its_owner,
@@ -279,6 +290,7 @@ tests_on_every_store! {
         changed_url_needs_a_new_handshake,
         secret_rotation_has_an_overlap,
         url_change_cannot_create_a_duplicate,
+        changed_url_of_a_disabled_webhook_gets_its_handshake,
         ended_webhook_cannot_be_changed,
         audit_entry_is_written_only_with_its_change,
     }

@@ -204,7 +204,13 @@ fn json_string(text: &str) -> String {
 }
 
 /// Parses a change as the ingest API does.
-fn parse_change(area: &str, resource: &str, company: Option<&str>, id: Option<&str>, data: &str) -> Change {
+pub(crate) fn parse_change(
+    area: &str,
+    resource: &str,
+    company: Option<&str>,
+    id: Option<&str>,
+    data: &str,
+) -> Change {
     let company =
         company.map_or_else(String::new, |company| format!(r#""company":{},"#, json_string(company)));
     let id = id.map_or_else(String::new, |id| format!(r#""correlationId":{},"#, json_string(id)));
@@ -232,7 +238,9 @@ pub(crate) fn customer(company: &str, id: &str, name: &str) -> Change {
 }
 
 pub(crate) fn customer_with(company: &str, id: &str, name: &str, code: &str) -> Change {
-    let data = format!(r#"{{"tradeName":"{name}","accountCode":"{code}"}}"#);
+    let data = format!(
+        r#"{{"tradeName":"{name}","accountCode":"{code}","accountCodeCorrelationId":"account-of-{id}"}}"#
+    );
     parse_change("accounting", "customers", Some(company), Some(id), &data)
 }
 

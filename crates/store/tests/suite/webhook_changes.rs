@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::Secret;
 use domain::retry::RetryState;
+use domain::webhook::Family;
 use store::{
     AuditEntry, AuditKind, AuditQuery, Lane, ReplayKind, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome,
@@ -13,8 +14,8 @@ use super::codes::context;
 use super::fixture::Fixture;
 use super::test_tenant::{company, customer};
 use super::webhook_fixtures::{
-    active_webhook, add_lanes_and_replay, create_webhook, find_webhook, lane, load_webhook, new_checkpoint,
-    new_webhook, write_checkpoint,
+    accept_handshake, active_webhook, add_lanes_and_replay, create_webhook, find_webhook, lane, load_webhook,
+    new_checkpoint, new_webhook, write_checkpoint,
 };
 
 async fn change(fixture: &Fixture, webhook: &Webhook, change: WebhookChange) -> Webhook {
@@ -118,6 +119,28 @@ pub(crate) async fn changed_url_needs_a_new_handshake(fixture: Fixture) {
     assert_eq!(stored.lanes, renewed(&fixture, [lane(-7, 2, now), lane(5, 3, now)]));
     // The old subscription no longer matches it.
     assert_eq!(fixture.store.find_identical_webhook(&new_webhook(&fixture, &tenant, "a")).await, Ok(None));
+}
+
+/// It stays disabled until its owner enables it.
+pub(crate) async fn changed_url_of_a_disabled_webhook_gets_its_handshake(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    change(&fixture, &webhook, WebhookChange::Disable).await;
+    let moved = change(&fixture, &webhook, WebhookChange::ChangeUrl("https://b.example/".into())).await;
+    let flags = moved.flags();
+    assert!(flags.needs_handshake(Family::Accounting) && !flags.enabled, "{flags:?}");
+    assert_eq!((moved.handshake.number, moved.handshake.accepted), (2, false));
+    accept_handshake(&fixture.store, &moved, 0).await;
+    let accepted = find_webhook(&fixture.store, webhook.id).await;
+    assert!(accepted.handshake.accepted && !accepted.flags().is_active());
+    tenant.accept([company("c1")]).await;
+    let enabled = change(&fixture, &webhook, WebhookChange::Enable).await;
+    assert!(enabled.flags().is_active(), "no further handshake is needed");
+    assert_eq!((enabled.handshake.number, enabled.cursor), (2, Some(1)));
+    // Disabling it while a handshake is outstanding ends that.
+    change(&fixture, &webhook, WebhookChange::ChangeUrl("https://c.example/".into())).await;
+    let disabled = change(&fixture, &webhook, WebhookChange::Disable).await;
+    assert!(!disabled.flags().needs_handshake(Family::Accounting));
 }
 
 pub(crate) async fn secret_rotation_has_an_overlap(fixture: Fixture) {

@@ -7,13 +7,15 @@ use domain::event::EventKind;
 use domain::webhook::Family;
 use domain::{ClientId, Guid, Resource, Secret};
 use store::{
-    NewWebhook, StoreError, SubscribeOutcome, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner,
-    WebhookQuery,
+    HandshakeStep, NewWebhook, StoreError, SubscribeOutcome, Webhook, WebhookChange, WebhookChangeOutcome,
+    WebhookOwner, WebhookQuery,
 };
 
 use super::fixture::{Fixture, concurrently, new_tenant};
+use super::test_tenant::company;
 use super::webhook_fixtures::{
-    MAX, active_webhook, create_webhook, find_webhook, new_checkpoint, new_webhook, owner, write_checkpoint,
+    MAX, accept_handshake, active_webhook, create_webhook, find_webhook, new_checkpoint, new_webhook, owner,
+    retry, write_checkpoint,
 };
 
 fn invoicing() -> Resource {
@@ -57,18 +59,151 @@ pub(crate) async fn nul_in_a_subscription_is_replaced(fixture: Fixture) {
     let odd = NewWebhook { secret: Secret::new("s\0"), ..new_webhook(&fixture, &tenant, "a\0b") };
     let webhook = create_webhook(&fixture.store, odd.clone()).await;
     assert_eq!((webhook.name.as_str(), webhook.secret.reveal()), ("a\u{fffd}b", "s\0"));
-    assert_eq!(subscribe_again(&fixture, &odd).await, webhook);
     assert_eq!(find_webhook(&fixture.store, webhook.id).await, webhook);
+    assert_eq!(subscribe_again(&fixture, &odd).await.id, webhook.id);
+}
+
+fn with_url(body: NewWebhook, url: &str) -> NewWebhook {
+    NewWebhook { url: url.into(), ..body }
+}
+
+pub(crate) async fn default_port_makes_no_difference(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    for (resource, name) in [(Resource::customers(), "a"), (invoicing(), "b")] {
+        let fresh =
+            |url: &str| with_url(NewWebhook { resource, ..new_webhook(&fixture, &tenant, name) }, url);
+        let webhook = create_webhook(store, fresh("https://h.example:443/x?Y")).await;
+        assert_eq!(webhook.url, "https://h.example:443/x?Y", "it is stored as it was written");
+        for same in ["https://h.example/x?Y", "https://h.example:443/x?Y", "HTTPS://H.example/x?Y"] {
+            assert_eq!(subscribe_again(&fixture, &fresh(same)).await.id, webhook.id, "{same}");
+            let found = store.find_subscribed_webhook(&fresh(same)).await.unwrap();
+            assert_eq!(found.map(|found| found.id), Some(webhook.id), "{same}");
+        }
+        for other in ["https://h.example/X?Y", "https://h.example/x?y", "https://h.example/x/?Y"] {
+            assert_eq!(store.find_identical_webhook(&fresh(other)).await, Ok(None), "{other}");
+        }
+    }
+}
+
+/// The handshake is due at once, but its window does not start again.
+pub(crate) async fn subscribing_again_asks_for_an_outstanding_handshake(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let request = new_webhook(&fixture, &tenant, "a");
+    let webhook = create_webhook(store, request.clone()).await;
+    let fail = async |answered| {
+        let stored = find_webhook(store, webhook.id).await;
+        let mut failed = new_checkpoint(store, &stored).await;
+        let retry = retry(3, webhook.created_at);
+        failed.handshake = Some(HandshakeStep::Failed { number: 1, retry, answered });
+        write_checkpoint(store, failed).await;
+        find_webhook(store, webhook.id).await
+    };
+    let failing = fail(None).await;
+    let changes = store.changed_webhooks(0).await.unwrap().last_change;
+    let asked_at = fixture.clock.advance(Duration::from_secs(60));
+    let asked = subscribe_again(&fixture, &request).await;
+    let handshake = store::Handshake { asked_at: Some(asked_at), ..failing.handshake };
+    assert_eq!(asked, Webhook { handshake, ..failing.clone() }, "nothing else changes");
+    assert_eq!(find_webhook(store, webhook.id).await, asked);
+    let notified = store.changed_webhooks(0).await.unwrap().last_change;
+    assert!(notified > changes, "the engine is notified");
+
+    fixture.clock.advance(Duration::from_millis(4999));
+    assert_eq!(subscribe_again(&fixture, &request).await, asked, "the first request stands for this one");
+    assert_eq!(store.changed_webhooks(0).await.unwrap().last_change, notified);
+    let later = fixture.clock.advance(Duration::from_millis(1));
+    assert_eq!(subscribe_again(&fixture, &request).await.handshake.asked_at, Some(later));
+    assert_eq!(fail(Some(asked_at)).await.handshake.asked_at, Some(later), "a later request still stands");
+    assert_eq!(fail(Some(later)).await.handshake.asked_at, None);
+
+    accept_handshake(store, &webhook, 0).await;
+    fixture.clock.advance(Duration::from_secs(60));
+    let active = find_webhook(store, webhook.id).await;
+    assert_eq!(subscribe_again(&fixture, &request).await, active, "an active webhook needs none");
+}
+
+pub(crate) async fn invoicing_handshake_is_asked_for_by_pausing_and_resuming(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let request = NewWebhook { resource: invoicing(), ..new_webhook(&fixture, &tenant, "a") };
+    let webhook = create_webhook(store, request.clone()).await;
+    for (change, enabled) in [
+        (WebhookChange::Enable, true),
+        (WebhookChange::Disable, false),
+        (WebhookChange::Disable, false),
+        (WebhookChange::Enable, true),
+    ] {
+        let now = fixture.clock.advance(Duration::from_secs(60));
+        store.change_webhook(webhook.id, None, change.clone()).await.unwrap();
+        let stored = find_webhook(store, webhook.id).await;
+        let handshake = stored.handshake;
+        assert_eq!((stored.enabled, handshake.asked_at), (enabled, Some(now)), "{change:?}");
+        assert_eq!((handshake.number, handshake.at), (1, webhook.created_at), "{change:?}: the same one");
+    }
+    let now = fixture.clock.advance(Duration::from_secs(60));
+    let paused = NewWebhook { enabled: false, description: "nueva".into(), ..request.clone() };
+    let again = subscribe_again(&fixture, &paused).await;
+    assert_eq!((again.enabled, again.handshake.asked_at), (false, Some(now)));
+    assert_eq!((again.description.as_str(), again.handshake.number), ("nueva", 1));
+    assert_eq!(find_webhook(store, webhook.id).await, again);
+
+    accept_handshake(store, &again, 0).await;
+    let resumed = subscribe_again(&fixture, &request).await;
+    assert!(resumed.flags().is_active(), "a paused one resumes without a handshake");
+    let mut gives_up = new_checkpoint(store, &resumed).await;
+    gives_up.disabled = Some("24 h".into());
+    write_checkpoint(store, gives_up).await;
+    let paused = subscribe_again(&fixture, &paused).await;
+    assert_eq!((paused.enabled, paused.disabled.clone(), paused.handshake.number), (false, None, 2));
+}
+
+pub(crate) async fn unsubscribe_finds_the_present_url_before_the_first_one(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let at = |url: &str| with_url(new_webhook(&fixture, &tenant, "a"), url);
+    let [a, b, c, d] = ["https://h/a", "https://h/b", "https://h/c", "https://h/d"];
+    let found =
+        async |url: &str| store.find_subscribed_webhook(&at(url)).await.unwrap().map(|webhook| webhook.id);
+    let move_to = async |webhook: &Webhook, url: &str| {
+        store.change_webhook(webhook.id, None, WebhookChange::ChangeUrl(url.into())).await.unwrap();
+    };
+    let first = create_webhook(store, at(a)).await;
+    move_to(&first, b).await;
+    assert_eq!([found(a).await, found(b).await], [Some(first.id); 2], "the first url names it too");
+    assert_eq!(found("https://h:443/a").await, Some(first.id));
+    let second = create_webhook(store, at(a)).await;
+    assert_eq!([found(a).await, found(b).await], [Some(second.id), Some(first.id)], "the present url wins");
+    move_to(&second, c).await;
+    assert_eq!(found(a).await, None, "it names two");
+    assert_eq!([found(b).await, found(c).await], [Some(first.id), Some(second.id)]);
+    move_to(&first, d).await;
+    assert_eq!(
+        [found(b).await, found(d).await],
+        [None, Some(first.id)],
+        "only the first and the present url"
+    );
+
+    let rotate =
+        WebhookChange::RotateSecret { secret: Secret::new("new"), previous_valid_until: fixture.now() };
+    store.change_webhook(second.id, None, rotate).await.unwrap();
+    assert_eq!(found(a).await, Some(first.id), "the other one has another secret now");
+    let present = NewWebhook { secret: Secret::new("new"), ..at(a) };
+    let by_secret = store.find_subscribed_webhook(&present).await.unwrap();
+    assert_eq!(by_secret.map(|webhook| webhook.id), Some(second.id));
+    store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    assert_eq!(found(a).await, None, "an ended webhook is not named");
+    let nobody = WebhookOwner { tenant: domain::TenantId::new("nobody"), ..owner(&tenant) };
+    assert_eq!(store.find_subscribed_webhook(&NewWebhook { owner: nobody, ..at(a) }).await, Ok(None));
 }
 
 pub(crate) async fn identical_subscription_is_the_same_webhook(fixture: Fixture) {
     let (tenant, other) = (fixture.add_tenant().await, fixture.add_tenant().await);
     let first = new_webhook(&fixture, &tenant, "a");
     let webhook = create_webhook(&fixture.store, first.clone()).await;
-    assert_eq!(subscribe_again(&fixture, &first).await, webhook);
+    assert_eq!(subscribe_again(&fixture, &first).await.id, webhook.id);
     let described = NewWebhook { description: "otra".into(), host_mismatch: "d".into(), ..first.clone() };
-    assert_eq!(subscribe_again(&fixture, &described).await, webhook, "the description does not matter");
-    assert_eq!(fixture.store.find_identical_webhook(&first).await, Ok(Some(webhook.clone())));
+    let again = subscribe_again(&fixture, &described).await;
+    assert_eq!((again.id, again.revision, again.description.as_str()), (webhook.id, 1, "otra"));
+    assert_eq!(again.host_mismatch, webhook.host_mismatch);
+    assert_eq!(fixture.store.find_identical_webhook(&first).await, Ok(Some(again)));
 
     let fresh = || new_webhook(&fixture, &tenant, "a");
     let client = WebhookOwner { client: ClientId::new("other"), ..owner(&tenant) };
@@ -120,10 +255,10 @@ pub(crate) async fn owner_has_a_webhook_limit(fixture: Fixture) {
     // Webhooks of both families count.
     create_webhook(store, NewWebhook { resource: invoicing(), ..new_webhook(&fixture, &tenant, "b") }).await;
     assert_eq!(subscribe("c").await, SubscribeOutcome::LimitReached);
-    assert_eq!(
-        subscribe("a").await,
-        SubscribeOutcome::Existing(first.clone()),
-        "an existing webhook is found at the limit"
+    let again = subscribe("a").await;
+    assert!(
+        matches!(&again, SubscribeOutcome::Existing(found) if found.id == first.id),
+        "an existing webhook is found at the limit: {again:?}"
     );
     let other = WebhookOwner { client: ClientId::new("other"), ..owner(&tenant) };
     create_webhook(store, NewWebhook { owner: other, ..new_webhook(&fixture, &tenant, "c") }).await;
@@ -141,25 +276,37 @@ pub(crate) async fn owner_has_a_webhook_limit(fixture: Fixture) {
     assert_eq!(answers.iter().filter(|webhook| **webhook == SubscribeOutcome::LimitReached).count(), 7);
 }
 
+/// A disabled webhook is active again once its receiver has accepted a new handshake.
 pub(crate) async fn subscribing_again_enables_a_disabled_webhook(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let request = new_webhook(&fixture, &tenant, "a");
-    let awaiting = create_webhook(store, request.clone()).await;
-    assert_eq!(subscribe_again(&fixture, &request).await, awaiting, "no second handshake starts");
-    store.change_webhook(awaiting.id, None, WebhookChange::Disable).await.unwrap();
+    let active = active_webhook(&fixture, &tenant, "a").await;
+    assert_eq!(subscribe_again(&fixture, &request).await, active);
+    store.change_webhook(active.id, None, WebhookChange::Disable).await.unwrap();
+    tenant.accept([company("c1")]).await;
+    let now = fixture.clock.advance(Duration::from_secs(60));
     let enabled = subscribe_again(&fixture, &request).await;
-    assert!(enabled.enabled && enabled.handshake.number == 2 && enabled.revision == 3);
-    assert_eq!(find_webhook(store, awaiting.id).await, enabled);
+    assert!(enabled.enabled && !enabled.flags().is_active());
+    assert_eq!((enabled.handshake.number, enabled.handshake.at, enabled.revision), (2, now, 3));
+    assert_eq!(
+        (enabled.cursor, enabled.initial_cursor),
+        (Some(1), Some(0)),
+        "it resumes with the next event"
+    );
+    assert_eq!(find_webhook(store, active.id).await, enabled);
+    accept_handshake(store, &enabled, 1).await;
+    let enabled = find_webhook(store, active.id).await;
+    assert!(enabled.flags().is_active());
 
     let mut gives_up = new_checkpoint(store, &enabled).await;
     gives_up.disabled = Some("nobody answered\0".into());
     write_checkpoint(store, gives_up).await;
-    let disabled = find_webhook(store, awaiting.id).await.disabled.unwrap();
+    let disabled = find_webhook(store, active.id).await.disabled.unwrap();
     assert_eq!((disabled.at, disabled.reason.as_str()), (fixture.now(), "nobody answered\u{fffd}"));
+    tenant.accept([company("c2")]).await;
     let enabled = subscribe_again(&fixture, &request).await;
-    assert_eq!((enabled.disabled, enabled.handshake.number), (None, 3));
-    let active = active_webhook(&fixture, &tenant, "b").await;
-    assert_eq!(subscribe_again(&fixture, &new_webhook(&fixture, &tenant, "b")).await, active);
+    assert_eq!((enabled.disabled, enabled.handshake.number, enabled.cursor), (None, 3, Some(1)));
+    assert!(!enabled.handshake.accepted);
 }
 
 pub(crate) async fn same_subscription_after_unsubscribe_creates_a_new_webhook(fixture: Fixture) {

@@ -92,6 +92,11 @@ impl Target {
         Family::of(self.envelope_context.resource)
     }
 
+    /// The receiver's host, with its port unless that is the default one.
+    pub(crate) fn host(&self) -> Box<str> {
+        self.prepared().url.as_ref().map_or_else(|_| self.url.as_str().into(), |url| url.authority().into())
+    }
+
     fn prepared(&self) -> Arc<PreparedTarget> {
         self.prepared.lock().get_or_insert_with(|| Arc::new(self.prepare())).clone()
     }

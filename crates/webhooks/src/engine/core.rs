@@ -54,6 +54,8 @@ pub struct Core {
     pub(super) in_flight: StableMap<u64, InFlight>,
     /// Attempts in flight to webhooks whose last attempt timed out.
     pub(super) slow_in_flight: usize,
+    /// When each receiver host last got a handshake attempt that an owner had asked for.
+    pub(super) asked_hosts: StableMap<Box<str>, Ticks>,
     next_attempt_id: u64,
     pub(super) next_epoch: u64,
     /// Webhooks that may have something to start.
@@ -92,6 +94,7 @@ impl Core {
             disabled_clients: StableSet::default(),
             in_flight: StableMap::default(),
             slow_in_flight: 0,
+            asked_hosts: StableMap::default(),
             next_attempt_id: 0,
             next_epoch: 0,
             ready: VecDeque::new(),
@@ -138,16 +141,18 @@ impl Core {
         if expected.since(now.wall) > CLOCK_TOLERANCE {
             let latest = self.latest_due();
             for state in self.webhooks.values_mut() {
-                state.clamp_due(latest);
+                state.clamp_due(now.wall, latest);
             }
+            self.asked_hosts.clear();
             self.wake_all();
         }
     }
 
-    /// The latest time that the schedule can give a retry now, jitter included.
+    /// The latest time that the schedule can give a retry now: a tenth of the pause for the jitter, and another where the
+    /// attempt is made at the end of the window.
     pub(super) fn latest_due(&self) -> Ticks {
         let longest = self.settings.schedule.pauses.iter().max().copied().unwrap_or_default();
-        self.now.wall + longest + longest / 10
+        self.now.wall + longest + longest / 5
     }
 
     /// Starts what is due at `now` and returns the commands to execute.
@@ -299,8 +304,9 @@ impl Core {
 
     /// Notes when the webhook next has something to start without a new input.
     fn set_due(&mut self, webhook: WebhookId) {
+        let host_asked_at = self.host_asked_at(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let next = state.next_due(self.now.wall);
+        let next = state.next_due(self.now.wall, host_asked_at);
         if state.due != next {
             if let Some(at) = state.due {
                 self.due.remove(&(at, webhook));

@@ -38,11 +38,12 @@ impl WebhookState {
         if self.is_slow || self.is_breaker_open { 1 } else { slots_max }
     }
 
-    /// When the webhook's next handshake or lane is due, if later than now.
-    pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
+    /// When the webhook's next handshake or lane is due, if later than now. `host_asked_at` as in
+    /// [`super::webhook_state::HandshakeState::due_at`].
+    pub(super) fn next_due(&self, now: Ticks, host_asked_at: Option<Ticks>) -> Option<Ticks> {
         let needs_handshake =
             self.needs_handshake() && !self.handshake.is_in_flight && !self.handshake.is_accepted;
-        let handshake = needs_handshake.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
+        let handshake = needs_handshake.then(|| self.handshake.due_at(now, host_asked_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot; the attempt that frees it wakes the webhook.
         [handshake, lane].into_iter().flatten().filter(|at| *at > now).min()

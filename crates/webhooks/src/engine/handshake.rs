@@ -1,7 +1,8 @@
 //! The handshake: a receiver gets no events before it has accepted.
 
-use domain::WebhookId;
 use domain::retry::RetryDecision;
+use domain::webhook::HANDSHAKE_REQUEST_PAUSE;
+use domain::{Ticks, WebhookId};
 use store::{AttemptPurpose, AttemptTiming, HandshakeStep};
 
 use super::Command;
@@ -11,15 +12,34 @@ use super::core::Core;
 use super::delivery::{AttemptSource, attempt_record};
 use super::failures::postponed;
 
+/// Past this many hosts, those whose pause is over are forgotten.
+const ASKED_HOSTS_MAX: usize = 1000;
+
 impl Core {
+    /// When the webhook's receiver host last got an attempt that an owner had asked for; only looked up where that matters.
+    pub(super) fn host_asked_at(&self, webhook: WebhookId) -> Option<Ticks> {
+        let state = self.webhooks.get(&webhook)?;
+        state.handshake.unanswered()?;
+        let host = state.target.host();
+        self.asked_hosts.get(&*host).copied()
+    }
+
+    fn note_asked_host(&mut self, host: Box<str>) {
+        let now = self.now.wall;
+        if self.asked_hosts.len() >= ASKED_HOSTS_MAX {
+            self.asked_hosts.retain(|_, at| now.since(*at) < HANDSHAKE_REQUEST_PAUSE);
+        }
+        self.asked_hosts.insert(host, now);
+    }
+
     /// Reads the log's head; the request follows when it is known, because an accepted handshake starts the webhook
     /// there. Returns false: the webhook has nothing else to start meanwhile.
     pub(super) fn start_handshake(&mut self, webhook: WebhookId) -> bool {
         let now = self.now.wall;
+        let host_asked_at = self.host_asked_at(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
         let handshake = &mut state.handshake;
-        let is_due = handshake.retry.is_none_or(|retry| retry.next_at <= now);
-        if handshake.is_in_flight || handshake.is_accepted || !is_due {
+        if handshake.is_in_flight || handshake.is_accepted || handshake.due_at(now, host_asked_at) > now {
             return false;
         }
         handshake.is_in_flight = true;
@@ -29,16 +49,21 @@ impl Core {
     }
 
     pub(super) fn head_read(&mut self, webhook: WebhookId, number: u32, head: Option<u64>) {
-        let can_start = self.can_start();
+        let (can_start, now) = (self.can_start(), self.now.wall);
+        // Another webhook's attempt may have taken the host's turn meanwhile.
+        let host_asked_at = self.host_asked_at(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         if state.handshake.number != number || !state.handshake.is_in_flight {
             return;
         }
-        let needs_handshake = state.needs_handshake();
-        if let Some(head) = head.filter(|_| needs_handshake && can_start) {
-            state.handshake.head = head;
+        let may_send =
+            can_start && state.needs_handshake() && state.handshake.due_at(now, host_asked_at) <= now;
+        if let Some(head) = head.filter(|_| may_send) {
+            let is_early = state.handshake.start(head, now);
             let kind = AttemptKind::Handshake { number, at: state.handshake.at };
+            let host = is_early.then(|| state.target.host());
             self.send(webhook, AttemptSource::Handshake(number), kind);
+            host.into_iter().for_each(|host| self.note_asked_host(host));
             return;
         }
         state.handshake.is_in_flight = false;
@@ -72,17 +97,25 @@ impl Core {
             self.checkpoints.write_soon();
             return;
         }
+        let answered = state.handshake.answered_at;
         if outcome.is_internal {
             let retry = postponed(before, now);
             state.handshake.retry = Some(retry);
-            state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
+            state.pending().handshake = Some(HandshakeStep::Failed { number, retry, answered });
             return;
         }
         let before = before.filter(|retry| retry.attempts > 0);
-        match self.settings.schedule.after_failure(before, now, outcome.retry_after, self.random.next()) {
+        let (schedule, jitter) = (&self.settings.schedule, self.random.next());
+        let started_at = state.handshake.started_at;
+        let early = before.filter(|retry| started_at.is_some_and(|started| started < retry.next_at));
+        let decision = match early {
+            Some(before) => schedule.after_early_failure(before, now, outcome.retry_after, jitter),
+            None => schedule.after_failure(before, now, outcome.retry_after, jitter),
+        };
+        match decision {
             RetryDecision::Retry(retry) => {
                 state.handshake.retry = Some(retry);
-                state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
+                state.pending().handshake = Some(HandshakeStep::Failed { number, retry, answered });
                 state.warn(before, now, self.settings.schedule.window, &outcome.reason);
             }
             RetryDecision::GiveUp => {

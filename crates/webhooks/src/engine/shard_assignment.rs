@@ -97,10 +97,13 @@ impl Core {
         if let Some(state) = self.webhooks.get_mut(&webhook).filter(is_same) {
             state.update(loaded);
         } else {
+            let earlier = self.webhooks.get(&webhook).filter(|state| state.fence == fence);
+            let handshake = earlier.map(|state| state.handshake);
             self.remove_webhook(webhook);
             self.next_epoch += 1;
             let mut state = WebhookState::new(loaded, fence, self.next_epoch);
-            state.clamp_due(self.latest_due());
+            handshake.iter().for_each(|earlier| state.handshake.continue_from(earlier));
+            state.clamp_due(self.now.wall, self.latest_due());
             state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
                 || self.disabled_clients.contains(&state.client);
             self.tails.entry(state.tail_key.clone()).or_default().webhooks.insert(webhook);

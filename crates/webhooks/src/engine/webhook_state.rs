@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use domain::retry::RetryState;
-use domain::webhook::{EventKinds, Family, WebhookFlags};
+use domain::webhook::{EventKinds, Family, HANDSHAKE_REQUEST_PAUSE, WebhookFlags};
 use domain::{ClientId, Ticks};
 use store::{
     AttemptRecord, AuditEntry, EventGap, HandshakeStep, LoadedWebhook, ReplayStep, SuccessfulDelivery,
@@ -71,6 +71,12 @@ pub(crate) struct HandshakeState {
     pub(crate) number: u32,
     pub(crate) at: Ticks,
     pub(crate) retry: Option<RetryState>,
+    /// When the owner last asked for an attempt that does not wait for the schedule.
+    pub(crate) asked_at: Option<Ticks>,
+    /// The last request that an attempt of this node has answered.
+    pub(crate) answered_at: Option<Ticks>,
+    /// When this node last started an attempt.
+    pub(crate) started_at: Option<Ticks>,
     pub(crate) is_in_flight: bool,
     /// Accepted by the receiver, perhaps not yet checkpointed.
     pub(crate) is_accepted: bool,
@@ -137,6 +143,7 @@ impl WebhookState {
         // Only the owner enables a disabled webhook, and that makes a new revision.
         self.flags.disabled |= before.disabled;
         let handshake = HandshakeState::new(&webhook);
+        self.handshake.asked_at = handshake.asked_at;
         if handshake.number != self.handshake.number {
             self.handshake = handshake;
             self.pending().handshake = None;
@@ -152,11 +159,12 @@ impl WebhookState {
     }
 
     /// Moves due times back to `latest`, the latest that the schedule can give: a wall clock that was ahead set them.
-    pub(crate) fn clamp_due(&mut self, latest: Ticks) {
+    pub(crate) fn clamp_due(&mut self, now: Ticks, latest: Ticks) {
         self.lanes.clamp_due(latest);
         if let Some(retry) = &mut self.handshake.retry {
             retry.next_at = retry.next_at.min(latest);
         }
+        self.handshake.started_at = self.handshake.started_at.map(|at| at.min(now));
     }
 
     /// The accepted handshake is checkpointed: events flow from `head` on, or from the cursor that the webhook already has.
@@ -274,9 +282,45 @@ impl HandshakeState {
             number: webhook.handshake.number,
             at: webhook.handshake.at,
             retry: webhook.handshake.retry,
+            asked_at: webhook.handshake.asked_at,
+            answered_at: None,
+            started_at: None,
             is_in_flight: false,
             is_accepted: webhook.handshake.accepted,
             head: 0,
         }
+    }
+
+    /// Takes over what an earlier state of the webhook knows about the same handshake: its attempt in flight still counts,
+    /// and none starts beside it.
+    pub(crate) fn continue_from(&mut self, earlier: &Self) {
+        if self.number == earlier.number && !self.is_accepted {
+            let Self { answered_at, started_at, is_in_flight, head, .. } = *earlier;
+            *self = Self { answered_at, started_at, is_in_flight, head, ..*self };
+        }
+    }
+
+    /// An attempt starts, which answers what the owner asked. Returns whether it is before its time.
+    pub(crate) fn start(&mut self, head: u64, now: Ticks) -> bool {
+        self.head = head;
+        self.started_at = Some(now);
+        self.answered_at = self.answered_at.max(self.asked_at);
+        self.retry.is_some_and(|retry| retry.next_at > now)
+    }
+
+    /// The owner's request that no attempt has answered yet.
+    pub(crate) fn unanswered(&self) -> Option<Ticks> {
+        self.asked_at.filter(|asked| Some(*asked) > self.answered_at)
+    }
+
+    /// When the next attempt is due: on the schedule, or at once if the owner has asked, but not soon after another one.
+    /// `host_asked_at`: when the receiver's host last got an attempt that was asked for.
+    pub(crate) fn due_at(&self, now: Ticks, host_asked_at: Option<Ticks>) -> Ticks {
+        let Some(retry) = self.retry else { return now };
+        let Some(asked) = self.unanswered() else { return retry.next_at };
+        let last = self.started_at.max(host_asked_at);
+        // Another node's clock may be ahead.
+        let asked = asked.min(now);
+        retry.next_at.min(last.map_or(asked, |last| asked.max(last + HANDSHAKE_REQUEST_PAUSE)))
     }
 }

@@ -34,6 +34,7 @@ mod tests {
     const ACTIVE: WebhookFlags = WebhookFlags {
         enabled: true,
         handshake_accepted: true,
+        handshake_while_disabled: false,
         disabled: false,
         unsubscribed: false,
         deleted: false,

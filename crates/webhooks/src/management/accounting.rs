@@ -52,7 +52,7 @@ impl Management {
     ) -> HandlerResult {
         let members = JsonBody::read(body).await?;
         let (body, _) = self.parse_subscription(resource, request, members)?;
-        let found = self.ports.store.find_identical_webhook(&body).await;
+        let found = self.ports.store.find_subscribed_webhook(&body).await;
         let webhook =
             found.map_err(|error| errors::store_error(&error))?.ok_or_else(errors::subscription_not_found)?;
         let webhook = self.change_webhook(request, &webhook, WebhookChange::Unsubscribe).await?;

@@ -77,6 +77,15 @@ impl JsonBody {
         Some(self.members.swap_remove(index).1)
     }
 
+    /// Takes the only remaining member that begins with `prefix` for `name`, where that one is absent and this one is a
+    /// text. To be called when all members with other names are read.
+    pub(super) fn rename_similar(&mut self, name: &'static str, prefix: &str) {
+        let mut similar = self.members.iter_mut().filter(|(member, _)| member.starts_with(prefix));
+        if let (Some((member, Value::String(_))), None) = (similar.next(), similar.next()) {
+            name.clone_into(member);
+        }
+    }
+
     fn missing(&mut self, name: &'static str) {
         let others = self.members.iter().map(|(member, _)| member.as_str());
         let hint = nearest(name, others).map(|near| format!("; there is \"{near}\"")).unwrap_or_default();

@@ -31,17 +31,8 @@ impl Management {
     }
 
     async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
-        let webhooks = &self.ports.store;
-        if !new.enabled {
-            // Subscribing again would enable the webhook; a request for a paused one must not.
-            let found =
-                webhooks.find_identical_webhook(&new).await.map_err(|error| errors::store_error(&error))?;
-            if let Some(webhook) = found {
-                return self.change_webhook(request, &webhook, WebhookChange::Disable).await;
-            }
-        }
         let entry = host_mismatch_entry(request, &new);
-        let subscribed = webhooks.subscribe_audited(new, self.settings.webhooks_max, entry).await;
+        let subscribed = self.ports.store.subscribe_audited(new, self.settings.webhooks_max, entry).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
             SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
@@ -77,6 +68,8 @@ impl Management {
         let secret = members.secret();
         let is_paused = members.flag_or_none("isPaused").unwrap_or_default();
         let name = members.text_or_none("applicationName", NAME_CHARS_MAX).unwrap_or_default();
+        // The contract's sample spells this member differently from its table.
+        members.rename_similar("description", "desc");
         let description = members.text_or_none("description", DESCRIPTION_CHARS_MAX).unwrap_or_default();
         let read = uri.zip(entity).zip(action.zip(secret));
         let ((uri, resource), (action, secret)) = members.finish(read)?;

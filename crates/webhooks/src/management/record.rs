@@ -77,7 +77,7 @@ pub(super) struct InvoicingRecord<'a> {
     is_paused: bool,
     application_name: &'a str,
     description: &'a str,
-    /// `Pending` until the echo, then `Effective`; `Paused`, `Disabled`.
+    /// `Pending` until the echo, then `Effective`; `Paused`, `Disabled`; `Deleted` in the response to DELETE.
     #[schema(value_type = String)]
     status: &'static str,
     /// Why the receiver's host may not be the subscriber's; absent where it matches.

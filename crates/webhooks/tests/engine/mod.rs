@@ -1,5 +1,7 @@
 //! The engine's tasks with a real runtime: a panic never leaves a slot or a lease taken, and a stop ends every task.
 
+mod handshake;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;

@@ -184,6 +184,46 @@ async fn same_body_again_returns_the_same_webhook() {
 }
 
 #[tokio::test]
+async fn subscribing_again_makes_the_handshake_due_and_a_disabled_webhook_gets_a_new_one() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.subscribe_to_customers().await;
+    let handshake = async || fixture.stored_webhook(&id).await.handshake;
+    fixture.advance(60);
+    let with_port = subscription_with("url", json!("https://receiver.example:443/hook"));
+    let again = fixture.customers(Operation::Subscribe).body(&with_port).send().await;
+    assert_eq!(again.assert_done(3), id);
+    assert_eq!((handshake().await.number, handshake().await.asked_at), (1, Some(fixture.now())));
+    assert_eq!(fixture.notified.0.lock().len(), 2, "the engine learns of it before the response");
+
+    fixture.accept_handshake(&id).await;
+    let disable = json!({"enable": false});
+    fixture.customers(Operation::Status).webhook(&id).body(&disable).send().await.assert_done(7);
+    assert_eq!(fixture.subscribe_to_customers().await, id);
+    let is_active =
+        async || fixture.customers(Operation::Record).webhook(&id).send().await.body["isActive"].clone();
+    assert_eq!((is_active().await, handshake().await.number), (json!(false), 2));
+    fixture.accept_handshake(&id).await;
+    assert_eq!(is_active().await, true);
+}
+
+#[tokio::test]
+async fn unsubscribe_matches_the_present_url_and_then_the_first_one() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.subscribe_to_customers().await;
+    let moved = json!({"url": "https://other.example/hook"});
+    fixture.customers(Operation::Change).webhook(&id).body(&moved).send().await.assert_done(6);
+    let second = fixture.subscribe_to_customers().await;
+    assert_ne!(second, id);
+    for expected in [&second, &id] {
+        let reply = fixture.customers(Operation::Unsubscribe).body(&subscription_body()).send().await;
+        assert_eq!(reply.assert_done(4), expected);
+        assert_eq!(fixture.stored_webhook(expected).await.unsubscribed_at, Some(fixture.now()));
+    }
+    let reply = fixture.customers(Operation::Unsubscribe).body(&subscription_body()).send().await;
+    reply.assert_failed(404, ZERO_ID, "not_found", None);
+}
+
+#[tokio::test]
 async fn webhook_is_visible_only_to_its_owner_and_through_its_own_routes() {
     let fixture = Fixture::new().with_tenants().await;
     let id = fixture.subscribe_to_customers().await;

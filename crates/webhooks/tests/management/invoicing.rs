@@ -1,7 +1,7 @@
 //! Invoicing: entities and actions, the record, pausing, and the host check.
 
 use domain::Resource;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{Audit as _, AuditKind, AuditQuery};
 use webhooks::management::{HostCheck, Operation};
 
@@ -60,7 +60,7 @@ async fn record_has_its_status_and_no_secret() {
     stands("Disabled", false).await;
     assert_eq!(pause(false).await.body["status"], "Effective", "resuming is enabling");
     let deleted = fixture.invoicing(Operation::Delete).webhook(&id).send().await;
-    assert_eq!((deleted.status, &deleted.body["id"]), (200, &json!(id)));
+    assert_eq!((deleted.status, &deleted.body), (200, &record("Deleted", false)));
     for operation in [Operation::Record, Operation::Delete] {
         fixture.invoicing(operation).webhook(&id).send().await.assert_error(404, "not_found");
     }
@@ -110,7 +110,7 @@ async fn same_body_again_returns_the_same_webhook_and_sets_its_pause() {
 async fn optional_members_may_be_left_out() {
     let fixture = Fixture::new().with_tenants().await;
     let body = json!({
-        "uri": URI, "entity": "CompanyData", "action": "Updated", "secret": "s", "descripcion": "misspelt",
+        "uri": URI, "entity": "CompanyData", "action": "Updated", "secret": "s", "unknown": "ignored",
     });
     let made = fixture.invoicing(Operation::Subscribe).body(&body).send().await;
     assert_eq!(made.status, 200, "{made:?}");
@@ -121,6 +121,56 @@ async fn optional_members_may_be_left_out() {
     let with_context =
         fixture.invoicing(Operation::List).header("context", "{\"clientId\":\"c\"}").send().await;
     assert_eq!(with_context.status, 200, "which means nothing here");
+}
+
+/// The contract's sample spells the last field differently from its table.
+#[tokio::test]
+async fn misspelt_description_is_the_description() {
+    let fixture = Fixture::with(|settings| settings.webhooks_max = 100).with_tenants().await;
+    let subscribe = async |members: Value| {
+        let secret: String = members.to_string().chars().take(100).collect();
+        let mut body = json!({"uri": URI, "entity": "Bank", "action": "Updated", "secret": secret});
+        body.as_object_mut().unwrap().extend(members.as_object().unwrap().clone());
+        fixture.invoicing(Operation::Subscribe).body(&body).send().await
+    };
+    for (members, expected) in [
+        (json!({"desciption": "new"}), "new"),
+        (json!({"descripcion": "new", "isPaused": true}), "new"),
+        (json!({"desc": "new", "description": null}), "new"),
+        (json!({"desc": "other", "description": "new"}), "new"),
+        (json!({"desc": "other", "description": ""}), ""),
+        (json!({"desc": "one", "descr": "two"}), ""),
+        (json!({"desc": 7}), ""),
+        (json!({"Description": "new"}), ""),
+        (json!({"about": "new"}), ""),
+    ] {
+        let made = subscribe(members.clone()).await;
+        assert_eq!((made.status, &made.body["description"]), (200, &json!(expected)), "{members}");
+    }
+    let long = subscribe(json!({"desciption": "x".repeat(1001)})).await;
+    assert_eq!((long.status, &long.body["field"]), (400, &json!("description")));
+}
+
+#[tokio::test]
+async fn same_body_again_takes_over_the_description_and_asks_for_the_handshake() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.invoicing(Operation::Subscribe).body(&invoicing_body()).send().await.id().to_owned();
+    let mut body = invoicing_body();
+    body["description"] = "Other words".into();
+    body["uri"] = URI.replace("receiver.example", "receiver.example:443").into();
+    let again = fixture.invoicing(Operation::Subscribe).body(&body).send().await;
+    assert_eq!((again.id(), &again.body["description"]), (&*id, &json!("Other words")));
+    assert_eq!(again.body["uri"], URI, "the first spelling stays");
+    let asked = async || fixture.stored_webhook(&id).await.handshake.asked_at;
+    assert_eq!(asked().await, Some(fixture.now()));
+    for is_paused in [true, false] {
+        fixture.advance(10);
+        let body = json!({"isPaused": is_paused});
+        fixture.invoicing(Operation::Status).webhook(&id).body(&body).send().await;
+        assert_eq!(asked().await, Some(fixture.now()), "{is_paused}");
+    }
+    assert_eq!(fixture.stored_webhook(&id).await.handshake.number, 1);
+    assert_eq!(fixture.notified.0.lock().len(), 4, "the engine learns of each");
 }
 
 #[tokio::test]

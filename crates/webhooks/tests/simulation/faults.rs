@@ -98,7 +98,7 @@ impl World {
             return;
         }
         let webhook = self.random.pick(&webhooks).clone();
-        let change = match self.random.below(12) {
+        let change = match self.random.below(15) {
             0..=2 => WebhookChange::Disable,
             3..=6 => WebhookChange::Enable,
             7..=8 => WebhookChange::ChangeUrl(self.new_receiver()),
@@ -107,13 +107,19 @@ impl World {
                 previous_valid_until: super::fixture::START,
             },
             10 => WebhookChange::Unsubscribe,
+            11..=13 => WebhookChange::SubscribeAgain {
+                enabled: webhook.resource.is_accounting_family() || self.random.percent(60),
+                description: String::new(),
+            },
             _ => WebhookChange::Delete,
         };
         self.change_webhook(&webhook, change);
     }
 
     fn change_webhook(&mut self, webhook: &Webhook, change: WebhookChange) {
-        let resumes = change == WebhookChange::Enable && !webhook.enabled;
+        let enables =
+            matches!(change, WebhookChange::Enable | WebhookChange::SubscribeAgain { enabled: true, .. });
+        let resumes = enables && !webhook.enabled;
         if !matches!(
             block_on(self.fixture.store.change_webhook(webhook.id, None, change)).unwrap(),
             WebhookChangeOutcome::Changed(_)

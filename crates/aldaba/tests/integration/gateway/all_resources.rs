@@ -10,7 +10,9 @@ use crate::harness::{ApiFixture, column, company, items, segment, shared_api};
 fn record(resource: Resource, owner: &str, id: &str) -> Value {
     let data = match resource.as_str() {
         "companies" => return company(id),
-        "customers" => json!({"tradeName": "Bar", "accountCode": "430000001"}),
+        "customers" => {
+            json!({"tradeName": "Bar", "accountCode": "430000001", "accountCodeCorrelationId": "a"})
+        }
         "accounts" => json!({"code": "430000001", "description": "Bar"}),
         other => json!({ "name": other }),
     };

@@ -56,6 +56,37 @@ fn a_malformed_context_is_refused() {
 }
 
 #[test]
+fn a_guid_is_found_in_any_case() {
+    let api = ApiFixture::new();
+    let lower = "3f2a9c1e-5b7d-4e8f-9a0b-1c2d3e4f5a6b";
+    let upper = "4F2A9C1E-5B7D-4E8F-9A0B-1C2D3E4F5A6B";
+    api.ingest.send_lines(&[
+        company(lower),
+        company(upper),
+        customer(lower, upper, "Ana"),
+        customer(upper, lower, "Eva"),
+    ]);
+    for (company, record, name) in [(lower, upper, "Ana"), (upper, lower, "Eva")] {
+        for spell in [str::to_ascii_lowercase, str::to_ascii_uppercase] {
+            let (company, id) = (spell(company), spell(record));
+            let found = api.read_for_company(&company, &format!("{CUSTOMERS}/{id}")).json();
+            assert_eq!((&found["tradeName"], &found["correlationId"]), (&json!(name), &json!(record)));
+            assert_eq!(column(&api.read_for_company(&company, CUSTOMERS), "tradeName"), [name]);
+            let feed = api.read_for_company(&company, &format!("{CUSTOMERS}/changes"));
+            assert_eq!(column(&feed, "correlationId"), [record]);
+            let path = format!("/accounting/api/companies/{company}");
+            assert_eq!(api.read(&path).json()["accountLength"], 9);
+            let own = company.to_ascii_lowercase();
+            assert_eq!(api.read_for_company(&own, &path).json()["accountLength"], 9, "its own context");
+        }
+    }
+    for missing in ["5f2a9c1e-5b7d-4e8f-9a0b-1c2d3e4f5a6b", "ANA", "ana"] {
+        api.get_for_company(missing, CUSTOMERS).send().problem(404);
+        api.get_for_company(lower, &format!("{CUSTOMERS}/{missing}")).send().problem(404);
+    }
+}
+
+#[test]
 fn unknown_foreign_and_deleted_companies_get_the_same_404() {
     let other = ApiFixture::new();
     other.ingest.send_lines(&[company("foreign"), customer("foreign", "x", "Bar")]);

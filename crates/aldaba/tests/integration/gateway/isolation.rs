@@ -21,7 +21,9 @@ fn fill(api: &ApiFixture<'_>, mark: &str) {
     lines[0]["data"]["vatName"] = json!(mark);
     for resource in Resource::accounting_family().filter(|one| one.owner() == Owner::Company) {
         let data = match resource.as_str() {
-            "customers" => json!({"tradeName": mark, "accountCode": "430000001"}),
+            "customers" => {
+                json!({"tradeName": mark, "accountCode": "430000001", "accountCodeCorrelationId": "a"})
+            }
             "accounts" => json!({"code": "430000001", "description": mark}),
             _ => json!({ "name": mark }),
         };

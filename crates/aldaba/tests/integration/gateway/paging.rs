@@ -56,6 +56,21 @@ fn page_size_goes_from_1_to_1000() {
 }
 
 #[test]
+fn empty_parameters_count_as_absent() {
+    create_charges("empties", 30);
+    let plain = shared_api().read_for_company("empties", CHARGES);
+    let empty = shared_api().read_for_company("empties", &format!("{CHARGES}?pageNumber=&pagesize="));
+    assert_eq!((empty.text(), pagination(&empty)), (plain.text(), pagination(&plain)));
+    assert_eq!(empty.headers["link"], plain.headers["link"]);
+    let feed = shared_api().read_for_company("empties", &format!("{CHARGES}/changes?pageSize="));
+    assert_eq!(items(&feed).len(), 30);
+    shared_api().get_for_company("empties", &format!("{CHARGES}/changes?after=")).send().problem(400);
+    let payroll = shared_api().read("/payroll/api/companies");
+    let empty = shared_api().read("/payroll/api/companies?filter=&OrderBy=&pageNumber=&pageSize=");
+    assert_eq!((empty.text(), empty.headers.get("link")), (payroll.text(), payroll.headers.get("link")));
+}
+
+#[test]
 fn invalid_page_parameters_are_refused_by_name() {
     create_charges("wrong", 1);
     let huge = "9".repeat(40);
@@ -65,7 +80,6 @@ fn invalid_page_parameters_are_refused_by_name() {
             "-1",
             "1.5",
             "abc",
-            "",
             "+1",
             "1e3",
             "0x1",

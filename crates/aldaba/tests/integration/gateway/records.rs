@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiFixture, account, company, customer, items, members, shared_api};
+use crate::harness::{ApiFixture, HttpResponse, account, company, customer, items, members, shared_api};
 
 /// UTC, seven fraction digits.
 #[track_caller]
@@ -84,10 +84,47 @@ fn a_customer_has_the_contracts_members() {
     for (name, value) in full["data"].as_object().unwrap() {
         assert_eq!(&listed[0][name], value);
     }
-    for empty in ["vatNumber", "vatName", "vatNumberCorrelationId", "accountCodeCorrelationId"] {
+    for empty in ["vatNumber", "vatName", "vatNumberCorrelationId"] {
         assert_eq!(listed[1][empty], "", "{empty} may be empty, never absent");
     }
     assert_eq!(shared_api().read_for_company("records", "/accounting/api/customers/u1").json(), listed[0]);
+}
+
+const CUSTOMER: &str = "tradeName state vatNumber vatName accountCode correlationId vatNumberCorrelationId \
+                        accountCodeCorrelationId version sequenceVersion";
+
+/// The names of the members of a record, alone or in a list, in their order.
+fn order(response: &HttpResponse) -> String {
+    let record = response.text().trim_start_matches('[').trim_end_matches(']');
+    let object = domain::json::Object::parse(record.as_bytes()).unwrap();
+    object.members().map(|(name, _)| name).collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn members_come_in_the_order_of_the_contracts_tables() {
+    let api = ApiFixture::new();
+    let payroll = json!({
+        "area": "payroll", "resource": "companies", "action": "upsert",
+        "data": {"lastUpdate": "2026-11-15", "identifierNumber": "", "companyName": "x", "companyCode": 1}
+    });
+    api.ingest.send_lines(&[company("c"), customer("c", "u", "x"), account("c", "a"), payroll]);
+    let order_at = |path: &str| order(&api.read_for_company("c", path));
+    for (path, expected) in [
+        (
+            "/accounting/api/companies",
+            "vatName vatNumber state chartOfAccountId accountLength correlationId version sequenceVersion",
+        ),
+        ("/accounting/api/customers", CUSTOMER),
+        ("/accounting/api/accounts/a", "correlationId code description state version sequenceVersion"),
+        ("/payroll/api/companies", "companyCode companyName identifierNumber lastUpdate"),
+    ] {
+        assert_eq!(order_at(path), expected, "{path}");
+    }
+    let disabled = json!({
+        "area": "accounting", "resource": "customers", "company": "c", "action": "disable", "correlationId": "u"
+    });
+    api.ingest.send_lines(&[disabled]);
+    assert_eq!(order_at("/accounting/api/customers/u"), CUSTOMER, "after a change of its state too");
 }
 
 #[test]

@@ -134,7 +134,7 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
     let everything = WebhookQuery { include_ended: true, rows_max: 100, ..WebhookQuery::default() };
     let webhooks = original.store.webhooks(&everything).await.unwrap();
     assert_eq!(restored.store.webhooks(&everything).await, Ok(webhooks.clone()));
-    assert_eq!(webhooks.len(), 2);
+    assert_eq!(webhooks.len(), 3);
     for id in webhooks.iter().map(|webhook| webhook.id) {
         assert_eq!(original.store.load_webhook(id).await, restored.store.load_webhook(id).await);
         assert_eq!(

@@ -154,6 +154,40 @@ pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
     assert_eq!(upgraded["codes"], [code], "a code without user and tenant");
 }
 
+/// Records as schema 1 wrote them: the members of the store at the end, and accounts left out.
+const SCHEMA_1_RECORDS: &str = r#"
+    INSERT INTO records (tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body) VALUES
+    (1, 0, 9, 1, 'c', 1, 1, 1, '{"vatName":"A \"B\"","vatNumber":"","chartOfAccountId":1,"accountLength":3,"correlationId":"c","state":"Enabled","version":"v","sequenceVersion":"1"}'),
+    (1, 1, 1, 1, 'a1', 0, 1, 2, '{"code":"430","description":"ñ","correlationId":"a1","state":"Disabled","version":"v","sequenceVersion":"2"}'),
+    (1, 1, 1, 2, 'a"2', 1, 1, 3, '{"code":"430","description":"","correlationId":"a\"2","state":"Enabled","version":"v","sequenceVersion":"3"}'),
+    (1, 1, 4, 1, 'k1', 1, 1, 4, '{"tradeName":"x","vatNumber":"","vatName":"","accountCode":"430","vatNumberCorrelationId":"","accountCodeCorrelationId":"","correlationId":"k1","state":"Enabled","version":"v","sequenceVersion":"4"}'),
+    (1, 1, 4, 2, 'k2', 1, 1, 5, '{"tradeName":"x","vatNumber":"","vatName":"","accountCode":"431","vatNumberCorrelationId":"","accountCodeCorrelationId":"","correlationId":"k2","state":"Enabled","version":"v","sequenceVersion":"5"}'),
+    (1, 1, 4, 3, 'k3', 1, 1, 6, '{"tradeName":"x","vatNumber":"","vatName":"","accountCode":"430","vatNumberCorrelationId":"","accountCodeCorrelationId":"own","correlationId":"k3","state":"Enabled","version":"v","sequenceVersion":"6"}'),
+    (1, 1, 5, 1, 's1', 1, 1, 7, '{"n":1.50,"accountCodeCorrelationId":"","accountCode":"430","correlationId":"s1","state":"Enabled","version":"v","sequenceVersion":"7"}');"#;
+const SCHEMA_1_RECORDS_TODAY: [&str; 7] = [
+    r#"{"vatName":"A \"B\"","vatNumber":"","state":"Enabled","chartOfAccountId":1,"accountLength":3,"correlationId":"c","version":"v","sequenceVersion":"1"}"#,
+    r#"{"correlationId":"a1","code":"430","description":"ñ","state":"Disabled","version":"v","sequenceVersion":"2"}"#,
+    r#"{"correlationId":"a\"2","code":"430","description":"","state":"Enabled","version":"v","sequenceVersion":"3"}"#,
+    r#"{"tradeName":"x","state":"Enabled","vatNumber":"","vatName":"","accountCode":"430","correlationId":"k1","vatNumberCorrelationId":"","accountCodeCorrelationId":"a\"2","version":"v","sequenceVersion":"4"}"#,
+    r#"{"tradeName":"x","state":"Enabled","vatNumber":"","vatName":"","accountCode":"431","correlationId":"k2","vatNumberCorrelationId":"","accountCodeCorrelationId":"","version":"v","sequenceVersion":"5"}"#,
+    r#"{"tradeName":"x","state":"Enabled","vatNumber":"","vatName":"","accountCode":"430","correlationId":"k3","vatNumberCorrelationId":"","accountCodeCorrelationId":"own","version":"v","sequenceVersion":"6"}"#,
+    r#"{"n":1.50,"accountCodeCorrelationId":"a\"2","accountCode":"430","correlationId":"s1","state":"Enabled","version":"v","sequenceVersion":"7"}"#,
+];
+
+pub(crate) async fn schema_1_records_get_the_contracts_order_and_their_accounts(fixture: Fixture) {
+    let storage = Storage::create(fixture.kind).await;
+    create_schema_1(&storage).await;
+    if let Storage::Sqlite(_) = &storage {
+        rusqlite::Connection::open(storage.file()).unwrap().execute_batch(SCHEMA_1_RECORDS).unwrap();
+    } else {
+        connect(&storage.url()).await.batch_execute(SCHEMA_1_RECORDS).await.unwrap();
+    }
+    let opened = storage.open(fixture.ports(&master_key())).await.unwrap();
+    let bodies: Vec<CellValue> =
+        rows(opened.archive()).await["records"].iter().map(|row| row.last().unwrap().clone()).collect();
+    assert_eq!(bodies, SCHEMA_1_RECORDS_TODAY.map(|body| CellValue::Text(body.into())));
+}
+
 const SQLITE_SCHEMA_3: [&str; 3] = [
     SQLITE_SCHEMA_1,
     include_str!("../../../src/sqlite/migrations/0002_sign_in.sql"),

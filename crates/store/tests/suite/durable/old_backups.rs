@@ -24,6 +24,9 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
     ]
 }
 
+/// How many columns webhooks have got since schema 6.
+const WEBHOOK_COLUMNS_SINCE: usize = 4;
+
 /// The archive of a current store, with its rows in the form of schema 6.
 struct Schema6Archive<'a>(&'a dyn Archive);
 
@@ -36,6 +39,9 @@ impl Archive for Schema6Archive<'_> {
                 if let Some((_, added)) = added_columns().iter().find(|(table, _)| *table == chunk.table.name)
                 {
                     chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - added.len()));
+                }
+                if chunk.table.name == "webhooks" {
+                    chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - WEBHOOK_COLUMNS_SINCE));
                 }
                 out.send(chunk).await.unwrap();
             }

@@ -109,8 +109,13 @@ async fn fill_webhooks(fixture: &Fixture, tenant: &TestTenant) {
     write_checkpoint(store, checkpoint).await;
     let other = create_webhook(store, new_webhook(fixture, tenant, "other")).await;
     let mut failing = new_checkpoint(store, &other).await;
-    failing.handshake = Some(HandshakeStep::Failed { number: 1, retry: retry(1, now) });
+    failing.handshake = Some(HandshakeStep::Failed { number: 1, retry: retry(1, now), answered: None });
     write_checkpoint(store, failing).await;
+    store.subscribe(new_webhook(fixture, tenant, "other"), 100).await.unwrap();
+    let moved = active_webhook(fixture, tenant, "moved").await;
+    store.change_webhook(moved.id, None, WebhookChange::Disable).await.unwrap();
+    let to = WebhookChange::ChangeUrl("https://moved.example/".into());
+    store.change_webhook(moved.id, None, to).await.unwrap();
     store.change_webhook(other.id, None, WebhookChange::Unsubscribe).await.unwrap();
     store.change_webhook(other.id, None, WebhookChange::Delete).await.unwrap();
 }
