@@ -73,6 +73,9 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
             wrong(key, why);
         }
     }
+    if let Some(why) = unnamed_proxy(&config.server) {
+        wrong("server.trusted_proxies", &why);
+    }
     match &config.operator.token {
         None => wrong("operator.token", "is missing; `aldaba init` creates one"),
         Some(token) if token.reveal().chars().count() < TOKEN_CHARS_MIN => {
@@ -94,4 +97,19 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
         wrong("server.tls_certificates", &why);
     }
     faults
+}
+
+/// The fault if a proxy must be in front of the service that the configuration does not name.
+fn unnamed_proxy(server: &config::Server) -> Option<String> {
+    let urls = [("server.base_url", &server.base_url), ("server.auth_url", &server.auth_url)];
+    let (key, _) = urls.into_iter().find(|(_, url)| url.starts_with("https://"))?;
+    let is_named = server.tls.is_some() || !server.trusted_proxies.is_empty() || server.peer_is_client;
+    (!is_named).then(|| {
+        format!(
+            "is empty, but {key} is https and the service has no certificate, so that a proxy must terminate TLS: \
+             list the proxy's address (without it every client has the proxy's address, and the failed sign-ins of \
+             one lock out all), set server.tls_certificates and server.tls_key, or set server.peer_is_client = true \
+             if requests arrive with the clients' addresses"
+        )
+    })
 }

@@ -3,11 +3,15 @@
 use axum::http::HeaderValue;
 use domain::Secret;
 
+const YEAR_SECONDS: u32 = 365 * 24 * 3600;
+
 /// The names of the cookies. Browsers restrict `__Host-` cookies to this host and to https.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CookieNames {
     pub(crate) browser_id: &'static str,
     pub(crate) session: &'static str,
+    /// Recognises a browser that has signed in before.
+    pub(crate) known_browser: &'static str,
     attributes: &'static str,
 }
 
@@ -17,25 +21,36 @@ impl CookieNames {
             Self {
                 browser_id: "__Host-aldaba-browser",
                 session: "__Host-aldaba-session",
+                known_browser: "__Host-aldaba-known-browser",
                 attributes: "; Path=/; HttpOnly; SameSite=Lax; Secure",
             }
         } else {
             Self {
                 browser_id: "aldaba-browser",
                 session: "aldaba-session",
+                known_browser: "aldaba-known-browser",
                 attributes: "; Path=/; HttpOnly; SameSite=Lax",
             }
         }
     }
 
+    /// Sets a cookie until the browser is closed.
     pub(crate) fn set(&self, name: &str, value: &Secret) -> Option<HeaderValue> {
-        let mut line =
-            HeaderValue::from_str(&format!("{name}={}{}", value.reveal(), self.attributes)).ok()?;
-        line.set_sensitive(true);
-        Some(line)
+        sensitive(&format!("{name}={}{}", value.reveal(), self.attributes))
+    }
+
+    /// Sets a cookie for a year.
+    pub(crate) fn set_lasting(&self, name: &str, value: &Secret) -> Option<HeaderValue> {
+        sensitive(&format!("{name}={}{}; Max-Age={YEAR_SECONDS}", value.reveal(), self.attributes))
     }
 
     pub(crate) fn clear(&self, name: &str) -> Option<HeaderValue> {
         HeaderValue::from_str(&format!("{name}={}; Max-Age=0", self.attributes)).ok()
     }
+}
+
+fn sensitive(line: &str) -> Option<HeaderValue> {
+    let mut line = HeaderValue::from_str(line).ok()?;
+    line.set_sensitive(true);
+    Some(line)
 }

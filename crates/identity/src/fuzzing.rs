@@ -71,7 +71,7 @@ impl Fixture {
     }
 }
 
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     const HOUR: Duration = Duration::from_secs(3600);
     Settings {
         issuer: "https://id.example/auth/core".to_owned(),

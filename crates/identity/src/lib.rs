@@ -33,12 +33,13 @@ use claims::AccessTokenClaims;
 use cookies::CookieNames;
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
+use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
 pub use http::router;
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
 pub use settings::{CLOCK_TOLERANCE, Settings};
-use sign_in::{LoginThrottle, PasswordHasher};
+use sign_in::{ClientFailures, PasswordSignIn};
 use token_cache::{VerifiedToken, VerifiedTokenCache};
 
 /// How often the signing keys are read from the store.
@@ -59,8 +60,8 @@ pub struct Identity {
     keys: Keys,
     tickets: Tickets,
     cookies: CookieNames,
-    login_throttle: LoginThrottle,
-    password_hasher: PasswordHasher,
+    client_failures: ClientFailures,
+    password_sign_in: Arc<PasswordSignIn>,
     token_cache: VerifiedTokenCache,
     grant_status: GrantStatusCache,
     discovery: DiscoveryDocument,
@@ -101,19 +102,20 @@ impl Identity {
     pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyError> {
         let Ports { store, clock, random, vault } = ports;
         let keys = Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?;
-        let password_hasher = PasswordHasher::new(settings.hashing_parallel, settings.hashing_queue_max);
+        let ticket_keys = TicketKeyRing::open(store.clone(), clock.clone(), random.clone()).await?;
+        let password_sign_in = Arc::new(PasswordSignIn::new(&store, &clock, &vault, &settings));
         measures.with_registry(|registry| {
             let help = "Password hashes computed";
-            registry.register("password_hashes", help, password_hasher.computed.clone());
+            registry.register("password_hashes", help, password_sign_in.password_hasher.computed.clone());
         });
         Ok(Self {
             audience: settings.audience(),
             assets: format!("{}/look", settings.base_path()),
             keys,
-            tickets: Tickets { vault: vault.clone(), random: random.clone() },
+            tickets: Tickets { keys: ticket_keys },
             cookies: CookieNames::new(settings.is_https()),
-            login_throttle: LoginThrottle::new(settings.address_failures_max),
-            password_hasher,
+            client_failures: ClientFailures::default(),
+            password_sign_in,
             token_cache: VerifiedTokenCache::new(),
             grant_status: GrantStatusCache::new(store.clone(), clock.clone()),
             discovery: DiscoveryDocument::new(&settings),
@@ -125,7 +127,7 @@ impl Identity {
         })
     }
 
-    /// Reloads and rotates the signing keys. Returns only at shutdown; the caller spawns and supervises it.
+    /// Reloads and rotates the signing keys and the ticket keys. Returns only at shutdown; the caller spawns and supervises it.
     pub async fn run_maintenance(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
         let mut reloads = 0;
         while tokio::time::timeout(KEY_RELOAD_INTERVAL, shutdown.wait_for(|stop| *stop)).await.is_err() {
@@ -134,6 +136,11 @@ impl Identity {
                 if reloads == 0 { self.keys.rotate_if_due().await } else { self.keys.reload().await };
             if let Err(error) = result {
                 tracing::warn!(%error, "signing keys could not be reloaded; the last known keys stay in use");
+            }
+            let keys = &self.tickets.keys;
+            let result = if reloads == 0 { keys.rotate_if_due().await } else { keys.reload().await };
+            if let Err(error) = result {
+                tracing::warn!(%error, "ticket keys could not be reloaded; the last known keys stay in use");
             }
         }
     }

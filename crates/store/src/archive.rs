@@ -1,6 +1,7 @@
 //! Backups: any store can write one and any store can read one. A backup holds one snapshot, row by row, and
 //! ends with row counts and a digest. Secrets stay hashed or sealed.
 
+pub mod encryption;
 mod file;
 
 use async_trait::async_trait;
@@ -66,7 +67,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
     Table { name, columns, key }
 }
 
-/// Every table of the schema except `shard_leases`: nodes acquire their leases anew after a restore.
+/// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
 pub static TABLES: [Table; 30] = [
     table("meta", "name:t value:b", "name"),
@@ -100,6 +101,10 @@ pub static TABLES: [Table; 30] = [
     table("delivered", "tenant_no:i webhook:b last_at:i last_sequence:i first_sequence:i first_at:i events:i packed:b", "tenant_no, webhook, last_at, last_sequence, first_sequence"),
     table("replays", "tenant_no:i webhook:b number:i kind:i asked_at:i after_sequence:i upto_sequence:i position:i delivered:i failed:i is_done:i", "tenant_no, webhook, number"),
 ];
+
+/// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
+/// count, and a new key encrypts tickets.
+pub const NOT_ARCHIVED: [&str; 3] = ["shard_leases", "sign_in_buckets", "ticket_keys"];
 
 /// The oldest schema whose backups can be restored.
 pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;
@@ -199,6 +204,10 @@ pub trait Archive: Send + Sync {
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64>;
 
+    /// Decides about the access that the backup contains: ends browser sessions and deletes authorization codes that
+    /// were not redeemed, which may have ended since, and with `Confirm` makes every active user unconfirmed.
+    async fn settle_access(&self, access: RestoredAccess) -> Result<()>;
+
     /// Ends a restore: advances every tenant's head, and moves the tenant number sequence past the loaded
     /// tenants.
     async fn finish_restore(&self, heads_advance: u64) -> Result<()>;
@@ -207,6 +216,15 @@ pub trait Archive: Send + Sync {
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;
 
     fn schema(&self) -> i64;
+}
+
+/// What becomes of the access that users had given to applications when the backup was made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RestoredAccess {
+    /// It stands as in the backup, even if it was withdrawn since.
+    Keep,
+    /// It stands again when the user has signed in.
+    Confirm,
 }
 
 /// The totals of a backup.

@@ -10,6 +10,9 @@ use crate::{ListPage, ListQuery, Result, UpdateOutcome};
 pub enum Status {
     Active,
     Disabled,
+    /// A user of a restored backup who has not signed in since. What the user had allowed does not stand until then, as
+    /// with a disabled user. Only users have this status.
+    Unconfirmed,
 }
 
 impl Status {
@@ -17,15 +20,24 @@ impl Status {
         match self {
             Self::Active => "active",
             Self::Disabled => "disabled",
+            Self::Unconfirmed => "unconfirmed",
         }
     }
 
     pub(crate) fn code(self) -> i64 {
-        i64::from(self == Self::Active)
+        match self {
+            Self::Disabled => 0,
+            Self::Active => 1,
+            Self::Unconfirmed => 2,
+        }
     }
 
     pub(crate) fn from_code(code: i64) -> Self {
-        if code == 0 { Self::Disabled } else { Self::Active }
+        match code {
+            0 => Self::Disabled,
+            2 => Self::Unconfirmed,
+            _ => Self::Active,
+        }
     }
 }
 

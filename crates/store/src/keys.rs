@@ -32,16 +32,16 @@ pub trait SigningKeys: Send + Sync + 'static {
     async fn delete_signing_key(&self, kid: &str) -> Result<bool>;
 }
 
-/// The creation time of a key that is added after the newest one (given by kid and time), or none if another
+/// The creation time of a key that is added after the newest one (given by id and time), or none if another
 /// key came first.
-pub(crate) fn created_after(
-    key: &SigningKey,
-    expected: Option<&str>,
-    newest: Option<(&str, Ticks)>,
+pub(crate) fn created_after<Id: PartialEq + ?Sized>(
+    created_at: Ticks,
+    expected: Option<&Id>,
+    newest: Option<(&Id, Ticks)>,
 ) -> Option<Ticks> {
     match (expected, newest) {
-        (None, None) => Some(key.created_at),
-        (Some(expected), Some((kid, at))) if kid == expected => Some(key.created_at.max(at.next())),
+        (None, None) => Some(created_at),
+        (Some(expected), Some((id, at))) if id == expected => Some(created_at.max(at.next())),
         _ => None,
     }
 }

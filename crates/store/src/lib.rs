@@ -23,8 +23,10 @@ pub mod postgres;
 mod records;
 mod revision;
 mod sessions;
+mod sign_in_buckets;
 pub mod sqlite;
 mod subscriptions;
+mod ticket_keys;
 mod vault;
 mod webhooks;
 mod worker_end;
@@ -34,7 +36,7 @@ use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
+pub use archive::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
 pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
@@ -60,9 +62,11 @@ pub use nodes::Nodes;
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{Session, Sessions};
+pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
 };
+pub use ticket_keys::{TicketKey, TicketKeys};
 pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
@@ -83,6 +87,8 @@ pub trait Store:
     + Sessions
     + Audit
     + SigningKeys
+    + TicketKeys
+    + SignInBuckets
     + Nodes
     + Maintenance
     + Webhooks
@@ -101,6 +107,8 @@ impl<T> Store for T where
         + Sessions
         + Audit
         + SigningKeys
+        + TicketKeys
+        + SignInBuckets
         + Nodes
         + Maintenance
         + Webhooks

@@ -10,8 +10,8 @@ pub trait Maintenance: Send + Sync + 'static {
     /// Checks that the store answers.
     async fn health(&self) -> Result<Health>;
 
-    /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, grants without a
-    /// live token, replaced subscription keys, idempotency keys, audit records, call counts and webhook
+    /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
+    /// that are full, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts and webhook
     /// history.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
@@ -62,6 +62,7 @@ pub struct ExpiredRows {
     pub keys: usize,
     pub processes: usize,
     pub sessions: usize,
+    pub sign_in_buckets: usize,
     pub audit: usize,
     pub calls: usize,
     pub deliveries: usize,
@@ -75,6 +76,7 @@ impl ExpiredRows {
             + self.keys
             + self.processes
             + self.sessions
+            + self.sign_in_buckets
             + self.audit
             + self.calls
             + self.deliveries

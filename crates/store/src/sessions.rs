@@ -19,7 +19,8 @@ pub struct Session {
 
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
-    /// Creates a session under a new id, ends the browser's previous session, and audits the sign-in.
+    /// Creates a session under a new id, ends the browser's previous session, and audits the sign-in. It confirms the
+    /// access of a user who was restored from a backup.
     async fn begin_session(
         &self,
         id: &Secret,

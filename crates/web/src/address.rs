@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use ipnet::IpNet;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
+const FORWARDED: &str = "forwarded";
 
 /// The client's address, for rate limits and for the audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +32,13 @@ pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNe
     ClientAddress(address)
 }
 
+/// The peer, if it forwards requests like a proxy but is not a trusted one.
+pub(crate) fn unnamed_proxy(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNet]) -> Option<IpAddr> {
+    let forwards = headers.contains_key(FORWARDED_FOR) || headers.contains_key(FORWARDED);
+    let peer = peer?.to_canonical();
+    (forwards && !trusted.iter().any(|range| range.contains(&peer))).then_some(peer)
+}
+
 /// An address with or without a port; some proxies write the port too.
 fn parse_hop(hop: &str) -> Option<IpAddr> {
     let plain = hop.parse::<IpAddr>().ok();
@@ -49,6 +57,20 @@ mod tests {
         }
         let trusted: Vec<IpNet> = trusted.iter().map(|range| range.parse().unwrap()).collect();
         client_address(Some(peer.parse().unwrap()), &headers, &trusted).0.to_string()
+    }
+
+    #[test]
+    fn unnamed_proxy_is_noticed_by_its_headers() {
+        let trusted: Vec<IpNet> = vec!["10.0.0.0/8".parse().unwrap()];
+        let notice = |peer: &str, header: Option<&'static str>| {
+            let headers = header.map(|name| (name.parse().unwrap(), "for=203.0.113.7".parse().unwrap()));
+            unnamed_proxy(Some(peer.parse().unwrap()), &headers.into_iter().collect(), &trusted)
+        };
+        for header in ["x-forwarded-for", "forwarded"] {
+            assert_eq!(notice("192.0.2.1", Some(header)), Some("192.0.2.1".parse().unwrap()));
+            assert_eq!(notice("::ffff:10.0.0.1", Some(header)), None);
+        }
+        assert_eq!(notice("192.0.2.1", None), None);
     }
 
     #[test]

@@ -2,20 +2,22 @@
 //! response: the error body, the request id, security headers, metrics and the access log.
 
 use std::convert::Infallible;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::Method;
-use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::response::Response;
 use domain::Random;
 use ipnet::IpNet;
 use tower::{Layer, Service};
 
-use crate::address::{ClientAddress, client_address};
+use crate::address::{ClientAddress, client_address, unnamed_proxy};
 use crate::conditional::remove_length_of_not_modified;
 use crate::error_response::write_body;
 use crate::listener::PeerAddress;
@@ -34,6 +36,8 @@ pub struct RequestLayerConfig {
     ids: RequestIds,
     metrics: ListenerMetrics,
     trusted_proxies: Vec<IpNet>,
+    /// Whether a proxy that is not trusted is worth a warning, which is given once.
+    warns_of_proxy: AtomicBool,
     is_https: bool,
 }
 
@@ -41,13 +45,29 @@ impl RequestLayerConfig {
     /// `listener` is the value of the metrics' label `side`.
     pub fn new(listener: &'static str, random: &dyn Random, metrics: &Metrics) -> Self {
         let (ids, metrics) = (RequestIds::new(random), metrics.for_listener(listener));
-        Self { ids, metrics, trusted_proxies: Vec::new(), is_https: false }
+        let warns_of_proxy = AtomicBool::new(false);
+        Self { ids, metrics, trusted_proxies: Vec::new(), warns_of_proxy, is_https: false }
     }
 
-    /// Proxies whose `X-Forwarded-For` is trusted.
+    /// Proxies whose `X-Forwarded-For` is trusted. The first request that another proxy forwards is logged.
     pub fn behind(mut self, trusted_proxies: Vec<IpNet>) -> Self {
         self.trusted_proxies = trusted_proxies;
+        self.warns_of_proxy = AtomicBool::new(true);
         self
+    }
+
+    fn warn_of_proxy(&self, peer: Option<IpAddr>, headers: &HeaderMap) {
+        if self.warns_of_proxy.load(Ordering::Relaxed)
+            && let Some(peer) = unnamed_proxy(peer, headers, &self.trusted_proxies)
+            && self.warns_of_proxy.swap(false, Ordering::Relaxed)
+        {
+            tracing::warn!(
+                %peer,
+                "a request has X-Forwarded-For or Forwarded, but server.trusted_proxies does not list its sender, so \
+                 limits and the audit use the sender's address; if it is your proxy, add it to server.trusted_proxies \
+                 (this is logged once)"
+            );
+        }
     }
 
     /// Whether clients use https; responses then carry `Strict-Transport-Security`.
@@ -130,6 +150,7 @@ where
         let config = self.config.clone();
         let id = RequestId::from_client(&request).unwrap_or_else(|| config.ids.next());
         let peer = request.extensions_mut().remove::<PeerAddress>().map(|peer| peer.0.ip());
+        config.warn_of_proxy(peer, request.headers());
         let address = client_address(peer, request.headers(), &config.trusted_proxies);
         request.extensions_mut().insert(RequestContext { id, address });
         let route = request.extensions().get::<MatchedPath>().cloned();

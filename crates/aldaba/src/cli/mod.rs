@@ -7,7 +7,7 @@ mod webhook_args;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
@@ -235,16 +235,43 @@ pub(crate) enum StoreCommand {
     /// Migrate the schema to the newest version
     Migrate,
     /// Write a backup and verify it
-    Backup {
-        /// The file to write
-        file: PathBuf,
-        /// Replace an existing file
-        #[arg(long)]
-        force: bool,
-    },
+    Backup(BackupArgs),
     /// Restore a backup into an empty store
-    Restore {
-        /// A file written by `store backup`
-        file: PathBuf,
-    },
+    Restore(RestoreArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct BackupArgs {
+    /// The file to write
+    pub(crate) file: PathBuf,
+    /// Replace an existing file
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Encrypt the backup for this age public key (age1…); repeat it for several
+    #[arg(long, value_name = "KEY")]
+    pub(crate) recipient: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RestoreArgs {
+    /// A file written by `store backup`
+    pub(crate) file: PathBuf,
+    /// What becomes of the access that users had given to applications when the backup was made (required)
+    #[arg(long, value_enum)]
+    pub(crate) access: Option<AccessChoice>,
+    /// Repeat the ends of access (withdrawn, revoked, disabled, removed) that this audit shows after the backup; a file
+    /// that `aldaba audit --json` printed
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+    /// The file with the age secret key that decrypts the backup
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum AccessChoice {
+    /// It stands at once as in the backup, even what was withdrawn or revoked after the backup was made
+    Keep,
+    /// It stands again, user by user, when they sign in; until then no token, refresh or webhook of theirs works
+    Confirm,
 }

@@ -1,8 +1,8 @@
 //! `aldaba init`: writes a production configuration and new secrets.
 
-use std::fs::OpenOptions;
+use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
 use domain::Random as _;
@@ -14,39 +14,49 @@ use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemRandom;
 
-const PRIVATE: u32 = 0o600;
-const READABLE: u32 = 0o644;
+/// All files are private: the configuration, too, may contain a secret, such as the password of a database.
+const FILE_MODE: u32 = 0o600;
+const FOLDER_MODE: u32 = 0o700;
 /// The default port of the operator listener.
 const OPERATOR_PORT: u16 = 8081;
+/// A proxy on this machine: the service listens on a loopback address, so that no other can reach it.
+const PROXY_HERE: &str = r#"["127.0.0.1", "::1"]"#;
 
 pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult {
     check(args, set)?;
-    std::fs::create_dir_all(&args.folder).map_err(|error| {
+    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&args.folder).map_err(|error| {
         Failure::Failed(format!("cannot create the folder {}: {error}", args.folder.display()))
     })?;
     let files = [
-        ("aldaba.toml", configuration(args), READABLE),
-        ("master.key", MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n", PRIVATE),
-        ("operator.token", SystemRandom.token() + "\n", PRIVATE),
+        ("aldaba.toml", configuration(args)),
+        ("master.key", MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n"),
+        ("operator.token", SystemRandom.token() + "\n"),
     ];
-    for (name, _, _) in &files {
-        if args.folder.join(name).exists() {
+    for (name, _) in &files {
+        if args.folder.join(name).symlink_metadata().is_ok() {
             return Err(Failure::Refused(format!(
                 "{} already exists; nothing was written",
                 args.folder.join(name).display()
             )));
         }
     }
-    for (name, text, mode) in &files {
+    for (name, text) in &files {
         let path = args.folder.join(name);
-        write_new(&path, text, *mode)
+        write_new(&path, text)
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     }
     let config = args.folder.join("aldaba.toml");
     output.print_message(
         "Keep a copy of master.key: the store cannot be opened without it, and backups do not contain it.",
     );
-    let data = serde_json::json!({"config": config, "files": files.map(|(name, _, _)| name)});
+    if needs_proxy(args) {
+        output.print_message(
+            "The service expects a proxy on this machine that terminates TLS (server.trusted_proxies). If the proxy is \
+             on another machine, change server.listen and server.trusted_proxies; for TLS without a proxy, set \
+             server.tls_certificates and server.tls_key and empty server.trusted_proxies.",
+        );
+    }
+    let data = serde_json::json!({"config": config, "files": files.map(|(name, _)| name)});
     output.result(&data, || {
         format!(
             "wrote {}, master.key and operator.token\nnext: aldaba --config {0} check, then serve",
@@ -75,6 +85,14 @@ fn check(args: &Init, set: &[String]) -> CommandResult {
     Ok(())
 }
 
+/// Whether a proxy must terminate TLS: the addresses are https and a new configuration has no certificate.
+fn needs_proxy(args: &Init) -> bool {
+    [Some(&args.base_url), args.auth_url.as_ref()]
+        .into_iter()
+        .flatten()
+        .any(|url| url.starts_with("https://"))
+}
+
 /// The default file with the given values. If the base URL is a loopback address, the service listens on it.
 fn configuration(args: &Init) -> String {
     let auth_url = args.auth_url.as_deref().unwrap_or(&args.base_url);
@@ -90,11 +108,14 @@ fn configuration(args: &Init) -> String {
         }
         text = text.replace("\"127.0.0.1:8080\"", &format!("\"{listen}\""));
     }
+    if needs_proxy(args) {
+        text = text.replace("\ntrusted_proxies = []", &format!("\ntrusted_proxies = {PROXY_HERE}"));
+    }
     text
 }
 
-fn write_new(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
+fn write_new(path: &Path, text: &str) -> std::io::Result<()> {
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).open(path)?;
     file.write_all(text.as_bytes())?;
     file.sync_all()
 }

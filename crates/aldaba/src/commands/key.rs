@@ -45,7 +45,7 @@ impl From<Subscription> for SubscriptionView {
 fn status_name(status: Status) -> &'static str {
     match status {
         Status::Active => "active",
-        Status::Disabled => "suspended",
+        Status::Disabled | Status::Unconfirmed => "suspended",
     }
 }
 

@@ -39,6 +39,7 @@ pub(crate) struct Server {
     pub(crate) trusted_proxies: Vec<IpNet>,
     /// Whether the page of the OpenAPI document is served.
     pub(crate) docs: bool,
+    pub(crate) peer_is_client: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -287,6 +288,7 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
         connections_max: reader.number("server.connections_max", 1, 1_000_000),
         trusted_proxies: reader.proxies("server.trusted_proxies"),
         docs: reader.flag("server.docs"),
+        peer_is_client: reader.flag("server.peer_is_client"),
     }
 }
 

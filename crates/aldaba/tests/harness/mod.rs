@@ -42,7 +42,7 @@ pub(crate) use process::{FrozenProcess, RunningProcess};
 pub(crate) use program::{FinishedProcess, Program};
 pub(crate) use raw_http::RawConnection;
 pub(crate) use receiver::{ReceivedRequest, Receiver};
-pub(crate) use serve_process::{ServeProcess, metric, shared_server};
+pub(crate) use serve_process::{BEHIND_PROXY, ServeProcess, metric, shared_server};
 pub(crate) use sign_in::{
     AuthorizationRequest, CALLBACK, ISSUER, PASSWORD, SCOPE, SignInFixture, TestApp, Tokens, claims,
     decode_jwt, new_user, oauth_error, register_app,

@@ -7,6 +7,9 @@ use serde_json::Value;
 
 use super::{IngestClient, Installation, RunningProcess, wait_for};
 
+/// The setting that https addresses without TLS need: a proxy on this machine.
+pub(crate) const BEHIND_PROXY: &str = "server.trusted_proxies=127.0.0.1";
+
 pub(crate) struct ServeProcess {
     pub(crate) process: RunningProcess,
     pub(crate) installation: Installation,

@@ -18,7 +18,7 @@ fn backup(installation: &Installation, file: &Path) -> Value {
 }
 
 fn restore(installation: &Installation, file: &Path) -> Program {
-    installation.program(&["store", "restore", file.to_str().unwrap()])
+    installation.program(&["store", "restore", file.to_str().unwrap(), "--access", "keep"])
 }
 
 /// The log's head after these lines are applied.
@@ -155,9 +155,123 @@ fn backup_reports_on_standard_error() {
         .run()
         .expect_failure(1, "/nowhere/a.backup");
     installation
-        .program(&["store", "restore", "/nowhere/a.backup"])
+        .program(&["store", "restore", "/nowhere/a.backup", "--access", "keep"])
         .run()
         .expect_failure(1, "/nowhere/a.backup");
+}
+
+#[test]
+fn restore_asks_what_becomes_of_access() {
+    let (installation, _) = populated_store();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, audit) = (folder.path().join("a.backup"), folder.path().join("audit.ndjson"));
+    backup(&installation, &file);
+    let target = Installation::new();
+    target.copy_master_key_from(&installation);
+    let restore = |arguments: &[&str]| {
+        let file = file.to_str().unwrap();
+        target.program(&["store", "restore", file]).with(arguments).run()
+    };
+    for choice in ["--access confirm", "--access keep", "--audit FILE"] {
+        restore(&[]).expect_failure(2, choice);
+    }
+    restore(&["--access", "maybe"]).expect_failure(2, "[possible values: keep, confirm]");
+    std::fs::write(&audit, "nonsense\n").unwrap();
+    let audit = audit.to_str().unwrap();
+    let message = "line 1 is not an entry as `aldaba audit --json` prints it";
+    restore(&["--access", "confirm", "--audit", audit]).expect_failure(1, message);
+    let users = listed(&installation)[1].clone();
+    let user = users[0]["id"].as_str().unwrap();
+    let disabled = format!(
+        r#"{{"at":"2999-01-01T00:00:00Z","kind":"client_secret_rotated","client":"panel"}}
+{{"at":"2999-01-01T00:00:00Z","kind":"user_changed","user":"{user}","changes":[{{"member":"status","to":"disabled"}}]}}"#
+    );
+    std::fs::write(audit, disabled).unwrap();
+    let finished = restore(&["--access", "confirm", "--audit", audit, "--json"]);
+    let report = finished.json();
+    assert_eq!((&report["access"], &report["repeatedEnds"]), (&"confirm".into(), &1.into()), "{report}");
+    assert_eq!(report["notRepeated"], serde_json::json!(["the secret of client panel was replaced"]));
+    assert_eq!(listed(&target)[1][0]["standing"], "disabled", "{:?}", listed(&target)[1]);
+}
+
+/// A key pair of the age format, for tests only.
+const RECIPIENT: &str = "age1xmwwc06ly3ee5rytxm9mflaz2u56jjj36s0mypdrwsvlul66mv4q47ryef";
+const IDENTITY: &str = "AGE-SECRET-KEY-1EGTZVFFV20835NWYV6270LXYVK2VKNX2MMDKWYKLMGR48UAWX40Q2P2LM0";
+const OTHER_IDENTITY: &str = "AGE-SECRET-KEY-1QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSWPC8QURSKMP32K";
+
+#[test]
+fn encrypted_backup_is_restored_with_its_identity_only() {
+    let (installation, _) = populated_store();
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (file, identity, other) = (at("a.age"), at("identity.txt"), at("other.txt"));
+    std::fs::write(&identity, format!("# created by age-keygen\n{IDENTITY}\n")).unwrap();
+    std::fs::write(&other, OTHER_IDENTITY).unwrap();
+    let backup =
+        |recipient: &str| installation.program(&["store", "backup", &file, "--recipient", recipient]);
+    backup("age1nonsense").run().expect_failure(2, "a recipient is an age public key");
+    let report = backup(RECIPIENT).with(&["--json"]).run().json();
+    assert_eq!(report["encrypted"], true, "{report}");
+    let bytes = std::fs::read(&file).unwrap();
+    assert!(bytes.starts_with(b"age-encryption.org/v1\n-> X25519 "));
+    let contains = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(!contains("maria@example.com") && !contains("aldaba_backup"), "nothing is readable");
+
+    let target = Installation::new();
+    target.copy_master_key_from(&installation);
+    let restore = |arguments: &[&str]| restore(&target, Path::new(&file)).with(arguments).run();
+    restore(&[])
+        .expect_failure(2, "is encrypted; name the file with its age secret key with --identity FILE");
+    restore(&["--identity", &other]).expect_failure(1, "is encrypted for another recipient");
+    restore(&["--identity", &file]).expect_failure(1, &file);
+    restore(&["--identity", &identity]).code(0);
+    assert_eq!(listed(&target), listed(&installation));
+
+    let cut = Installation::new();
+    cut.copy_master_key_from(&installation);
+    std::fs::write(&file, &bytes[..bytes.len() - 1]).unwrap();
+    let arguments = ["store", "restore", file.as_str(), "--access", "keep", "--identity", identity.as_str()];
+    cut.program(&arguments).run().expect_failure(1, "the encrypted file was cut off or changed");
+}
+
+#[test]
+fn backup_follows_no_link_and_leaves_no_partial_file() {
+    let (installation, _) = populated_store();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, victim) = (folder.path().join("a.backup"), folder.path().join("victim"));
+    std::fs::write(&victim, "mine").unwrap();
+    for link in ["a.backup.partial", "a.backup"] {
+        std::os::unix::fs::symlink(&victim, folder.path().join(link)).unwrap();
+    }
+    let backup = installation.program(&["store", "backup", file.to_str().unwrap()]);
+    backup.run().expect_failure(5, "already exists");
+    let forced = installation.program(&["store", "backup", file.to_str().unwrap(), "--force"]);
+    forced.run().code(0);
+    assert_eq!(std::fs::read_to_string(&victim).unwrap(), "mine");
+    let written = std::fs::symlink_metadata(&file).unwrap();
+    assert!(written.is_file() && written.permissions().mode() & 0o777 == 0o600, "{written:?}");
+    // A dangling link is in the way, too.
+    let dangling = folder.path().join("b.backup");
+    std::os::unix::fs::symlink(folder.path().join("nowhere"), &dangling).unwrap();
+    let onto = installation.program(&["store", "backup", dangling.to_str().unwrap()]);
+    onto.run().expect_failure(5, "already exists");
+    let mut names: Vec<_> =
+        std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    names.sort();
+    assert_eq!(names, ["a.backup", "a.backup.partial", "b.backup", "victim"]);
+}
+
+#[test]
+fn restored_store_is_private() {
+    let (installation, _) = populated_store();
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("a.backup");
+    backup(&installation, &file);
+    let target = Installation::new();
+    target.copy_master_key_from(&installation);
+    restore(&target, &file).run().code(0);
+    let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&target.path().join("aldaba.db")), 0o600);
 }
 
 #[test]

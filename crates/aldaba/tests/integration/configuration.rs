@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::json;
 
-use crate::harness::{Installation, Program};
+use crate::harness::{HttpRequest, Installation, Program, ServeProcess};
 
 fn mode(path: &Path) -> u32 {
     std::fs::metadata(path).unwrap().permissions().mode() & 0o777
@@ -16,7 +16,7 @@ fn init(folder: &Path, arguments: &[&str]) -> Program {
 }
 
 #[test]
-fn init_writes_a_configuration_and_secrets_with_mode_0600() {
+fn init_writes_files_that_only_their_owner_can_read() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("etc/aldaba");
     let written = init(&place, &["--base-url", "https://api.example.com", "--json"]).run().json();
@@ -24,8 +24,12 @@ fn init_writes_a_configuration_and_secrets_with_mode_0600() {
         written,
         json!({"config": place.join("aldaba.toml"), "files": ["aldaba.toml", "master.key", "operator.token"]})
     );
-    for secret in ["master.key", "operator.token"] {
+    // The configuration may contain a database's password.
+    for secret in ["aldaba.toml", "master.key", "operator.token"] {
         assert_eq!(mode(&place.join(secret)), 0o600, "{secret}");
+    }
+    for created in [place.as_path(), place.parent().unwrap()] {
+        assert_eq!(mode(created), 0o700, "{created:?}");
     }
     let key = std::fs::read_to_string(place.join("master.key")).unwrap();
     assert!(key.trim().len() == 64 && key.trim().bytes().all(|byte| byte.is_ascii_hexdigit()));
@@ -218,6 +222,59 @@ fn trusted_proxies_must_not_cover_all_addresses() {
     let report = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
     let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
     assert_eq!(report["config"]["server"]["trusted_proxies"], expected);
+}
+
+#[test]
+fn https_without_tls_needs_a_named_proxy() {
+    let installation = Installation::new();
+    let check = |settings: &[&str]| {
+        let arguments: Vec<&str> = settings.iter().flat_map(|&setting| ["--set", setting]).collect();
+        installation.program(&["check"]).with(&arguments).run()
+    };
+    for key in ["server.base_url", "server.auth_url"] {
+        let https = format!("{key}=https://api.example.com");
+        let message = format!("server.trusted_proxies: is empty, but {key} is https");
+        check(&[&https]).expect_failure(3, &message);
+        for named in ["server.trusted_proxies=10.0.0.7", "server.peer_is_client=true"] {
+            check(&[&https, named]).code(0);
+        }
+        installation
+            .program(&["serve", "--set", &https])
+            .run()
+            .expect_failure(3, "or set server.peer_is_client = true");
+    }
+}
+
+#[test]
+fn init_with_https_names_a_proxy_on_this_machine() {
+    let folder = tempfile::tempdir().unwrap();
+    let finished = init(folder.path(), &["--base-url", "https://api.example.com"]).run().code(0);
+    assert!(finished.stderr.contains("expects a proxy on this machine"), "{finished:?}");
+    let config = folder.path().join("aldaba.toml");
+    let report = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
+    assert_eq!(report["config"]["server"]["trusted_proxies"], json!(["127.0.0.1/32", "::1/128"]));
+    let plain = tempfile::tempdir().unwrap();
+    let finished = init(plain.path(), &["--base-url", "http://localhost:8080"]).run().code(0);
+    assert!(!finished.stderr.contains("proxy"), "{finished:?}");
+}
+
+#[test]
+fn forwarded_header_of_an_unnamed_proxy_is_warned_of_once() {
+    let server = ServeProcess::with_settings(Installation::new(), &["server.trusted_proxies=10.0.0.7"]);
+    let get = |header: &'static str, value: &str| {
+        let url = format!("{}/livez", server.public_url);
+        assert_eq!(HttpRequest::get(&url).header(header, value).send().status, 200);
+    };
+    let warnings = |log: &str| log.matches("server.trusted_proxies does not list its sender").count();
+    get("accept", "text/plain");
+    assert_eq!(warnings(&server.process.stderr()), 0);
+    get("forwarded", "for=203.0.113.7");
+    for _ in 0..3 {
+        get("x-forwarded-for", "203.0.113.7");
+    }
+    let finished = server.process.stop();
+    assert_eq!(warnings(&finished.stderr), 1, "{}", finished.stderr);
+    assert!(finished.stderr.contains("127.0.0.1"), "{}", finished.stderr);
 }
 
 #[test]

@@ -3,6 +3,9 @@
 
 pub(crate) mod step;
 pub(crate) mod ticket;
+pub(crate) mod ticket_keys;
 
 #[cfg(test)]
 pub(crate) mod tests;
+#[cfg(test)]
+mod ticket_tests;

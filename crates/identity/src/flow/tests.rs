@@ -1,17 +1,12 @@
-//! The next step of the flow, and tickets, without a server.
+//! The next step of the flow, without a server.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::subscription::Product;
-use domain::{ClientId, GrantId, Guid, MembershipId, Random, Scopes, Secret, TenantId, Ticks, UserId};
-use store::{
-    Client, Consent, Grant, MasterKey, Membership, Pkce, Session, Status, Tenant, TenantMembership, User,
-    Vault,
-};
+use domain::{ClientId, GrantId, Guid, MembershipId, Scopes, TenantId, Ticks, UserId};
+use store::{Client, Consent, Grant, Membership, Pkce, Session, Status, Tenant, TenantMembership, User};
 
 use super::step::{self, FlowState, Step, next_step};
-use super::ticket::{LogoutRequest, PendingRequest, TicketState, Tickets};
 use crate::authorization_request::{self, AuthorizationRequest};
 use crate::grant::GrantDetails;
 use crate::params::Params;
@@ -220,48 +215,6 @@ fn consent_is_required_once_per_set_of_scopes() {
     check(&consent("", &[("one", "openid")], None), "choose and consent");
     check(&consent("prompt=none", &[], None), "consent_required");
     check(&FlowCase { extra: "prompt=consent", ..FlowCase::default() }, "choose and consent");
-}
-
-struct CountingRandom;
-
-impl Random for CountingRandom {
-    fn fill(&self, bytes: &mut [u8]) {
-        bytes.fill(9);
-    }
-}
-
-fn tickets(key: u8) -> Tickets {
-    let vault = Arc::new(Vault::new(&MasterKey::from_bytes([key; 32])).unwrap());
-    Tickets { vault, random: Arc::new(CountingRandom) }
-}
-
-#[test]
-fn ticket_is_valid_in_its_browser_for_half_an_hour() {
-    let (tickets, mine, other) = (tickets(1), Secret::new("mine"), Secret::new("other"));
-    let text = tickets.issue(PendingRequest::Logout(LogoutRequest::default()), &mine, NOW).unwrap().unwrap();
-    let opened = |browser, at| tickets.open(&text, browser, at);
-    assert!(matches!(opened(Some(&mine), NOW), TicketState::Valid(_)));
-    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1800)), TicketState::Valid(_)));
-    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1801)), TicketState::Stale(_)));
-    assert!(matches!(opened(Some(&other), NOW), TicketState::Stale(_)));
-    assert!(matches!(opened(None, NOW), TicketState::Stale(_)));
-}
-
-#[test]
-fn altered_or_foreign_tickets_are_unreadable() {
-    let browser = Secret::new("mine");
-    let text = tickets(1).issue(PendingRequest::Permissions, &browser, NOW).unwrap().unwrap();
-    assert!(!text.contains("Permissions") && !text.contains('='));
-    for at in 0..text.len() {
-        let mut changed = text.clone().into_bytes();
-        changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
-        let changed = String::from_utf8(changed).unwrap();
-        assert!(matches!(tickets(1).open(&changed, Some(&browser), NOW), TicketState::Unreadable), "{at}");
-    }
-    for wrong in ["", "x", &text[1..], &text[..text.len() - 1], &"A".repeat(100_000)] {
-        assert!(matches!(tickets(1).open(wrong, Some(&browser), NOW), TicketState::Unreadable));
-    }
-    assert!(matches!(tickets(2).open(&text, Some(&browser), NOW), TicketState::Unreadable));
 }
 
 #[test]

@@ -1,21 +1,21 @@
 //! Tickets carry a pending request from page to page. They are encrypted and authenticated, and bound to the
 //! browser by a cookie, so that another site cannot make a browser submit someone else's ticket.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::secret::base64url;
-use domain::{ClientId, Random, Secret, Ticks};
+use domain::{ClientId, Secret, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
 
+use super::ticket_keys::{KEY_ID_BYTES, TicketKeyRing};
 use crate::authorization_request::AuthorizationRequest;
 
 const PURPOSE: &str = "ticket";
 const BROWSER: &str = "browser";
-const TTL: Duration = Duration::from_secs(30 * 60);
+pub(super) const TTL: Duration = Duration::from_secs(30 * 60);
 /// Longer tickets are refused.
 const BYTES_MAX: usize = 48 * 1024;
 
@@ -64,8 +64,7 @@ pub(crate) enum TicketState {
 }
 
 pub(crate) struct Tickets {
-    pub(crate) vault: Arc<Vault>,
-    pub(crate) random: Arc<dyn Random>,
+    pub(crate) keys: TicketKeyRing,
 }
 
 impl Tickets {
@@ -76,18 +75,20 @@ impl Tickets {
         browser_id: &Secret,
         started_at: Ticks,
     ) -> store::Result<Option<String>> {
-        let ticket =
-            Ticket { pending, browser_id: self.browser_fingerprint(browser_id), started_at: started_at.0 };
+        let (id, key) = self.keys.encrypting()?;
+        let browser_id = browser_fingerprint(&key, browser_id);
+        let ticket = Ticket { pending, browser_id, started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
-        let text = base64url(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
+        let mut sealed = id.as_bytes().to_vec();
+        sealed.extend(key.seal(self.keys.random(), PURPOSE, &plain)?);
+        let text = base64url(&sealed);
         Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
     pub(crate) fn open(&self, text: &str, browser_id: Option<&Secret>, now: Ticks) -> TicketState {
-        let Some(ticket) = self.read(text) else { return TicketState::Unreadable };
-        let is_own =
-            browser_id.is_some_and(|browser_id| self.browser_fingerprint(browser_id) == ticket.browser_id);
+        let Some((ticket, fingerprint)) = self.read(text, browser_id) else { return TicketState::Unreadable };
+        let is_own = fingerprint.is_some_and(|fingerprint| fingerprint == ticket.browser_id);
         if is_own && now.since(ticket.started_at()) <= TTL {
             TicketState::Valid(ticket)
         } else {
@@ -95,17 +96,21 @@ impl Tickets {
         }
     }
 
-    fn read(&self, text: &str) -> Option<Ticket> {
+    /// The ticket, and the fingerprint that it has if this browser got it.
+    fn read(&self, text: &str, browser_id: Option<&Secret>) -> Option<(Ticket, Option<String>)> {
         if text.len() > BYTES_MAX {
             return None;
         }
-        let sealed = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let plain = self.vault.open(PURPOSE, &sealed).ok()?;
-        serde_json::from_str(plain.reveal()).ok()
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (id, sealed) = bytes.split_at_checked(KEY_ID_BYTES)?;
+        let key = self.keys.find(id)?;
+        let plain = key.open(PURPOSE, sealed).ok()?;
+        let ticket = serde_json::from_str(plain.reveal()).ok()?;
+        Some((ticket, browser_id.map(|browser_id| browser_fingerprint(&key, browser_id))))
     }
+}
 
-    /// The fingerprint of the browser id that the ticket contains.
-    fn browser_fingerprint(&self, browser_id: &Secret) -> String {
-        base64url(&self.vault.fingerprint(BROWSER, browser_id))
-    }
+/// The fingerprint of the browser id that the ticket contains.
+fn browser_fingerprint(key: &Vault, browser_id: &Secret) -> String {
+    base64url(&key.fingerprint(BROWSER, browser_id))
 }

@@ -14,6 +14,7 @@ use ui::Lang;
 
 use crate::Identity;
 use crate::params::Params;
+use crate::sign_in::KNOWN_BROWSER_BYTES_MAX;
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const FETCH_MODE: &str = "sec-fetch-mode";
@@ -25,6 +26,8 @@ pub(crate) struct BrowserContext {
     pub(crate) browser_id: Option<Secret>,
     /// The session cookie.
     pub(crate) session: Option<Secret>,
+    /// The cookie of a browser that has signed in before.
+    pub(crate) known_browser: Option<Secret>,
     pub(crate) address: IpAddr,
     pub(crate) audit: AuditContext,
     /// Whether a page of another site caused the request (`Sec-Fetch-Site`).
@@ -49,8 +52,10 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
         let fetch_mode = header(&parts.headers, FETCH_MODE);
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
-            browser_id: cookie(&parts.headers, names.browser_id).map(Secret::new),
-            session: cookie(&parts.headers, names.session).map(Secret::new),
+            browser_id: cookie(&parts.headers, names.browser_id, COOKIE_BYTES_MAX).map(Secret::new),
+            session: cookie(&parts.headers, names.session, COOKIE_BYTES_MAX).map(Secret::new),
+            known_browser: cookie(&parts.headers, names.known_browser, KNOWN_BROWSER_BYTES_MAX)
+                .map(Secret::new),
             address,
             audit: AuditContext { address: address.to_string(), request_id: request_id.unwrap_or_default() },
             is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
@@ -82,11 +87,11 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
 }
 
-fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+fn cookie<'a>(headers: &'a HeaderMap, name: &str, bytes_max: usize) -> Option<&'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = pairs.find(|(cookie, _)| *cookie == name)?;
     // Two different values: another site may have planted one (cookie tossing), so neither is trusted.
     let is_unambiguous = pairs.all(|(cookie, other)| cookie != name || other == value);
-    (is_unambiguous && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
+    (is_unambiguous && !value.is_empty() && value.len() <= bytes_max).then_some(value)
 }

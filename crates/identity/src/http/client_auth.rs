@@ -135,7 +135,7 @@ impl Identity {
             Some(client) if matches => Ok(client),
             found => {
                 if let Some(client) = found
-                    && self.login_throttle.is_worth_auditing(client.id.as_str(), now)
+                    && self.client_failures.is_worth_auditing(client.id.as_str(), now)
                 {
                     let entry = AuditEntry::new(AuditKind::ClientRefused, now, context);
                     self.store.record(&entry.client(&client.id)).await?;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Secret, password};
+use domain::Secret;
 use store::{AuditEntry, AuditKind, Client, Session, User};
 use ui::Lang;
 
@@ -18,7 +18,7 @@ use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, SignInError, SignInPage};
 use crate::params::{Params, query};
-use crate::sign_in::{self, AUTHENTICATION_METHODS, AddressThrottled, PasswordCheck};
+use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
@@ -175,20 +175,22 @@ impl Identity {
         if account.is_empty() || typed.is_empty() {
             return Ok(retry_page(SignInError::Empty, StatusCode::BAD_REQUEST));
         }
-        if let Err(AddressThrottled { seconds }) = self.login_throttle.admit_address(browser.address, now) {
-            let page = retry_page(SignInError::AddressThrottled { seconds }, StatusCode::TOO_MANY_REQUESTS);
-            return Ok(response::with_retry_after(page, seconds));
-        }
-        // The delay grows with the failed sign-ins of the account.
-        let delay = self.login_throttle.account_delay(&account, now);
-        let is_slow = !delay.is_zero();
-        if is_slow {
-            tokio::time::sleep(delay).await;
-        }
-        match self.verify_credentials(browser, &account, typed, context.client.as_ref()).await? {
+        let attempt = PasswordAttempt {
+            account,
+            password: Secret::new(typed),
+            address: browser.address,
+            known_browser: browser.known_browser.clone(),
+        };
+        match self.password_sign_in.attempt(attempt).await? {
             PasswordCheck::Accepted(user) => self.start_session(&context, &ticket, &user).await,
-            PasswordCheck::Rejected(_) => {
-                Ok(retry_page(SignInError::Wrong { is_slow }, StatusCode::BAD_REQUEST))
+            PasswordCheck::Rejected(user) => {
+                self.audit_failure(browser, user.as_ref(), context.client.as_ref()).await?;
+                Ok(retry_page(SignInError::Wrong, StatusCode::BAD_REQUEST))
+            }
+            PasswordCheck::Throttled { retry_after } => {
+                let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+                let page = retry_page(SignInError::Throttled { seconds }, StatusCode::TOO_MANY_REQUESTS);
+                Ok(response::with_retry_after(page, seconds))
             }
             PasswordCheck::Busy => {
                 let page = retry_page(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
@@ -197,38 +199,20 @@ impl Identity {
         }
     }
 
-    /// Checks the password once and audits a failure.
-    async fn verify_credentials(
+    async fn audit_failure(
         &self,
         browser: &BrowserContext,
-        account: &str,
-        typed: &str,
+        user: Option<&User>,
         client: Option<&Client>,
-    ) -> Result<PasswordCheck, PageError> {
-        let check = if typed.len() > password::PASSWORD_BYTES_MAX {
-            PasswordCheck::Rejected(None)
-        } else {
-            sign_in::check_password(&*self.store, &self.password_hasher, account, Secret::new(typed)).await?
+    ) -> Result<(), PageError> {
+        let mut entry = AuditEntry::new(AuditKind::SignInFailed, self.clock.now(), &browser.audit);
+        entry.client = client.map(|client| client.id.clone());
+        // An unknown username may be a password typed into the wrong field: do not record it.
+        entry = match user {
+            Some(user) => entry.user(&user.id),
+            None => entry.note("unknown account"),
         };
-        match &check {
-            PasswordCheck::Accepted(_) => {
-                self.login_throttle.reset_account(account);
-                self.login_throttle.refund_address(browser.address);
-            }
-            PasswordCheck::Busy => self.login_throttle.refund_address(browser.address),
-            PasswordCheck::Rejected(user) => {
-                let now = self.clock.now();
-                let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &browser.audit);
-                entry.client = client.map(|client| client.id.clone());
-                // An unknown username may be a password typed into the wrong field: do not record it.
-                entry = match user {
-                    Some(user) => entry.user(&user.id),
-                    None => entry.note("unknown account"),
-                };
-                self.store.record(&entry).await?;
-            }
-        }
-        Ok(check)
+        Ok(self.store.record(&entry).await?)
     }
 
     /// Starts a session under a new id and takes the next step of the flow.
@@ -259,6 +243,9 @@ impl Identity {
             _ => response::redirect(&self.path_in(&browser, "permissions")),
         };
         let next = self.with_browser_cookie(next, Some(&browser_id));
+        let known = context.browser.known_browser.as_ref();
+        let known = self.password_sign_in.known_browser_cookie(known, user, &*self.random);
+        let next = with_cookie(next, self.cookies.set_lasting(self.cookies.known_browser, &known));
         Ok(with_cookie(next, self.cookies.set(self.cookies.session, &id)))
     }
 }

@@ -26,15 +26,15 @@ pub(crate) struct SignInPage<'a> {
 
 debug_only!(SignInPage { lang, action, application, error });
 
-/// Why the sign-in page is shown again. `is_slow`: responses are delayed after many failures.
+/// Why the sign-in page is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignInError {
-    Wrong { is_slow: bool },
+    Wrong,
     Expired,
     NoCookies,
     Busy { seconds: u64 },
     Empty,
-    AddressThrottled { seconds: u64 },
+    Throttled { seconds: u64 },
 }
 
 /// The element id of the error notice.
@@ -66,7 +66,7 @@ pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
 fn form(model: &SignInPage<'_>) -> Markup {
     let messages = &messages(model.lang).sign_in;
     let has_name = !model.username.trim().is_empty();
-    let is_wrong = matches!(model.error, Some(SignInError::Wrong { .. }));
+    let is_wrong = model.error == Some(SignInError::Wrong);
     let is_empty = model.error == Some(SignInError::Empty);
     html! {
         form.stack method="post" action=(safe_href(model.action)) {
@@ -101,18 +101,14 @@ fn notice_for(lang: Lang, error: SignInError) -> Markup {
     let messages = &messages(lang).sign_in;
     let plain = |message: Message| (message.title, html! { (message.text) });
     let (severity, (title, text)) = match error {
-        SignInError::Wrong { is_slow: false } => (Severity::Error, plain(messages.wrong)),
-        SignInError::Wrong { is_slow: true } => (
-            Severity::Error,
-            (messages.wrong.title, html! { (messages.wrong.text) " " (messages.wrong_and_slow) }),
-        ),
+        SignInError::Wrong => (Severity::Error, plain(messages.wrong)),
         SignInError::Empty => (Severity::Error, plain(messages.empty)),
         SignInError::Expired => (Severity::Warning, plain(messages.expired)),
         SignInError::NoCookies => (Severity::Error, plain(messages.no_cookies)),
         SignInError::Busy { seconds } => {
             (Severity::Warning, (messages.busy, (messages.busy_wait)(&duration(lang, seconds))))
         }
-        SignInError::AddressThrottled { seconds } => {
+        SignInError::Throttled { seconds } => {
             (Severity::Error, (messages.too_many, (messages.too_many_wait)(&duration(lang, seconds))))
         }
     };

@@ -1,136 +1,149 @@
-//! Slows down password guessing. Responses for an account are delayed longer with every failure, whether it exists
-//! or not, and an address with too many failures has to wait. Accounts are never locked.
+//! Slows down password guessing with token buckets, which all nodes share through the store: one per account, whether it
+//! exists or not, and one per address. A token is taken before the password is hashed and returned if the password was
+//! right, so that only failures count and parallel guesses gain nothing.
 
-use std::collections::HashMap;
-use std::hash::Hash;
-use std::net::IpAddr;
+use std::hash::{BuildHasher as _, BuildHasherDefault, DefaultHasher};
+use std::net::{IpAddr, Ipv6Addr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
+use domain::Clock;
+use store::{SignInBucket, SignInTokens, Store};
+use tokio::sync::Notify;
 
-use domain::Ticks;
+const ACCOUNT_TOKENS: u32 = 5;
+const ACCOUNT_REFILL: Duration = Duration::from_secs(10);
+const ADDRESS_REFILL: Duration = Duration::from_secs(5);
+/// The networks of an IPv6 address: prefix length, and how many times the bucket of a /64 it has. A host can use all
+/// addresses of its /64, and one customer often gets a /56 or a /48.
+const IPV6_NETWORKS: [(u32, u32); 3] = [(64, 1), (56, 2), (48, 10)];
+/// How long a request waits for an attempt that is under way.
+const WAIT_MAX: Duration = Duration::from_secs(10);
+/// How often a waiting request asks again, because the attempt may be under way on another node.
+const POLL_INTERVAL: Duration = Duration::from_millis(500);
+/// Requests that may wait at the same time; more are refused.
+const WAITING_MAX: usize = 1024;
+/// Waiting requests listen for the end of attempts by the hash of the bucket.
+const LISTENERS: usize = 64;
 
-/// Failures without a delay, for typing errors.
-const FREE_FAILURES: u32 = 3;
-const FIRST_DELAY: Duration = Duration::from_millis(500);
-const DELAY_MAX: Duration = Duration::from_secs(10);
-/// An account's failures are forgotten after this time without another one.
-const MEMORY: Duration = Duration::from_secs(15 * 60);
-/// An address regains one attempt in this time.
-const REFILL: Duration = Duration::from_secs(5);
-/// Bound on the tracked accounts, and on the tracked addresses.
-const ENTRIES_MAX: usize = 100_000;
-
-#[derive(Clone, Copy)]
-struct Failures {
-    count: u32,
-    last: Ticks,
-}
-
-/// The address has too many failures and must wait.
+/// Whether an attempt may check its password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct AddressThrottled {
-    pub(crate) seconds: u64,
+pub(crate) enum Admission {
+    Admitted,
+    Refused { retry_after: Duration },
 }
 
 pub(crate) struct LoginThrottle {
-    accounts: Mutex<HashMap<String, Failures>>,
-    addresses: Mutex<HashMap<IpAddr, Failures>>,
-    address_failures_max: u32,
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    address_tokens: u32,
+    waiting: AtomicUsize,
+    ended: [Notify; LISTENERS],
 }
 
 impl LoginThrottle {
-    pub(crate) fn new(address_failures_max: u32) -> Self {
-        Self { accounts: Mutex::default(), addresses: Mutex::default(), address_failures_max }
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, address_failures_max: u32) -> Self {
+        let ended = std::array::from_fn(|_| Notify::new());
+        Self { store, clock, address_tokens: address_failures_max, waiting: AtomicUsize::new(0), ended }
     }
 
-    /// Counts an attempt for an account and returns the delay of its response. The attempt counts as failed until
-    /// `reset_account`, so that parallel attempts do not count as one.
-    pub(crate) fn account_delay(&self, account: &str, now: Ticks) -> Duration {
-        let mut accounts = self.accounts.lock();
-        evict_old(&mut accounts, |failures| now.since(failures.last) > MEMORY, |failures| failures.last);
-        let failures = accounts.entry(account.to_owned()).or_insert(Failures { count: 0, last: now });
-        if now.since(failures.last) > MEMORY {
-            failures.count = 0;
+    /// The buckets of an attempt with an account's password. Another proof that the user is the owner (a passkey, a link
+    /// to reset the password) needs the buckets of the address only, so that nobody can lock the owner out.
+    pub(crate) fn password_buckets(&self, account: &str, address: IpAddr) -> Vec<SignInBucket> {
+        let account = account_bucket(format!("account {account}"));
+        std::iter::once(account).chain(self.address_buckets(address)).collect()
+    }
+
+    /// The bucket of a browser that has signed in to the account before. It stands for the account's and the address's
+    /// buckets, which strangers can empty.
+    pub(crate) fn known_browser_bucket(browser: &str) -> Vec<SignInBucket> {
+        vec![account_bucket(format!("browser {browser}"))]
+    }
+
+    /// The buckets of an address: one for IPv4, one for each network of `IPV6_NETWORKS`.
+    fn address_buckets(&self, address: IpAddr) -> Vec<SignInBucket> {
+        let bucket = |network: String, times: u32| SignInBucket {
+            name: format!("address {network}"),
+            tokens_max: self.address_tokens.saturating_mul(times),
+            refill: ADDRESS_REFILL / times,
+        };
+        match address.to_canonical() {
+            IpAddr::V4(v4) => vec![bucket(v4.to_string(), 1)],
+            IpAddr::V6(v6) => {
+                let network = |bits: u32| Ipv6Addr::from_bits(v6.to_bits() >> (128 - bits) << (128 - bits));
+                let networks = IPV6_NETWORKS.iter();
+                networks.map(|(bits, times)| bucket(format!("{}/{bits}", network(*bits)), *times)).collect()
+            }
         }
-        failures.last = now;
-        let before = failures.count;
-        failures.count = failures.count.saturating_add(1);
-        match before.checked_sub(FREE_FAILURES) {
-            None => Duration::ZERO,
-            Some(over) => FIRST_DELAY.saturating_mul(2_u32.saturating_pow(over)).min(DELAY_MAX),
+    }
+
+    /// Takes the tokens of an attempt. Where attempts that are under way hold the missing one, waits for their end.
+    /// Must not be cancelled: a token that was taken is returned by `end` only.
+    pub(crate) async fn admit(&self, buckets: &[SignInBucket]) -> store::Result<Admission> {
+        let (mut slot, mut missing) = (None, 0);
+        let mut deadline = pin!(tokio::time::sleep(WAIT_MAX));
+        let too_long = Admission::Refused { retry_after: Duration::from_secs(1) };
+        loop {
+            // Listens before it asks, so that no end is missed.
+            let mut ended = pin!(self.listener(buckets.get(missing)).notified());
+            ended.as_mut().enable();
+            match self.store.take_sign_in_tokens(buckets, self.clock.now()).await? {
+                SignInTokens::Taken => return Ok(Admission::Admitted),
+                SignInTokens::Missing { retry_after } => return Ok(Admission::Refused { retry_after }),
+                SignInTokens::UnderWay(index) if index != missing => {
+                    missing = index;
+                    continue;
+                }
+                SignInTokens::UnderWay(_) => {}
+            }
+            if slot.is_none() {
+                slot = WaitingSlot::take(&self.waiting);
+            }
+            if slot.is_none() {
+                return Ok(too_long);
+            }
+            tokio::select! {
+                () = &mut deadline => return Ok(too_long),
+                () = ended => {}
+                () = tokio::time::sleep(POLL_INTERVAL) => {}
+            }
         }
     }
 
-    /// Whether a client's failed authentication is audited: the first ones of a series are, so that a series does not
-    /// fill the audit. The key begins with NUL, which no username contains.
-    pub(crate) fn is_worth_auditing(&self, client: &str, now: Ticks) -> bool {
-        self.account_delay(&format!("\0client {client}"), now) < DELAY_MAX
-    }
-
-    pub(crate) fn reset_account(&self, account: &str) {
-        self.accounts.lock().remove(account);
-    }
-
-    /// Takes one attempt of an address. It counts as failed until `refund_address` returns it, so that parallel
-    /// attempts all count.
-    pub(crate) fn admit_address(&self, address: IpAddr, now: Ticks) -> Result<(), AddressThrottled> {
-        let mut addresses = self.addresses.lock();
-        evict_old(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
-        let failures = addresses.entry(network_of(address)).or_insert(Failures { count: 0, last: now });
-        *failures = drained(*failures, now);
-        if failures.count >= self.address_failures_max {
-            let over = u64::from(failures.count - self.address_failures_max) + 1;
-            return Err(AddressThrottled { seconds: over * REFILL.as_secs() });
+    /// Ends an attempt that was admitted; returns its tokens unless it failed.
+    pub(crate) async fn end(&self, buckets: &[SignInBucket], failed: bool) -> store::Result<()> {
+        let ended = self.store.end_sign_in_attempt(buckets, failed, self.clock.now()).await;
+        for bucket in buckets {
+            self.listener(Some(bucket)).notify_waiters();
         }
-        failures.count += 1;
-        Ok(())
+        ended
     }
 
-    /// Returns an attempt that did not fail.
-    pub(crate) fn refund_address(&self, address: IpAddr) {
-        if let Some(failures) = self.addresses.lock().get_mut(&network_of(address)) {
-            failures.count = failures.count.saturating_sub(1);
-        }
+    fn listener(&self, bucket: Option<&SignInBucket>) -> &Notify {
+        let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(bucket.map(|bucket| &bucket.name));
+        let index = usize::try_from(hash % LISTENERS as u64).unwrap_or(0);
+        self.ended.get(index).unwrap_or(&self.ended[0])
     }
 }
 
-/// The failures that remain after the elapsed time. Time that is too short for one refill is carried over, so that
-/// steady attempts do not prevent refills.
-fn drained(failures: Failures, now: Ticks) -> Failures {
-    let refills = now.since(failures.last).as_secs() / REFILL.as_secs();
-    let refills = u32::try_from(refills).unwrap_or(u32::MAX);
-    match failures.count.saturating_sub(refills) {
-        0 => Failures { count: 0, last: now },
-        count => Failures { count, last: failures.last + REFILL.saturating_mul(refills) },
+fn account_bucket(name: String) -> SignInBucket {
+    SignInBucket { name, tokens_max: ACCOUNT_TOKENS, refill: ACCOUNT_REFILL }
+}
+
+/// A place among the waiting requests.
+struct WaitingSlot<'a>(&'a AtomicUsize);
+
+impl<'a> WaitingSlot<'a> {
+    fn take(waiting: &'a AtomicUsize) -> Option<Self> {
+        let slot = Self(waiting);
+        (waiting.fetch_add(1, Ordering::Relaxed) < WAITING_MAX).then_some(slot)
     }
 }
 
-/// IPv6 addresses count by their /64 network, because a host can use all of its addresses.
-fn network_of(address: IpAddr) -> IpAddr {
-    match address {
-        IpAddr::V4(_) => address,
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => IpAddr::V4(v4),
-            None => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
-        },
-    }
-}
-
-/// Keeps a map below its bound: removes expired entries and, if that is not enough, the older half.
-fn evict_old<K: Hash + Eq + Clone, V>(
-    map: &mut HashMap<K, V>,
-    is_expired: impl Fn(&V) -> bool,
-    age: impl Fn(&V) -> Ticks,
-) {
-    if map.len() < ENTRIES_MAX {
-        return;
-    }
-    map.retain(|_, value| !is_expired(value));
-    if map.len() >= ENTRIES_MAX {
-        let mut times: Vec<Ticks> = map.values().map(&age).collect();
-        times.sort_unstable();
-        let middle = times.get(times.len() / 2).copied().unwrap_or_default();
-        map.retain(|_, value| age(value) > middle);
+impl Drop for WaitingSlot<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

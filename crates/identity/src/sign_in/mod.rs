@@ -1,13 +1,22 @@
-//! Password sign-in: a bounded hashing queue, throttling, and the same work and response for known and unknown
-//! users.
+//! Password sign-in: throttling, a bounded hashing queue, and the same work and response for known and unknown users.
 
+mod client_failures;
+mod known_browser;
 mod login_throttle;
 mod password_hasher;
 
-use domain::Secret;
-use store::{Status, User};
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
 
-pub(crate) use login_throttle::{AddressThrottled, LoginThrottle};
+use domain::{Clock, Random, Secret, password};
+use store::{Status, Store, StoreError, User, Vault};
+
+use crate::Settings;
+pub(crate) use client_failures::ClientFailures;
+pub(crate) use known_browser::COOKIE_BYTES_MAX as KNOWN_BROWSER_BYTES_MAX;
+use known_browser::KnownBrowsers;
+use login_throttle::{Admission, LoginThrottle};
 pub(crate) use password_hasher::PasswordHasher;
 
 /// No username is longer.
@@ -24,33 +33,109 @@ pub(crate) fn normalized_username(username: &str) -> String {
     trimmed_username(username).replace('\0', "\u{fffd}").to_lowercase()
 }
 
-/// The result of a password check.
+/// An attempt to sign in with a password.
+#[derive(Clone, Debug)]
+pub(crate) struct PasswordAttempt {
+    /// The normalized username.
+    pub(crate) account: String,
+    pub(crate) password: Secret,
+    pub(crate) address: IpAddr,
+    /// The cookie of a browser that has signed in before.
+    pub(crate) known_browser: Option<Secret>,
+}
+
+/// The result of a password attempt.
 #[derive(Debug)]
 pub(crate) enum PasswordCheck {
     Accepted(User),
     /// Wrong password or inactive account; the user is for the audit only.
     Rejected(Option<User>),
-    /// The hashing queue is full.
+    /// Too many failures: the password was not checked.
+    Throttled {
+        retry_after: Duration,
+    },
+    /// The hashing queue is full: the password was not checked.
     Busy,
 }
 
-/// Checks a password. Computes one hash whether the user exists or not.
-pub(crate) async fn check_password(
-    store: &dyn store::Store,
-    password_hasher: &PasswordHasher,
-    account: &str,
-    password: Secret,
-) -> store::Result<PasswordCheck> {
-    let user = store.find_user_by_email(account).await?;
-    let Some(is_correct) =
-        password_hasher.matches(password, user.as_ref().map(|user| user.password_hash.clone())).await
-    else {
-        return Ok(PasswordCheck::Busy);
-    };
-    Ok(match user {
-        Some(user) if is_correct && user.status == Status::Active => PasswordCheck::Accepted(user),
-        other => PasswordCheck::Rejected(other),
-    })
+/// Checks passwords, slowly for who guesses.
+pub(crate) struct PasswordSignIn {
+    store: Arc<dyn Store>,
+    login_throttle: LoginThrottle,
+    known_browsers: KnownBrowsers,
+    pub(crate) password_hasher: PasswordHasher,
+}
+
+impl PasswordSignIn {
+    pub(crate) fn new(
+        store: &Arc<dyn Store>,
+        clock: &Arc<dyn Clock>,
+        vault: &Arc<Vault>,
+        settings: &Settings,
+    ) -> Self {
+        Self {
+            login_throttle: LoginThrottle::new(store.clone(), clock.clone(), settings.address_failures_max),
+            known_browsers: KnownBrowsers { vault: vault.clone() },
+            password_hasher: PasswordHasher::new(settings.hashing_parallel, settings.hashing_queue_max),
+            store: store.clone(),
+        }
+    }
+
+    /// Makes an attempt. It goes on to its end when the caller is cancelled, because a token that it has taken must be
+    /// accounted for.
+    pub(crate) async fn attempt(self: &Arc<Self>, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
+        let sign_in = self.clone();
+        let task = tokio::spawn(async move { sign_in.run_attempt(attempt).await });
+        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(result) => result,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
+        }
+    }
+
+    async fn run_attempt(&self, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
+        if self.password_hasher.is_full() {
+            return Ok(PasswordCheck::Busy);
+        }
+        let user = self.store.find_user_by_email(&attempt.account).await?;
+        let cookie = attempt.known_browser.as_ref();
+        let browser = user.as_ref().and_then(|user| self.known_browsers.recognise(cookie, user));
+        let buckets = match browser {
+            Some(browser) => LoginThrottle::known_browser_bucket(browser),
+            None => self.login_throttle.password_buckets(&attempt.account, attempt.address),
+        };
+        if let Admission::Refused { retry_after } = self.login_throttle.admit(&buckets).await? {
+            return Ok(PasswordCheck::Throttled { retry_after });
+        }
+        // Read again: the password may have changed while the attempt waited.
+        let user = self.store.find_user_by_email(&attempt.account).await?;
+        let check = self.check(attempt.password, user).await;
+        self.login_throttle.end(&buckets, matches!(check, PasswordCheck::Rejected(_))).await?;
+        Ok(check)
+    }
+
+    /// Computes one hash whether the user exists or not.
+    async fn check(&self, password: Secret, user: Option<User>) -> PasswordCheck {
+        if password.reveal().len() > password::PASSWORD_BYTES_MAX {
+            return PasswordCheck::Rejected(user);
+        }
+        let hash = user.as_ref().map(|user| user.password_hash.clone());
+        match (self.password_hasher.matches(password, hash).await, user) {
+            (None, _) => PasswordCheck::Busy,
+            (Some(true), Some(user)) if user.status != Status::Disabled => PasswordCheck::Accepted(user),
+            (Some(_), user) => PasswordCheck::Rejected(user),
+        }
+    }
+
+    /// The cookie that makes a browser known to this account.
+    pub(crate) fn known_browser_cookie(
+        &self,
+        cookie: Option<&Secret>,
+        user: &User,
+        random: &dyn Random,
+    ) -> Secret {
+        self.known_browsers.renew(cookie, user, random)
+    }
 }
 
 /// The authentication methods of a password sign-in, for `amr`.

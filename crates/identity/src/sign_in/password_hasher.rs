@@ -25,6 +25,11 @@ impl PasswordHasher {
         }
     }
 
+    /// Whether the queue has no place left.
+    pub(crate) fn is_full(&self) -> bool {
+        self.waiting.load(Ordering::Relaxed) >= self.waiting_max
+    }
+
     /// Whether the password matches the hash; false without a hash. `None` if the queue is full.
     pub(crate) async fn matches(&self, password: Secret, hash: Option<String>) -> Option<bool> {
         let _slot = QueueSlot::take(self)?;

@@ -235,6 +235,10 @@ impl ToSchema for Timestamp {}
 pub(super) enum Status {
     Active,
     Disabled,
+    /// A user of a restored backup who has not signed in since. Nothing that the user had allowed stands until then.
+    /// Cannot be set.
+    #[serde(skip_deserializing)]
+    Unconfirmed,
 }
 
 impl From<store::Status> for Status {
@@ -242,6 +246,7 @@ impl From<store::Status> for Status {
         match status {
             store::Status::Active => Self::Active,
             store::Status::Disabled => Self::Disabled,
+            store::Status::Unconfirmed => Self::Unconfirmed,
         }
     }
 }
@@ -251,6 +256,7 @@ impl From<Status> for store::Status {
         match status {
             Status::Active => Self::Active,
             Status::Disabled => Self::Disabled,
+            Status::Unconfirmed => Self::Unconfirmed,
         }
     }
 }

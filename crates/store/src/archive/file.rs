@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, OLDEST_RESTORABLE_SCHEMA,
-    RowChunk, TABLES, Table,
+    RestoredAccess, RowChunk, TABLES, Table,
 };
 
 const FORMAT: u32 = 1;
@@ -230,7 +230,12 @@ pub fn verify(input: impl BufRead) -> Result<BackupSummary, ArchiveError> {
 
 /// Restores a backup that `verify` has checked into an empty store, so a damaged backup is never restored in
 /// part.
-pub async fn read<R>(store: &dyn Archive, verified: &BackupSummary, input: R) -> Result<(), ArchiveError>
+pub async fn read<R>(
+    store: &dyn Archive,
+    verified: &BackupSummary,
+    input: R,
+    access: RestoredAccess,
+) -> Result<(), ArchiveError>
 where
     R: BufRead + Send + 'static,
 {
@@ -264,6 +269,7 @@ where
             )));
         }
     }
+    store.settle_access(access).await?;
     Ok(store.finish_restore(HEADS_ADVANCE).await?)
 }
 

@@ -15,7 +15,7 @@ impl SigningKeys for MemoryStore {
         let mut state = self.state_mut()?;
         let stored = state.signing_keys.values().map(|(key, _)| (key.created_at, key.kid.as_str()));
         let last = stored.max().map(|(at, kid)| (kid, at));
-        let Some(created_at) = created_after(key, newest, last) else {
+        let Some(created_at) = created_after(key.created_at, newest, last) else {
             return Ok(false);
         };
         if state.signing_keys.contains_key(&key.kid) {

@@ -70,6 +70,9 @@ impl Maintenance for MemoryStore {
                 *touched < cutoffs.processes
             }),
             sessions: remove_expired(&mut state.sessions, rows_max, |session| session.expires_at < now),
+            sign_in_buckets: remove_expired(&mut state.sign_in_buckets, rows_max, |row| {
+                row.expires_at() < now
+            }),
             audit: remove_expired(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
             calls: {
                 let before = cutoffs.calls.day();

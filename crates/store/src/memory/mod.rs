@@ -13,7 +13,9 @@ mod nodes;
 mod payroll;
 mod records;
 mod sessions;
+mod sign_in_buckets;
 mod subscriptions;
+mod ticket_keys;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -77,7 +79,9 @@ struct State {
     grants: BTreeMap<Box<str>, Grant>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
+    ticket_keys: BTreeMap<[u8; 16], (crate::TicketKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
+    sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
     webhooks: webhooks::WebhookTable,
 }
@@ -124,8 +128,10 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases.
+            // Backups contain no leases, sign-in buckets and ticket keys.
             state.webhooks.leases.clear();
+            state.sign_in_buckets.clear();
+            state.ticket_keys.clear();
         }
         restored
     }

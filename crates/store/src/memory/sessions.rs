@@ -5,7 +5,7 @@ use domain::{Secret, Ticks};
 
 use super::MemoryStore;
 use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions, StoreError};
+use crate::{AuditEntry, Result, Session, Sessions, Status, StoreError};
 
 #[async_trait]
 impl Sessions for MemoryStore {
@@ -26,6 +26,12 @@ impl Sessions for MemoryStore {
             state.sessions.remove(&replaced);
         }
         state.sessions.insert(hash, session.clone());
+        if let Some(user) = state.users.get_mut(session.user.as_str())
+            && user.status == Status::Unconfirmed
+        {
+            user.status = Status::Active;
+            user.revision += 1;
+        }
         state.append_audit(&*self.ports.random, entry.clone());
         Ok(())
     }

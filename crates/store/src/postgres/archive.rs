@@ -8,7 +8,7 @@ use super::rows::snapshot;
 use super::{PostgresStore, store_error};
 use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, CellValue, Result, StoreError};
+use crate::{Archive, CellValue, RestoredAccess, Result, Status, StoreError};
 
 fn value(row: &tokio_postgres::Row, column: usize, kind: ColumnType) -> CellValue {
     match kind {
@@ -111,6 +111,16 @@ impl Archive for PostgresStore {
     async fn count_rows(&self, table: &'static Table) -> Result<u64> {
         let row = self.row(&format!("SELECT count(*) FROM {}", table.name), &[]).await?;
         Ok(row.map_or(0, |row| unsigned(row.get(0))))
+    }
+
+    async fn settle_access(&self, access: RestoredAccess) -> Result<()> {
+        self.change("DELETE FROM sessions", &[]).await?;
+        self.change("DELETE FROM codes WHERE used_at IS NULL", &[]).await?;
+        if access == RestoredAccess::Confirm {
+            let sql = "UPDATE users SET standing = $2, revision = revision + 1 WHERE standing = $1";
+            self.change(sql, &[&Status::Active.code(), &Status::Unconfirmed.code()]).await?;
+        }
+        Ok(())
     }
 
     async fn finish_restore(&self, heads_advance: u64) -> Result<()> {

@@ -24,7 +24,7 @@ impl SigningKeys for PostgresStore {
         )
         .await?;
         let last = last.as_ref().map(|row| (row.get(0), Ticks(row.get(1))));
-        let Some(created_at) = created_after(key, newest, last) else {
+        let Some(created_at) = created_after(key.created_at, newest, last) else {
             return Ok(false);
         };
         execute(

@@ -7,7 +7,7 @@ use super::audit::append_audit;
 use super::rows::execute;
 use super::{PostgresStore, exists, store_error};
 use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions};
+use crate::{AuditEntry, Result, Session, Sessions, Status};
 
 #[async_trait]
 impl Sessions for PostgresStore {
@@ -42,6 +42,13 @@ impl Sessions for PostgresStore {
         )
         .await
         .map_err(exists("such a session".into()))?;
+        execute(
+            &transaction,
+            "UPDATE users SET standing = $2, revision = revision + 1 WHERE id = $1 AND standing = $3",
+            &[&session.user.as_str(), &Status::Active.code(), &Status::Unconfirmed.code()],
+        )
+        .await
+        .map_err(store_error)?;
         append_audit(&transaction, &*ports.random, entry.clone()).await?;
         transaction.commit().await.map_err(store_error)
     }

@@ -9,7 +9,7 @@ use super::collection_numbers::CollectionNumbers;
 use super::{SqliteStore, store_error};
 use crate::archive::{CHUNK_ROWS, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, CellValue, Result, StoreError};
+use crate::{Archive, CellValue, RestoredAccess, Result, Status, StoreError};
 
 const RECORDS: &str = "records";
 
@@ -142,6 +142,21 @@ impl Archive for SqliteStore {
                 .map(unsigned)
                 .map_err(store_error)
         })
+    }
+
+    async fn settle_access(&self, access: RestoredAccess) -> Result<()> {
+        self.write(move |writer| {
+            writer
+                .execute_batch("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
+                .map_err(store_error)?;
+            if access == RestoredAccess::Confirm {
+                let sql = "UPDATE users SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
+                let codes = [Status::Active.code(), Status::Unconfirmed.code()];
+                writer.execute(sql, codes).map_err(store_error)?;
+            }
+            Ok(())
+        })
+        .await
     }
 
     async fn finish_restore(&self, heads_advance: u64) -> Result<()> {

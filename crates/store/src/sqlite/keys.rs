@@ -29,7 +29,7 @@ impl SigningKeys for SqliteStore {
         self.write(move |writer| {
             let newest = newest_key(writer)?;
             let newest = newest.as_ref().map(|(kid, at)| (kid.as_str(), *at));
-            let Some(created_at) = created_after(&key, expected.as_deref(), newest) else {
+            let Some(created_at) = created_after(key.created_at, expected.as_deref(), newest) else {
                 return Ok(false);
             };
             writer

@@ -16,6 +16,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
     ("0007_revisions", include_str!("migrations/0007_revisions.sql")),
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
+    ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
     ("0012_contract", include_str!("migrations/0012_contract.sql")),
 ];
 

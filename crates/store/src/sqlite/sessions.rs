@@ -8,7 +8,7 @@ use super::audit::append_audit;
 use super::directory::change;
 use super::{SqliteStore, exists, store_error};
 use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions};
+use crate::{AuditEntry, Result, Session, Sessions, Status};
 
 fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
     change(writer, "DELETE FROM sessions WHERE hash = ?1", [hash])
@@ -46,6 +46,11 @@ impl Sessions for SqliteStore {
                     ])
                 })
                 .map_err(exists("such a session".into()))?;
+            change(
+                writer,
+                "UPDATE users SET standing = ?2, revision = revision + 1 WHERE id = ?1 AND standing = ?3",
+                params![one.user.as_str(), Status::Active.code(), Status::Unconfirmed.code()],
+            )?;
             append_audit(writer, &*ports.random, entry)
         })
         .await

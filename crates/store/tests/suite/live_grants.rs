@@ -10,6 +10,7 @@ use super::codes::{approve, code, context, exchange, grant, membership_id, our_c
 use super::directory::{membership, user};
 use super::fixture::{Fixture, new_tenant};
 use super::refresh_tokens::rotation;
+use super::sessions::{session, sign_in_entry};
 
 /// Issues a grant, with a refresh token if one is named.
 async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
@@ -21,7 +22,7 @@ async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
 }
 
 /// Adds a client, a user and a tenant with this name, and issues a grant for them.
-async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Grant {
+pub(crate) async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
     store.add_client(&client(fixture, name), &Secret::new("secret")).await.unwrap();
     store.add_user(&user(fixture, name), &[]).await.unwrap();
@@ -57,6 +58,35 @@ pub(crate) async fn grant_needs_an_active_client_user_tenant_and_membership(fixt
     for unknown in ["", "none", "other\0", "OTHER"] {
         assert_eq!(store.is_grant_live(&GrantId::new(unknown)).await, Ok(false), "{unknown:?}");
     }
+}
+
+pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let [one, other] =
+        [issue_grant_with_owners(&fixture, "norte").await, issue_grant_with_owners(&fixture, "sur").await];
+    for issued in [&one, &other] {
+        assert_eq!(store.set_user_status(&issued.user, Status::Unconfirmed).await, Ok(true));
+        assert_eq!(store.is_grant_live(&issued.id).await, Ok(false));
+        assert_eq!(store.active_memberships(&issued.user).await, Ok(Vec::new()));
+    }
+    let before = store.find_user(&one.user).await.unwrap().unwrap();
+    store
+        .begin_session(&Secret::new("s"), &session("norte", now), None, &sign_in_entry("norte", now))
+        .await
+        .unwrap();
+    let after = store.find_user(&one.user).await.unwrap().unwrap();
+    assert_eq!((before.status, after.status), (Status::Unconfirmed, Status::Active));
+    assert_eq!(after.revision, before.revision + 1);
+    assert_eq!(store.is_grant_live(&one.id).await, Ok(true));
+    assert_eq!(store.is_grant_live(&other.id).await, Ok(false), "only who signs in confirms");
+    // A sign-in does not enable a disabled user, and an active one stays unchanged.
+    store.set_user_status(&other.user, Status::Disabled).await.unwrap();
+    for (name, status) in [("sur", Status::Disabled), ("norte", Status::Active)] {
+        let id = Secret::new(format!("again {name}"));
+        store.begin_session(&id, &session(name, now), None, &sign_in_entry(name, now)).await.unwrap();
+        assert_eq!(store.find_user(&UserId::new(name)).await.unwrap().unwrap().status, status);
+    }
+    assert_eq!(store.find_user(&one.user).await.unwrap().unwrap().revision, after.revision);
 }
 
 pub(crate) async fn grant_is_live_again_after_reactivation(fixture: Fixture) {

@@ -123,6 +123,7 @@ fn each(count: usize) -> ExpiredRows {
         keys: count,
         processes: count,
         sessions: count,
+        sign_in_buckets: 0,
         audit: count,
         calls: 0,
         deliveries: 0,

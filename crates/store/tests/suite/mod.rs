@@ -33,9 +33,11 @@ mod rejected_changes;
 mod revisions;
 mod sessions;
 mod shard_leases;
+mod sign_in_buckets;
 mod signing_keys;
 mod tenant_memberships;
 mod tenant_records;
+mod ticket_keys;
 mod usage;
 mod webhook_changes;
 mod webhooks;
@@ -190,6 +192,7 @@ tests_on_every_store! {
     live_grants {
         grant_needs_an_active_client_user_tenant_and_membership,
         grant_is_live_again_after_reactivation,
+        unconfirmed_users_grant_is_live_after_the_next_sign_in,
         live_grants_are_listed_last_used_first,
         refresh_token_lookup_does_not_use_it,
     }
@@ -206,6 +209,19 @@ tests_on_every_store! {
         session_is_never_overwritten,
         session_ends_once,
         new_password_ends_the_users_sessions,
+    }
+    sign_in_buckets {
+        bucket_allows_a_burst_and_then_refills_evenly,
+        token_of_an_attempt_under_way_is_awaited,
+        attempt_takes_one_token_of_each_bucket_or_none,
+        attempt_of_a_failed_node_counts_as_failed,
+        concurrent_attempts_take_no_more_tokens_than_the_bucket_has,
+        only_full_buckets_expire,
+        clock_set_back_does_not_empty_a_bucket_further,
+    }
+    ticket_keys {
+        ticket_keys_are_stored_unchanged,
+        concurrent_additions_add_one_ticket_key,
     }
     audit {
         records_are_stored_unchanged_and_read_newest_first,

@@ -26,13 +26,6 @@ impl SignInForm {
     fn submit(&self, password: &str) -> Page {
         self.browser.submit(&self.form, &[("username", &self.email), ("password", password)])
     }
-
-    /// Submits a password and measures how long the response takes.
-    fn timed(&self, password: &str) -> (Page, Duration) {
-        let watch = Stopwatch::start();
-        let page = self.submit(password);
-        (page, watch.elapsed())
-    }
 }
 
 #[track_caller]
@@ -48,35 +41,63 @@ fn expect_signed_in(page: &Page) {
     assert_eq!((page.status, begins_session), (302, true), "{page:?}");
 }
 
+/// Guesses until the account has no tokens left; returns the refusal.
+#[track_caller]
+fn guess_until_refused(form: &SignInForm) -> Page {
+    let watch = Stopwatch::start();
+    for guesses in 0.. {
+        let page = form.submit("wrong");
+        if page.status == 429 {
+            let regained = watch.elapsed().as_secs() / 10;
+            assert!((5..=5 + regained).contains(&guesses), "{} had {guesses} guesses", form.email);
+            return page;
+        }
+        expect_wrong_password(&page);
+    }
+    unreachable!("an account has five guesses")
+}
+
 #[test]
-fn delay_grows_with_each_failure_and_the_right_password_still_works() {
+fn account_has_five_guesses_and_then_must_wait_whether_it_exists_or_not() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let known = SignInForm::of(&fixture, fixture.browser());
     let nobody =
         SignInForm { email: "nobody@example.com".into(), ..SignInForm::of(&fixture, fixture.browser()) };
-    let guess = |form: SignInForm| {
-        for _ in 0..3 {
-            expect_wrong_password(&form.submit("wrong"));
-        }
-        for wait in [500, 1000] {
-            let (page, elapsed) = form.timed("wrong");
-            expect_wrong_password(&page);
-            assert!(elapsed >= Duration::from_millis(wait), "{} waited {elapsed:?}", form.email);
-        }
-        form
-    };
-    let known = std::thread::scope(|scope| {
-        let [known, _] = [known, nobody].map(|form| scope.spawn(move || guess(form)));
-        known.join().unwrap()
-    });
-    let (page, elapsed) = known.timed(PASSWORD);
-    expect_signed_in(&page);
-    assert!(elapsed >= Duration::from_secs(2), "the right password waits too: {elapsed:?}");
-    let again = SignInForm::of(&fixture, fixture.browser());
-    expect_wrong_password(&again.submit("wrong"));
-    let (_, elapsed) = again.timed("wrong");
-    assert!(elapsed < Duration::from_secs(2), "and then the failures are forgotten: {elapsed:?}");
+    for form in [&known, &nobody] {
+        let page = guess_until_refused(form);
+        assert!(
+            page.has_field("password") && page.text().contains("Demasiados intentos fallidos"),
+            "{page:?}"
+        );
+        let seconds: u64 = page.header("retry-after").parse().unwrap();
+        assert!((1..=10).contains(&seconds), "{seconds}");
+    }
+}
+
+#[test]
+fn browser_that_signed_in_before_is_not_locked_out() {
+    let server = ServeProcess::start(Installation::new(), &["--set", "identity.address_failures_max=5"]);
+    let fixture = SignInFixture::on(&server, 1, &[]);
+    let (owner, owner_too) = (fixture.browser(), fixture.browser());
+    let form = SignInForm::of(&fixture, owner);
+    expect_signed_in(&form.submit(PASSWORD));
+    let cookie = form.browser.cookie("aldaba-known-browser").unwrap();
+    assert!(!cookie.contains(&fixture.email), "{cookie}");
+    let stranger = SignInForm::of(&fixture, fixture.browser());
+    guess_until_refused(&stranger);
+    assert_eq!(stranger.submit(PASSWORD).status, 429, "the address is exhausted, too");
+    owner_too.set_cookie("aldaba-known-browser", &cookie);
+    expect_signed_in(&SignInForm::of(&fixture, owner_too).submit(PASSWORD));
+    // It ends with the password.
+    let change =
+        server.installation.program(&["user", "password", &fixture.email]).input("otra contraseña larga\n");
+    change.run().code(0);
+    let again = fixture.browser();
+    again.set_cookie("aldaba-known-browser", &cookie);
+    let watch = Stopwatch::start();
+    let page = SignInForm::of(&fixture, again).submit("otra contraseña larga");
+    assert!(page.status == 429 || watch.elapsed().as_secs() >= 5, "{page:?}");
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use crate::harness::{
-    Browser, Installation, PASSWORD, Page, SESSION, ServeProcess, SignInFixture, Tokens, claims, new_user,
-    shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
+    BEHIND_PROXY, Browser, Installation, PASSWORD, Page, SESSION, ServeProcess, SignInFixture, Tokens,
+    claims, new_user, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
 
 /// The `Set-Cookie` headers by cookie name.
@@ -37,21 +37,29 @@ fn cookies_of(fixture: &SignInFixture<'_>, browser: &Browser) -> Vec<(String, St
 #[test]
 fn cookies_are_http_only_and_same_site() {
     let cookies = cookies_of(shared_fixture(), &shared_fixture().browser());
-    let expected =
-        [("aldaba-browser", "Path=/; HttpOnly; SameSite=Lax"), (SESSION, "Path=/; HttpOnly; SameSite=Lax")];
+    let expected = [
+        ("aldaba-browser", "Path=/; HttpOnly; SameSite=Lax"),
+        ("aldaba-known-browser", "Path=/; HttpOnly; SameSite=Lax; Max-Age=31536000"),
+        (SESSION, "Path=/; HttpOnly; SameSite=Lax"),
+    ];
     assert_eq!(cookies, expected.map(|(name, line)| (name.to_owned(), line.to_owned())));
 }
 
 #[test]
 fn cookies_have_the_host_prefix_on_https() {
-    let server =
-        ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example.com"]);
+    let server = ServeProcess::with_settings(
+        Installation::new(),
+        &["server.auth_url=https://id.example.com", BEHIND_PROXY],
+    );
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
-    let line = "Path=/; HttpOnly; SameSite=Lax; Secure".to_owned();
-    let expected =
-        ["__Host-aldaba-browser", "__Host-aldaba-session"].map(|name| (name.to_owned(), line.clone()));
-    assert_eq!(cookies_of(&fixture, &browser), expected);
+    let line = "Path=/; HttpOnly; SameSite=Lax; Secure";
+    let expected = [
+        ("__Host-aldaba-browser", line.to_owned()),
+        ("__Host-aldaba-known-browser", format!("{line}; Max-Age=31536000")),
+        ("__Host-aldaba-session", line.to_owned()),
+    ];
+    assert_eq!(cookies_of(&fixture, &browser), expected.map(|(name, line)| (name.to_owned(), line)));
     let page = browser.get(&fixture.authorization_request().path());
     assert_eq!(page.params()["iss"], "https://id.example.com/auth/core");
     assert_eq!(page.header("strict-transport-security"), "max-age=31536000; includeSubDomains");

@@ -32,7 +32,6 @@ const SIGN_IN: SignInText = SignInText {
         title: "We could not sign you in",
         text: "The email address or the password is incorrect. Check both and try again.",
     },
-    wrong_and_slow: "After several failed attempts, each answer takes a few seconds longer.",
     empty: Message { title: "Something is missing", text: "Enter your email address and your password." },
     expired: Message {
         title: "This page was open for too long",
@@ -44,10 +43,8 @@ const SIGN_IN: SignInText = SignInText {
     },
     busy: "The service is very busy right now",
     busy_wait: |span| html! { "Try again in " (span) "." },
-    too_many: "Too many attempts from your network",
-    too_many_wait: |span| {
-        html! { "The limit is on the network, not on your account: wait " (span) " before you try again." }
-    },
+    too_many: "Too many failed attempts",
+    too_many_wait: |span| html! { "Wait " (span) " before you try again." },
 };
 
 const CHOICE: TenantChoiceText = TenantChoiceText {

@@ -32,7 +32,6 @@ const SIGN_IN: SignInText = SignInText {
         title: "No se ha podido iniciar la sesión",
         text: "El correo o la contraseña no son correctos. Revíselos e inténtelo de nuevo.",
     },
-    wrong_and_slow: "Tras varios intentos fallidos, cada respuesta tarda unos segundos más.",
     empty: Message { title: "Faltan datos", text: "Escriba el correo electrónico y la contraseña." },
     expired: Message {
         title: "La página llevaba demasiado tiempo abierta",
@@ -44,10 +43,8 @@ const SIGN_IN: SignInText = SignInText {
     },
     busy: "Hay mucha actividad en este momento",
     busy_wait: |span| html! { "Inténtelo de nuevo dentro de " (span) "." },
-    too_many: "Demasiados intentos desde su red",
-    too_many_wait: |span| {
-        html! { "El límite es de la red, no de su cuenta: espere " (span) " antes de volver a intentarlo." }
-    },
+    too_many: "Demasiados intentos fallidos",
+    too_many_wait: |span| html! { "Espere " (span) " antes de volver a intentarlo." },
 };
 
 const CHOICE: TenantChoiceText = TenantChoiceText {

@@ -47,7 +47,6 @@ pub(in crate::pages) struct SignInText {
     pub forgotten: &'static str,
     pub assurance: NameTemplate,
     pub wrong: Message,
-    pub wrong_and_slow: &'static str,
     pub empty: Message,
     pub expired: Message,
     pub no_cookies: Message,

@@ -93,7 +93,7 @@ impl SubscriptionStatus {
         match (stored.cancelled_at, stored.status) {
             (Some(_), _) => Self::Cancelled,
             (None, Status::Active) => Self::Active,
-            (None, Status::Disabled) => Self::Suspended,
+            (None, Status::Disabled | Status::Unconfirmed) => Self::Suspended,
         }
     }
 }

@@ -8,6 +8,7 @@ mod postgres_nodes;
 mod postgres_outage;
 mod purged_rows;
 mod refused_restores;
+mod restored_access;
 mod rows;
 mod schema;
 mod secrets_at_rest;
@@ -39,6 +40,10 @@ tests_on_durable_stores! {
     }
     old_backups {
         backup_of_schema_6_is_restored,
+    }
+    restored_access {
+        confirmed_access_stands_after_the_users_next_sign_in,
+        kept_access_stands_at_once,
     }
     refused_restores {
         damaged_backup_is_refused,

@@ -5,7 +5,7 @@ use std::fs::File;
 use async_trait::async_trait;
 use domain::subscription::Products;
 use store::archive::{self, RowChunk, Table};
-use store::{Archive, CellValue, FIRST_REVISION, Result};
+use store::{Archive, CellValue, FIRST_REVISION, RestoredAccess, Result};
 use tokio::sync::mpsc;
 
 use super::backup::restore;
@@ -59,6 +59,10 @@ impl Archive for Schema6Archive<'_> {
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64> {
         self.0.count_rows(table).await
+    }
+
+    async fn settle_access(&self, access: RestoredAccess) -> Result<()> {
+        self.0.settle_access(access).await
     }
 
     async fn finish_restore(&self, heads_advance: u64) -> Result<()> {

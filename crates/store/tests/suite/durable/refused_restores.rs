@@ -5,7 +5,7 @@ use std::fs;
 use async_trait::async_trait;
 use domain::Secret;
 use store::archive::{self, RowChunk, TABLES, Table};
-use store::{Archive, ArchiveError, BackupSummary, CellValue, Result, StoreError};
+use store::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess, Result, StoreError};
 use tokio::sync::mpsc;
 
 use super::backup::{Backup, restore};
@@ -155,6 +155,10 @@ macro_rules! archive_of_rows {
 
             async fn count_rows(&self, _: &'static Table) -> Result<u64> {
                 Ok(0)
+            }
+
+            async fn settle_access(&self, _: RestoredAccess) -> Result<()> {
+                Ok(())
             }
 
             async fn finish_restore(&self, _: u64) -> Result<()> {

@@ -1,7 +1,9 @@
 //! Attacks on sessions and cookies: fixation, reuse after the end, and cookie tossing.
 
 use super::attack_fixture;
-use crate::harness::{Browser, HttpRequest, Installation, PASSWORD, SESSION, ServeProcess, SignInFixture};
+use crate::harness::{
+    BEHIND_PROXY, Browser, HttpRequest, Installation, PASSWORD, SESSION, ServeProcess, SignInFixture,
+};
 
 const MARK: &str = "aldaba-browser";
 
@@ -121,7 +123,10 @@ fn planted_browser_cookie_is_replaced_at_sign_in() {
 
 #[test]
 fn cookie_tossing_is_prevented_by_the_host_prefix_on_https() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example"]);
+    let server = ServeProcess::with_settings(
+        Installation::new(),
+        &["server.auth_url=https://id.example", BEHIND_PROXY],
+    );
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let page = browser.get(&fixture.authorization_request().path());

@@ -1,0 +1,245 @@
+//! The ends of access that an exported audit contains, to repeat them in a restored store: a backup would otherwise revive
+//! what was ended after it was made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, Read as _};
+
+use domain::ids::SubscriptionId;
+use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
+use serde::Deserialize;
+use serde_json::Value;
+use store::{AuditContext, Status, Store, WebhookChange};
+
+/// A longer line is not an audit entry.
+const LINE_BYTES_MAX: u64 = 1024 * 1024;
+const NOTE: &str = "repeated from the audit after a restore";
+
+/// An entry as `aldaba audit --json` prints it; a page of entries has them as `records`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Page { records: Vec<Entry> },
+    Entry(Entry),
+}
+
+#[derive(Deserialize)]
+struct Entry {
+    at: String,
+    kind: String,
+    user: Option<String>,
+    email: Option<String>,
+    tenant: Option<String>,
+    client: Option<String>,
+    grant: Option<String>,
+    object: Option<String>,
+    #[serde(default)]
+    changes: Vec<Change>,
+}
+
+#[derive(Deserialize)]
+struct Change {
+    member: String,
+    #[serde(default)]
+    to: Value,
+}
+
+/// What has a status that was changed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Subject {
+    User(String),
+    Tenant(String),
+    Client(String),
+    Subscription(String),
+}
+
+/// The ends of access after the backup.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Ends {
+    grants: BTreeSet<String>,
+    /// (user, tenant)
+    memberships: BTreeSet<(String, String)>,
+    /// The last status of each, and when it was set.
+    statuses: BTreeMap<Subject, (Ticks, bool)>,
+    cancelled: BTreeSet<String>,
+    webhooks: BTreeSet<Guid>,
+    /// Changes that cannot be repeated, because no audit contains a secret.
+    pub(super) not_repeated: BTreeSet<String>,
+    /// The time of the oldest entry.
+    pub(super) oldest: Option<Ticks>,
+}
+
+impl Ends {
+    /// Reads the entries since the backup was made.
+    pub(super) fn read(mut input: impl BufRead, since: Ticks) -> Result<Self, String> {
+        let (mut ends, mut text) = (Self::default(), String::new());
+        for number in 1.. {
+            text.clear();
+            let limited = input.by_ref().take(LINE_BYTES_MAX).read_line(&mut text);
+            if limited.map_err(|error| format!("line {number}: {error}"))? == 0 {
+                break;
+            }
+            if text.trim().is_empty() {
+                continue;
+            }
+            let wrong = || format!("line {number} is not an entry as `aldaba audit --json` prints it");
+            let entries = match serde_json::from_str(&text).map_err(|_| wrong())? {
+                Line::Page { records } => records,
+                Line::Entry(entry) => vec![entry],
+            };
+            for entry in entries {
+                let at = Ticks::parse_iso(&entry.at).ok_or_else(wrong)?;
+                ends.oldest = Some(ends.oldest.map_or(at, |oldest| oldest.min(at)));
+                if at >= since {
+                    ends.add(entry, at);
+                }
+            }
+        }
+        Ok(ends)
+    }
+
+    fn add(&mut self, entry: Entry, at: Ticks) {
+        let object = |kind: &str| {
+            let id = entry.object.as_deref()?.strip_prefix(kind)?.strip_prefix(':')?;
+            Some(id.to_owned())
+        };
+        let who = entry.email.clone().or_else(|| entry.user.clone()).unwrap_or_default();
+        match entry.kind.as_str() {
+            "revoked" | "code_reused" | "refresh_reused" => self.grants.extend(entry.grant),
+            "membership_removed" => self.memberships.extend(entry.user.zip(entry.tenant)),
+            "subscription_cancelled" => self.cancelled.extend(object("subscription")),
+            "webhook_unsubscribed" | "webhook_deleted" => {
+                self.webhooks.extend(object("webhook").and_then(|id| Guid::parse(&id)));
+            }
+            "user_changed" => {
+                if entry.changes.iter().any(|change| change.member == "password") {
+                    self.not_repeated.insert(format!("the password of {who} was changed"));
+                }
+                self.set_status(entry.user.map(Subject::User), &entry.changes, at);
+            }
+            "tenant_changed" => self.set_status(entry.tenant.map(Subject::Tenant), &entry.changes, at),
+            "client_changed" => self.set_status(entry.client.map(Subject::Client), &entry.changes, at),
+            "subscription_changed" => {
+                self.set_status(object("subscription").map(Subject::Subscription), &entry.changes, at);
+            }
+            "tenant_erased" => {
+                let tenant = entry.tenant.unwrap_or_default();
+                self.not_repeated.insert(format!("tenant {tenant} was erased (it is disabled now)"));
+                self.statuses.insert(Subject::Tenant(tenant), (at, false));
+            }
+            "client_secret_rotated" => {
+                let client = entry.client.unwrap_or_default();
+                self.not_repeated.insert(format!("the secret of client {client} was replaced"));
+            }
+            "subscription_key_rotated" => {
+                let subscription = object("subscription").unwrap_or_default();
+                self.not_repeated.insert(format!("a key of subscription {subscription} was replaced"));
+            }
+            _ => {}
+        }
+    }
+
+    fn set_status(&mut self, subject: Option<Subject>, changes: &[Change], at: Ticks) {
+        let status = changes.iter().find(|change| change.member == "status");
+        if let (Some(subject), Some(status)) = (subject, status.and_then(|change| change.to.as_str())) {
+            let last = self.statuses.entry(subject).or_insert((at, status == "active"));
+            if at > last.0 {
+                *last = (at, status == "active");
+            }
+        }
+    }
+
+    /// Repeats the ends; returns how many took effect. What does not exist in the backup had begun after it.
+    pub(super) async fn repeat(&self, store: &dyn Store, now: Ticks) -> store::Result<usize> {
+        let (mut repeated, context) = (0, AuditContext::default());
+        for grant in &self.grants {
+            repeated +=
+                usize::from(store.revoke_grant(&GrantId::new(grant.as_str()), now, &context, NOTE).await?);
+        }
+        for (user, tenant) in &self.memberships {
+            let (user, tenant) = (UserId::new(user.as_str()), TenantId::new(tenant.as_str()));
+            repeated += usize::from(store.remove_membership(&user, &tenant).await?);
+        }
+        for (subject, _) in self.statuses.iter().filter(|(_, (_, is_active))| !is_active) {
+            let disabled = Status::Disabled;
+            repeated += usize::from(match subject {
+                Subject::User(id) => store.set_user_status(&UserId::new(id.as_str()), disabled).await?,
+                Subject::Tenant(id) => store.set_tenant_status(&TenantId::new(id.as_str()), disabled).await?,
+                Subject::Client(id) => store.set_client_status(&ClientId::new(id.as_str()), disabled).await?,
+                Subject::Subscription(id) => {
+                    store.set_subscription_status(&SubscriptionId::new(id.as_str()), disabled).await?
+                }
+            });
+        }
+        for id in &self.cancelled {
+            let id = SubscriptionId::new(id.as_str());
+            repeated += usize::from(store.cancel_subscription(&id, now).await?);
+        }
+        for id in &self.webhooks {
+            let change = store.change_webhook(*id, None, WebhookChange::Unsubscribe).await?;
+            repeated += usize::from(matches!(change, store::WebhookChangeOutcome::Changed(_)));
+        }
+        Ok(repeated)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn entry(minute: u32, kind: &str, rest: &str) -> String {
+        format!("{{\"at\":\"2026-11-15T10:{minute:02}:00.0000000Z\",\"kind\":\"{kind}\"{rest}}}\n")
+    }
+
+    fn read(text: &str) -> Result<Ends, String> {
+        Ends::read(text.as_bytes(), Ticks::parse_iso("2026-11-15T10:30:00Z").unwrap())
+    }
+
+    #[test]
+    fn ends_after_the_backup_are_collected() {
+        let text = [
+            entry(50, "revoked", r#","user":"u","grant":"g2""#),
+            entry(40, "refresh_reused", r#","grant":"g1""#),
+            entry(41, "granted", r#","grant":"g3""#),
+            entry(35, "membership_removed", r#","user":"u","tenant":"t""#),
+            entry(36, "subscription_cancelled", r#","object":"subscription:s1""#),
+            entry(10, "revoked", r#","grant":"before""#),
+        ];
+        let ends = read(&text.concat()).unwrap();
+        assert_eq!(ends.grants, ["g1", "g2"].map(str::to_owned).into());
+        assert_eq!(ends.memberships, [("u".to_owned(), "t".to_owned())].into());
+        assert_eq!(ends.cancelled, ["s1".to_owned()].into());
+        assert_eq!(ends.oldest, Ticks::parse_iso("2026-11-15T10:10:00Z"));
+        let page =
+            format!("{{\"records\":[{}],\"next\":null}}", entry(50, "revoked", r#","grant":"g2""#).trim());
+        assert_eq!(read(&page).unwrap().grants, ["g2".to_owned()].into(), "a page of the operator's API");
+    }
+
+    #[test]
+    fn last_status_counts_and_secrets_cannot_be_repeated() {
+        let status = |minute, user: &str, to: &str| {
+            let rest = format!(r#","user":"{user}","changes":[{{"member":"status","to":"{to}"}}]"#);
+            entry(minute, "user_changed", &rest)
+        };
+        let password =
+            entry(40, "user_changed", r#","user":"a","email":"a@b","changes":[{"member":"password"}]"#);
+        let text = [
+            status(50, "a", "active"),
+            status(45, "a", "disabled"),
+            status(44, "b", "disabled"),
+            status(20, "c", "disabled"),
+            password,
+        ];
+        let ends = read(&text.concat()).unwrap();
+        let is_active = |id: &str| ends.statuses.get(&Subject::User(id.into())).map(|(_, active)| *active);
+        assert_eq!((is_active("a"), is_active("b"), is_active("c")), (Some(true), Some(false), None));
+        assert_eq!(ends.not_repeated, ["the password of a@b was changed".to_owned()].into());
+    }
+
+    #[test]
+    fn line_that_is_no_entry_is_named() {
+        let text = entry(50, "revoked", "") + "nonsense\n";
+        assert_eq!(read(&text).unwrap_err(), "line 2 is not an entry as `aldaba audit --json` prints it");
+        assert!(read(&entry(50, "revoked", "").replace("2026", "x")).is_err());
+        assert_eq!(read("\n").unwrap(), Ends::default());
+    }
+}
