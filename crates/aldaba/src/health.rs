@@ -2,7 +2,7 @@
 //! operator's says why not.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
@@ -20,6 +20,7 @@ use web::Metrics;
 use webhooks::engine::DeliveryCounts;
 
 use crate::supervisor::{Supervisor, TaskFailure};
+use crate::wiring::{ClockDifference, NodeClock};
 
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
@@ -31,6 +32,7 @@ pub(crate) struct Health {
     pub(crate) metrics: Metrics,
     pub(crate) gauges: Gauges,
     pub(crate) deliveries: DeliveryCounts,
+    pub(crate) clock: Arc<NodeClock>,
 }
 
 /// Figures that are read when the metrics are requested.
@@ -44,6 +46,7 @@ pub(crate) struct Gauges {
     failed: Counter,
     in_flight: Gauge,
     webhooks: Gauge,
+    clock_difference: Gauge<f64, AtomicU64>,
 }
 
 impl Gauges {
@@ -70,6 +73,12 @@ impl Gauges {
                 "webhooks_held",
                 "Webhooks that this node delivers to",
                 gauges.webhooks.clone(),
+            );
+            registry.register_with_unit(
+                "clock_difference",
+                "By how much this machine's clock is ahead of the database's",
+                Unit::Seconds,
+                gauges.clock_difference.clone(),
             );
         });
         gauges
@@ -119,6 +128,7 @@ struct Readiness {
     schema: Option<i64>,
     draining: bool,
     failure: Option<TaskFailure>,
+    clock: Option<ClockDifference>,
 }
 
 impl Readiness {
@@ -129,7 +139,8 @@ impl Readiness {
             Err(_) => (format!("no answer within {} s", STORE_TIMEOUT.as_secs()), None),
         };
         let draining = health.draining.load(Ordering::Relaxed);
-        Self { store, schema, draining, failure: health.supervisor.failure() }
+        let (failure, clock) = (health.supervisor.failure(), health.clock.difference());
+        Self { store, schema, draining, failure, clock }
     }
 
     fn is_ready(&self) -> bool {
@@ -153,8 +164,12 @@ async fn public_readiness(State(health): State<Health>) -> Response {
 async fn operator_readiness(State(health): State<Health>) -> Response {
     let readiness = Readiness::check(&health).await;
     let (code, status) = readiness.status();
-    let Readiness { store, schema, draining, failure } = readiness;
+    let Readiness { store, schema, draining, failure, clock } = readiness;
     let mut body = json!({"status": status, "store": store, "schema": schema, "draining": draining});
+    if let Some(ClockDifference { seconds, is_corrected }) = clock {
+        let used = if is_corrected { "database" } else { "machine" };
+        body["clock"] = json!({"differenceSeconds": (seconds * 1000.0).round() / 1000.0, "used": used});
+    }
     if let Some(failure) = failure {
         body["failure"] = failure.to_string().into();
     }
@@ -163,6 +178,10 @@ async fn operator_readiness(State(health): State<Health>) -> Response {
 
 async fn export_metrics(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    health
+        .gauges
+        .clock_difference
+        .set(health.clock.difference().map_or(0.0, |difference| difference.seconds));
     health.gauges.read(&*health.store, &health.deliveries).await;
     ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.text()).into_response()
 }

@@ -1,6 +1,7 @@
 //! The program as a library: command line, configuration, wiring, and the service that `main` and in-process tests run.
 
 mod cli;
+mod clock_watch;
 mod commands;
 mod config;
 mod dev;
@@ -27,7 +28,7 @@ use exit::{CommandResult, Failure};
 use output::Output;
 
 pub use supervisor::{FailureCause, Supervisor, TaskFailure};
-pub use wiring::BasePorts;
+pub use wiring::{BasePorts, NodeClock};
 
 /// Runs the program: parses the command line, runs the command, and returns its exit code.
 pub fn main() -> ExitCode {

@@ -27,7 +27,8 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
     let Some(token) = config.operator.token.clone() else {
         return Err(Failure::Config(Vec::new()));
     };
-    let opened = open(&config).await?;
+    let base = BasePorts::system();
+    let opened = open(&config, &base).await?;
     if opened.store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
             "this store was created by `aldaba dev` and contains plain-text credentials; use another store"
@@ -35,7 +36,7 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
         ));
     }
     let signals = ShutdownSignals::install()?;
-    let service = Service::bind(config, BasePorts::system(), opened, &token).await?;
+    let service = Service::bind(config, base, opened, &token).await?;
     tracing::info!(
         public = %service.public_address()?,
         operator = %service.operator_address()?,
@@ -45,7 +46,7 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
 }
 
 /// Opens the configured store with the configured master key.
-pub(crate) async fn open(config: &Config) -> Result<OpenStore, Failure> {
+pub(crate) async fn open(config: &Config, base: &BasePorts) -> Result<OpenStore, Failure> {
     let wrong = |message: &str| {
         Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
     };
@@ -54,7 +55,7 @@ pub(crate) async fn open(config: &Config) -> Result<OpenStore, Failure> {
             "is missing; `aldaba init` creates one, then give it as store.master_key or store.master_key_file",
         )
     })?;
-    let ports = wiring::ports(&BasePorts::system(), &MasterKey::parse(master.reveal()).map_err(wrong)?)?;
+    let ports = wiring::ports(base, &MasterKey::parse(master.reveal()).map_err(wrong)?)?;
     Ok(wiring::open(&config.store.url, config.store.connections_max, ports).await?)
 }
 

@@ -20,6 +20,7 @@ use web::{
 use webhooks::egress::Egress;
 use webhooks::engine::Engine;
 
+use crate::clock_watch;
 use crate::config::Config;
 use crate::documents::{self, Document};
 use crate::exit::Failure;
@@ -65,6 +66,8 @@ impl Service {
         fill_urls(&mut config, public.address()?);
         let metrics = Metrics::new();
         let store = opened.store.clone();
+        // Before anything is served, so that no time that was given out is ever revised.
+        clock_watch::compare(&*store, &base.node_clock).await;
         let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
@@ -99,6 +102,7 @@ impl Service {
             metrics: metrics.clone(),
             gauges: Gauges::register(&metrics),
             deliveries: engine.counts().clone(),
+            clock: base.node_clock.clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
         let notifier = Arc::new(engine.clone());
@@ -125,6 +129,10 @@ impl Service {
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+        if store.is_shared() {
+            let comparing = clock_watch::run(store.clone(), base.node_clock.clone(), stopped.clone());
+            supervisor.spawn("clock-watch", comparing);
+        }
         supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
         supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));

@@ -17,7 +17,7 @@ impl Gateway {
     /// Returns only once the shutdown begins.
     pub async fn run_maintenance(self: Arc<Self>, node: Guid, mut shutdown: watch::Receiver<bool>) {
         loop {
-            if self.shares_limit() {
+            if self.store.is_shared() {
                 match self.store.register_node(node, NODE_TIMEOUT).await {
                     Ok(nodes) => self.limiter.share_among(nodes),
                     Err(error) => {
@@ -32,19 +32,14 @@ impl Gateway {
         }
     }
 
-    /// Writes the last counts and gives up this node's share of the limit. Call it when no request is in flight any
-    /// more.
+    /// Writes the last counts and removes this node's registration. Call it when no request is in flight any more.
     pub async fn close(&self, node: Guid) {
         self.flush_usage().await;
-        if self.shares_limit()
+        if self.store.is_shared()
             && let Err(error) = self.store.deregister_node(node).await
         {
             tracing::warn!(%error, "this node could not be deregistered; other nodes drop it after 10 s");
         }
-    }
-
-    fn shares_limit(&self) -> bool {
-        self.limiter.is_on() && self.store.is_shared()
     }
 
     async fn flush_usage(&self) {

@@ -56,10 +56,10 @@ impl<'a> Query<'a> {
         if self.non_empty(name)?.is_none() { Ok(None) } else { self.number(name, from, to) }
     }
 
-    /// Only the parameters with these names, without empty ones.
+    /// Only the parameters with these names.
     pub(crate) fn select(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         let is_selected = |given: &str| names.iter().any(|name| given.eq_ignore_ascii_case(name));
-        let selected = self.0.iter().filter(move |(given, value)| is_selected(given) && !value.is_empty());
+        let selected = self.0.iter().filter(move |(given, _)| is_selected(given));
         selected.map(|(name, value)| (&**name, &**value))
     }
 }

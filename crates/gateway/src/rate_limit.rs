@@ -35,10 +35,6 @@ impl RateLimiter {
         Self { rate_per_minute, nodes: AtomicU32::new(1) }
     }
 
-    pub(crate) fn is_on(&self) -> bool {
-        self.rate_per_minute.is_some()
-    }
-
     /// Sets the number of nodes that share the limit.
     pub(crate) fn share_among(&self, nodes: u32) {
         self.nodes.store(nodes.max(1), Ordering::Relaxed);

@@ -24,6 +24,8 @@ pub struct ChangeSet {
     pub webhooks: HashSet<WebhookId>,
     /// The access of a client, user, tenant or subscription changed.
     pub access: bool,
+    /// A node released shards: others may take them at once.
+    pub shards: bool,
     /// The changes are unknown: reload everything.
     pub all: bool,
 }
@@ -43,6 +45,7 @@ impl ChangeSet {
         }
         self.webhooks.extend(other.webhooks);
         self.access |= other.access;
+        self.shards |= other.shards;
         self.all |= other.all;
     }
 

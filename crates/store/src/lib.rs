@@ -71,9 +71,10 @@ pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
-    History, Lane, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, Replay, ReplayKind,
-    ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookChange,
-    WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
+    History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
+    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, Webhook,
+    WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats,
+    Webhooks, shard_of,
 };
 
 /// All ports of the storage layer.

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Guid;
+use domain::{Guid, Ticks};
 
 use crate::Result;
 
@@ -11,6 +11,9 @@ use crate::Result;
 pub trait Nodes: Send + Sync + 'static {
     /// Whether nodes on several machines can share this store.
     fn is_shared(&self) -> bool;
+
+    /// The time by the store's own clock; `None` where the store uses this node's.
+    async fn clock(&self) -> Result<Option<Ticks>>;
 
     /// Registers this node's heartbeat; returns how many nodes were seen within `silence_max`, including this
     /// one. Times come from the store's clock, so nodes with different clocks agree.

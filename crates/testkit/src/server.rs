@@ -29,6 +29,12 @@ impl TestServerBuilder {
         self
     }
 
+    /// On a machine with this clock, which the service compares with the store's.
+    pub fn machine_clock(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.base = BasePorts::with_machine_clock(clock);
+        self
+    }
+
     pub fn random(mut self, random: Arc<dyn Random>) -> Self {
         self.base.random = random;
         self

@@ -36,7 +36,7 @@ use crate::wiring::{self, BasePorts, NoEngine, OpenStore, SystemClock, SystemRan
 /// Loads the configuration and opens its store.
 pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore), Failure> {
     let config = config::load(sources).map_err(Failure::Config)?;
-    let opened = serve::open(&config).await?;
+    let opened = serve::open(&config, &BasePorts::system()).await?;
     Ok((config, opened))
 }
 

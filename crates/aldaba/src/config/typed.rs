@@ -105,6 +105,8 @@ pub(crate) struct Delivery {
     pub(crate) timeout: Duration,
     pub(crate) in_flight_per_webhook: usize,
     pub(crate) in_flight: usize,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) share_after: Duration,
     pub(crate) webhooks_max: usize,
     #[serde(serialize_with = "host_check_name")]
     pub(crate) host_check: HostCheck,
@@ -240,6 +242,7 @@ fn delivery(reader: &mut SettingsReader<'_>) -> Delivery {
         timeout: reader.span("delivery.timeout", "100ms", "1m"),
         in_flight_per_webhook: reader.number("delivery.in_flight_per_webhook", 1, 1000),
         in_flight: reader.number("delivery.in_flight", 4, 100_000),
+        share_after: reader.span("delivery.share_after", "1s", "1h"),
         webhooks_max: reader.number("delivery.webhooks_max", 1, WEBHOOKS_MAX.try_into().unwrap_or(i64::MAX)),
         host_check: reader.parsed(
             "delivery.host_check",

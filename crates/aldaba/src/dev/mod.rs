@@ -53,19 +53,16 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let config = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
-    let opened = wiring::open(
-        &config.store.url,
-        config.store.connections_max,
-        wiring::ports(&BasePorts::system(), &master)?,
-    )
-    .await?;
+    let base = BasePorts::system();
+    let opened =
+        wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&base, &master)?).await?;
     let store = opened.store.clone();
     let credentials = credentials::load_or_create(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
-    let service = Service::bind(config, BasePorts::system(), opened, &token).await.map_err(ports_taken)?;
+    let service = Service::bind(config, base, opened, &token).await.map_err(ports_taken)?;
     let admin = admin(store.clone());
     credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;
     let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;

@@ -46,6 +46,7 @@ pub(crate) fn engine(
     let settings = Settings {
         in_flight_per_webhook_max: delivery.in_flight_per_webhook,
         in_flight_max: delivery.in_flight,
+        ask_after: delivery.share_after,
         ..Settings::new(schedule, delivery.timeout)
     };
     let transport = Arc::new(egress);

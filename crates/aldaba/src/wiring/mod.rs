@@ -11,11 +11,12 @@ mod random;
 mod webhooks;
 
 pub use base::BasePorts;
-pub(crate) use clock::SystemClock;
+pub use clock::NodeClock;
+pub(crate) use clock::{ClockDifference, SystemClock};
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 pub(crate) use history::{NoEngine, history, webhook_admin};
 pub(crate) use identity::{identity, signing_keys};
-pub(crate) use open::{OpenStore, open, ports, schema_of};
+pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
 pub(crate) use webhooks::gated_routes;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use domain::Ticks;
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{Archive, MasterKey, Ports, Result, Store, Vault};
@@ -33,6 +34,14 @@ pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -
             let store = Arc::new(PostgresStore::open(url, connections_max, ports).await?);
             Ok(OpenStore { store: store.clone(), archive: store, vault })
         }
+    }
+}
+
+/// The time by the store's own clock, where it has one.
+pub(crate) async fn clock_of(url: &StoreUrl) -> Result<Option<Ticks>> {
+    match url {
+        StoreUrl::Sqlite(_) => Ok(None),
+        StoreUrl::Postgres(url) => PostgresStore::clock_of(url).await.map(Some),
     }
 }
 

@@ -143,6 +143,12 @@ fn wrong_types_and_missing_members_are_reported() {
                 "data.accountCode has 2 digits, but the company's accountLength is 9",
             ),
             (
+                with(line(), "data", json!({"tradeName": "Bar", "accountCode": "430000777"})),
+                "account_not_found",
+                "data.accountCode",
+                "the company has no account with the code 430000777; send the account first",
+            ),
+            (
                 with(
                     line(),
                     "data",

@@ -4,6 +4,7 @@ mod administration;
 mod backup;
 mod changes_command;
 mod client;
+mod clock_skew;
 mod configuration;
 mod crash;
 mod credentials;

@@ -126,7 +126,7 @@ fn check_delivery_blocks(output: &[&str]) {
     assert!(is_guid(subscribed.lines().next().unwrap()), "{subscribed}");
     expect_delivery(&deliveries(subscribed)[0], "Acknowledge", 200);
 
-    assert_eq!(values(changed)[0]["accepted"], 1, "{changed}");
+    assert_eq!(values(changed)[0]["accepted"], 2, "an account and its customer: {changed}");
     let created = deliveries(changed).pop().unwrap();
     expect_delivery(&created, "CustomerCreated", 200);
     assert_eq!(created["record"], "hotel");

@@ -111,7 +111,7 @@ pub struct Customer {
     /// The id that belongs to the tax identifier; may be empty.
     #[serde(default)]
     pub vat_number_correlation_id: String,
-    /// The id of the customer's account; may be empty.
+    /// The id of the customer's account.
     #[serde(default)]
     pub account_code_correlation_id: String,
     /// The time of the last change: ISO 8601, UTC, 7 digits of a second.

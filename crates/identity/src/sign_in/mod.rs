@@ -58,7 +58,7 @@ pub(crate) enum PasswordCheck {
     Busy,
 }
 
-/// Checks passwords, slowly for who guesses.
+/// Checks passwords. Guessing is slow.
 pub(crate) struct PasswordSignIn {
     store: Arc<dyn Store>,
     login_throttle: LoginThrottle,

@@ -93,12 +93,13 @@ impl<W: Write> Encrypting<W> {
         for recipient in recipients {
             let (share, wrapped) = recipient.wrap(&file_key, random)?;
             let [share, wrapped] = [share.as_slice(), &wrapped].map(|bytes| STANDARD_NO_PAD.encode(bytes));
-            header.push_str(&format!("-> {X25519_STANZA} {share}\n{wrapped}\n"));
+            let stanza = format!("-> {X25519_STANZA} {share}\n{wrapped}\n");
+            header.push_str(&stanza);
         }
         header.push_str(MAC_START);
         let mac = hmac::sign(&mac_key(&file_key)?, header.as_bytes());
-        header.push_str(&format!(" {}\n", STANDARD_NO_PAD.encode(mac.as_ref())));
-        out.write_all(header.as_bytes())?;
+        let mac = STANDARD_NO_PAD.encode(mac.as_ref());
+        out.write_all(format!("{header} {mac}\n").as_bytes())?;
         out.write_all(&nonce)?;
         let cipher = cipher(&derive(&nonce, &file_key, "payload")?)?;
         Ok(Self {

@@ -1,7 +1,6 @@
 //! The delivery engine's port in memory.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Resource, TenantId, Ticks, WebhookId};
@@ -10,11 +9,12 @@ use super::webhooks::{StoredWebhook, WebhookTable};
 use super::{MemoryStore, State};
 use crate::plan::LogRow;
 use crate::webhooks::{
-    CheckpointWrites, DeliveryState, Lease, WebhookKey, decide_checkpoints, id_key, leases_held_by, rebalance,
+    CheckpointWrites, DeliveryState, Lease, WebhookKey, decide_checkpoints, id_key, rebalance,
 };
 use crate::{
-    AttemptRecord, ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent,
-    LogTail, Result, SHARDS, ShardLease, Status, Vault, Webhook, WebhookCheckpoint, shard_of,
+    AttemptRecord, ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LeaseRenewal,
+    LoadedWebhook, LogEvent, LogTail, RenewedLeases, Result, SHARDS, Status, Vault, Webhook,
+    WebhookCheckpoint, shard_of,
 };
 
 impl WebhookTable {
@@ -123,19 +123,21 @@ impl State {
 
 #[async_trait]
 impl Deliveries for MemoryStore {
-    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
+    async fn renew_shard_leases(&self, renewal: &LeaseRenewal) -> Result<RenewedLeases> {
         let now = self.ports.clock.now();
         let mut state = self.state_mut()?;
         let leases = state.webhooks.leases();
-        for changed in rebalance(leases, node, nodes, now, now + lease) {
-            leases[usize::from(changed.shard)] = changed;
-        }
-        Ok(leases_held_by(leases, node))
+        let (changed, renewed) = rebalance(leases, renewal, now);
+        *leases = changed;
+        Ok(renewed)
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {
-        for lease in self.state_mut()?.webhooks.leases() {
-            lease.holder = lease.holder.filter(|holder| *holder != node);
+        let now = self.ports.clock.now();
+        for lease in self.state_mut()?.webhooks.leases().iter_mut() {
+            if lease.holder == Some(node) {
+                *lease = lease.released(now);
+            }
         }
         Ok(())
     }

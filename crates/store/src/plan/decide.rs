@@ -114,7 +114,9 @@ impl Planner<'_> {
                 } else {
                     self.create(&step, key, upsert);
                 }
-                account.iter().for_each(|account| self.inputs.note_account(account));
+                if let Some(account) = account {
+                    self.inputs.note_account(&account);
+                }
                 Ok(())
             }
             (Action::Fail, _) => {

@@ -51,7 +51,7 @@ fn array_type(kind: ColumnType) -> &'static str {
 #[async_trait]
 impl Archive for PostgresStore {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
-        let mut client = self.client().await?;
+        let mut client = self.long_client().await?;
         let snapshot = snapshot(&mut client).await?;
         // The snapshot holds no locks, and the reader of the channel may be slow.
         snapshot

@@ -1,7 +1,6 @@
 //! The delivery engine's port in PostgreSQL.
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -16,8 +15,8 @@ use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
-    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LoadedWebhook, LogBounds, LogEvent,
-    LogTail, Replay, Result, ShardLease, Status, StoreError, WebhookCheckpoint,
+    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LeaseRenewal, LoadedWebhook,
+    LogBounds, LogEvent, LogTail, RenewedLeases, Replay, Result, Status, StoreError, WebhookCheckpoint,
 };
 
 /// Sorts before every id.
@@ -82,9 +81,9 @@ impl PostgresStore {
 
 #[async_trait]
 impl Deliveries for PostgresStore {
-    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
+    async fn renew_shard_leases(&self, renewal: &LeaseRenewal) -> Result<RenewedLeases> {
         self.listen_to_other_nodes();
-        self.renew_leases(node, nodes, lease).await
+        self.renew_leases(renewal).await
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {

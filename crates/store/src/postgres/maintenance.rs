@@ -127,5 +127,6 @@ impl Maintenance for PostgresStore {
     async fn close(&self) {
         self.inner.notify.close();
         self.inner.pool.close();
+        self.inner.long_pool.close();
     }
 }

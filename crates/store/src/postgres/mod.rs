@@ -1,6 +1,7 @@
 //! The store for many nodes: PostgreSQL 15 or newer, a connection pool, batches written as arrays. Nodes keep
 //! no state; the tenant's head row orders concurrent writes.
 
+mod activity;
 mod apply;
 mod archive;
 mod audit;
@@ -8,6 +9,7 @@ mod batch_queue;
 mod changes;
 mod checkpoint;
 mod clients;
+mod connect;
 mod deliveries;
 mod directory;
 mod grants;
@@ -38,16 +40,24 @@ use std::time::Duration;
 use deadpool_postgres::{
     Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
 };
+use domain::Ticks;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
 use crate::{InvalidationCounters, Ports, Result, StoreError};
+use activity::Connections;
 use batch_queue::BatchQueue;
+use connect::Connector;
 use notify::Notifier;
 
 /// How long a request waits for a free connection before it fails as unavailable.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A connection on which a statement has had no answer for this long is closed.
+const STATEMENT_DEADLINE: Duration = Duration::from_secs(15);
+/// The same for migrations, backups and restores.
+const LONG_STATEMENT_DEADLINE: Duration = Duration::from_secs(60 * 60);
+/// Connections for these; they are opened only when needed.
+const LONG_CONNECTIONS_MAX: usize = 2;
 /// Forces index plans. A plan made while a table is empty would scan the whole table, and would stay cached
 /// while the table grows. Where two indexes match, `+ 0` rules out the wrong one; the log has one index per
 /// access path (see `0006_ways_into_the_log`). Small tables that are scanned anyway look so expensive under
@@ -66,7 +76,9 @@ pub struct PostgresStore {
 }
 
 struct Inner {
-    pool: Pool,
+    pool: StorePool,
+    /// For statements that may take long.
+    long_pool: StorePool,
     ports: Ports,
     batch_queue: BatchQueue,
     schema: i64,
@@ -83,16 +95,21 @@ impl std::fmt::Debug for PostgresStore {
 impl PostgresStore {
     /// Connects, migrates the schema, and checks the master key.
     pub async fn open(url: &str, connections_max: usize, ports: Ports) -> Result<Self> {
-        let pool = pool(url, connections_max)?;
-        let mut client = connection(&pool).await?;
+        let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
+        let pool = StorePool::new(&connector, connections_max)?;
+        let long_pool =
+            StorePool::new(&connector.with_deadline(LONG_STATEMENT_DEADLINE), LONG_CONNECTIONS_MAX)?;
+        let mut client = long_pool.connection().await?;
         check_server(&client).await?;
         let schema = migrate::up(&mut client).await?;
         migrate::check_master_key(&client, &ports).await?;
-        drop(client);
-        let notify = Notifier::new(ports.random.guid(), url);
+        // Closed, not kept: long statements are rare.
+        drop(Object::take(client));
+        let notify = Notifier::new(ports.random.guid(), connector);
         Ok(Self {
             inner: Arc::new(Inner {
                 pool,
+                long_pool,
                 ports,
                 batch_queue: BatchQueue::default(),
                 schema,
@@ -104,8 +121,17 @@ impl PostgresStore {
 
     /// The newest migration in the database; changes nothing.
     pub async fn schema_of(url: &str) -> Result<Option<i64>> {
-        let pool = pool(url, 1)?;
-        migrate::version(&*connection(&pool).await?).await
+        let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
+        migrate::version(&*StorePool::new(&connector, 1)?.connection().await?).await
+    }
+
+    /// The time by the database's clock.
+    pub async fn clock_of(url: &str) -> Result<Ticks> {
+        let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
+        let pool = StorePool::new(&connector, 1)?;
+        let client = pool.connection().await?;
+        let row = client.query_one(&format!("SELECT {}", nodes::NOW), &[]).await.map_err(store_error)?;
+        Ok(Ticks(row.get(0)))
     }
 
     fn ports(&self) -> &Ports {
@@ -113,51 +139,62 @@ impl PostgresStore {
     }
 
     async fn client(&self) -> Result<Object> {
-        connection(&self.inner.pool).await
+        self.inner.pool.connection().await
+    }
+
+    /// A connection for statements that may take long.
+    async fn long_client(&self) -> Result<Object> {
+        self.inner.long_pool.connection().await
     }
 }
 
-fn pool(url: &str, connections_max: usize) -> Result<Pool> {
-    let config = config_of(url)?;
-    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
-    let manager = match tls::connector(&config)? {
-        Some(connector) => Manager::from_config(config, connector, recycling),
-        None => Manager::from_config(config, tokio_postgres::NoTls, recycling),
-    };
-    Pool::builder(manager)
-        .max_size(connections_max)
-        .wait_timeout(Some(CONNECTION_WAIT))
-        .create_timeout(Some(CONNECT_TIMEOUT))
-        .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move {
-                client
-                    .batch_execute(&format!("{FORCE_INDEX_PLANS}; {IDLE_TRANSACTION_TIMEOUT}"))
-                    .await
-                    .map_err(HookError::Backend)
-            })
-        }))
-        .runtime(Runtime::Tokio1)
-        .build()
-        .map_err(StoreError::internal)
+/// A pool of connections, and what is known about them.
+struct StorePool {
+    pool: Pool,
+    connections: Arc<Connections>,
 }
 
-fn config_of(url: &str) -> Result<tokio_postgres::Config> {
-    let mut config: tokio_postgres::Config = url
-        .parse()
-        .map_err(|error| StoreError::Unavailable(format!("the store's URL is invalid: {error}")))?;
-    config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
-    Ok(config)
-}
+impl StorePool {
+    fn new(connector: &Connector, connections_max: usize) -> Result<Self> {
+        let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+        let manager = Manager::from_connect(tokio_postgres::Config::new(), connector.clone(), recycling);
+        let pool = Pool::builder(manager)
+            .max_size(connections_max)
+            .wait_timeout(Some(CONNECTION_WAIT))
+            .create_timeout(Some(connector.timeout()))
+            .post_create(Hook::async_fn(|client, _| {
+                Box::pin(async move {
+                    client
+                        .batch_execute(&format!("{FORCE_INDEX_PLANS}; {IDLE_TRANSACTION_TIMEOUT}"))
+                        .await
+                        .map_err(HookError::Backend)
+                })
+            }))
+            .runtime(Runtime::Tokio1)
+            .build()
+            .map_err(StoreError::internal)?;
+        Ok(Self { pool, connections: connector.connections().clone() })
+    }
 
-async fn connection(pool: &Pool) -> Result<Object> {
-    pool.get().await.map_err(|error| match error {
-        PoolError::Backend(error) => store_error(error),
-        PoolError::Timeout(_) => StoreError::Unavailable(
-            "no PostgreSQL connection became free within 5 s; allow more connections or reduce the load"
-                .into(),
-        ),
-        other => StoreError::Unavailable(other.to_string()),
-    })
+    async fn connection(&self) -> Result<Object> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => store_error(error),
+            PoolError::Timeout(_) => StoreError::Unavailable(self.no_free_connection()),
+            other => StoreError::Unavailable(other.to_string()),
+        })
+    }
+
+    fn no_free_connection(&self) -> String {
+        let why = self.connections.recent_failure().map_or_else(
+            || "allow more connections or reduce the load".to_owned(),
+            |cause| format!("the last connection failed {cause}"),
+        );
+        format!("no PostgreSQL connection became free within {} s; {why}", CONNECTION_WAIT.as_secs())
+    }
+
+    fn close(&self) {
+        self.pool.close();
+    }
 }
 
 async fn check_server(client: &Object) -> Result<()> {
@@ -181,7 +218,9 @@ fn store_error(error: tokio_postgres::Error) -> StoreError {
         };
     };
     match db.code() {
-        &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => StoreError::Unavailable(db.message().to_owned()),
+        &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT | &SqlState::READ_ONLY_SQL_TRANSACTION => {
+            StoreError::Unavailable(db.message().to_owned())
+        }
         &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
         code if ["08", "57", "53", "3D"].iter().any(|class| code.code().starts_with(class)) => {
             StoreError::Unavailable(db.message().to_owned())

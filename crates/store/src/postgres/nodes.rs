@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Guid;
+use domain::{Guid, Ticks};
 
 use super::PostgresStore;
 use crate::{Nodes, Result};
@@ -20,6 +20,11 @@ fn ticks(span: Duration) -> i64 {
 impl Nodes for PostgresStore {
     fn is_shared(&self) -> bool {
         true
+    }
+
+    async fn clock(&self) -> Result<Option<Ticks>> {
+        let row = self.row(&format!("SELECT {NOW}"), &[]).await?;
+        Ok(row.map(|row| Ticks(row.get(0))))
     }
 
     async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {

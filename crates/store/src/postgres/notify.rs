@@ -3,32 +3,37 @@
 //! at most a second, since they also poll.
 
 use std::collections::BTreeMap;
-use std::future::poll_fn;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
 use domain::{Guid, TenantId, WebhookId};
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
-use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::sync::mpsc;
 use tokio::task::AbortHandle;
-use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
+use tokio::time::{Instant, timeout};
+use tokio_postgres::{Client, Notification};
 
-use super::{Inner, PostgresStore, config_of, store_error, tls};
+use super::connect::Connector;
+use super::{Inner, PostgresStore, store_error};
 use crate::worker_end::WorkerEnd;
-use crate::{ChangeSet, ResourceSet, Result};
+use crate::{ChangeSet, ResourceSet, Result, StoreError};
 
 const CHANNEL: &str = "aldaba_bell";
 const SEND_INTERVAL: Duration = Duration::from_millis(5);
 /// The pause before reconnecting.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
+const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+const PROBE: &str = "SELECT 'probing the listening connection'";
+/// How often the listening connection is probed, and how long the answer may take.
+const PROBE_EVERY: Duration = Duration::from_secs(1);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(2);
 /// PostgreSQL limits a payload to less than 8,000 bytes.
 const PAYLOAD_BYTES_MAX: usize = 7_900;
 
 pub(super) struct Notifier {
     /// Identifies this handle's own notifications.
     node: Guid,
-    url: String,
+    connector: Connector,
     pending: Mutex<Pending>,
     listener: OnceLock<AbortHandle>,
     listener_end: WorkerEnd,
@@ -52,6 +57,8 @@ struct Payload {
     #[serde(default, skip_serializing_if = "is_false")]
     access: bool,
     #[serde(default, skip_serializing_if = "is_false")]
+    shards: bool,
+    #[serde(default, skip_serializing_if = "is_false")]
     all: bool,
 }
 
@@ -61,10 +68,10 @@ fn is_false(flag: &bool) -> bool {
 }
 
 impl Notifier {
-    pub(super) fn new(node: Guid, url: &str) -> Self {
+    pub(super) fn new(node: Guid, connector: Connector) -> Self {
         Self {
             node,
-            url: url.to_owned(),
+            connector,
             pending: Mutex::default(),
             listener: OnceLock::new(),
             listener_end: WorkerEnd::default(),
@@ -79,6 +86,7 @@ impl Notifier {
             tenants: changes.tenants.iter().map(|(id, by)| (id.as_str().to_owned(), by.bits())).collect(),
             webhooks: changes.webhooks.iter().map(ToString::to_string).collect(),
             access: changes.access,
+            shards: changes.shards,
             all: changes.all,
         };
         let text = serde_json::to_string(&payload).unwrap_or_default();
@@ -99,6 +107,7 @@ impl Notifier {
             tenants: tenants.collect(),
             webhooks: payload.webhooks.iter().filter_map(|id| Guid::parse(id)).collect(),
             access: payload.access,
+            shards: payload.shards,
             all: payload.all,
         })
     }
@@ -146,6 +155,12 @@ impl PostgresStore {
         self.queue_notification(|changes| changes.all = true);
     }
 
+    /// Sent at once and not queued, because a node that stops closes its store next.
+    pub(super) async fn notify_of_free_shards(&self) {
+        let changes = ChangeSet { shards: true, ..ChangeSet::default() };
+        self.send_notification(&changes).await;
+    }
+
     fn queue_notification(&self, add: impl FnOnce(&mut ChangeSet)) {
         let mut pending = self.inner.notify.pending.lock();
         add(&mut pending.changes);
@@ -157,11 +172,15 @@ impl PostgresStore {
 
     async fn send_pending(&self) {
         while let Some(changes) = self.take_pending() {
-            let payload = self.inner.notify.payload(&changes);
-            if let Err(error) = self.row("SELECT pg_notify($1, $2)", &[&CHANNEL, &payload]).await {
-                tracing::debug!(%error, "notifying other nodes failed; they will poll instead");
-            }
+            self.send_notification(&changes).await;
             tokio::time::sleep(SEND_INTERVAL).await;
+        }
+    }
+
+    async fn send_notification(&self, changes: &ChangeSet) {
+        let payload = self.inner.notify.payload(changes);
+        if let Err(error) = self.row("SELECT pg_notify($1, $2)", &[&CHANNEL, &payload]).await {
+            tracing::debug!(%error, "notifying other nodes failed; they will poll instead");
         }
     }
 
@@ -177,72 +196,101 @@ impl PostgresStore {
     pub(super) fn listen_to_other_nodes(&self) {
         let notify = &self.inner.notify;
         notify.listener.get_or_init(|| {
-            let (inner, url) = (Arc::downgrade(&self.inner), notify.url.clone());
+            let (inner, connector) = (Arc::downgrade(&self.inner), notify.connector.clone());
             let guard = notify.listener_end.guard();
             let listener = tokio::spawn(async move {
                 let _guard = guard;
-                listen_until_closed(&inner, &url).await;
+                Listener { inner, connector, silent_since: None }.run().await;
             });
             listener.abort_handle()
         });
     }
 }
 
-async fn listen_until_closed(inner: &Weak<Inner>, url: &str) {
-    loop {
-        let parse_payload = listen(inner, url).await;
-        let Some(alive) = inner.upgrade() else { return };
-        if let Err(error) = parse_payload {
-            tracing::debug!(%error, "listening for notifications failed; reconnecting");
-        }
-        drop(alive);
-        tokio::time::sleep(RECONNECT_PAUSE).await;
-    }
+/// Receives notifications on a connection of its own. It probes that connection, and so it is also the first to notice that
+/// the server does not answer, and that it answers again.
+struct Listener {
+    inner: Weak<Inner>,
+    connector: Connector,
+    /// Since when the server has not answered.
+    silent_since: Option<Instant>,
 }
 
-/// Connects and receives notifications until the connection ends.
-async fn listen(inner: &Weak<Inner>, url: &str) -> Result<()> {
-    let config: Config = config_of(url)?;
-    if let Some(connector) = tls::connector(&config)? {
-        let (client, connection) = config.connect(connector).await.map_err(store_error)?;
-        listen_on(inner, &client, connection).await
-    } else {
-        let (client, connection) = config.connect(NoTls).await.map_err(store_error)?;
-        listen_on(inner, &client, connection).await
-    }
-}
-
-async fn listen_on<S>(
-    inner: &Weak<Inner>,
-    client: &Client,
-    mut connection: Connection<Socket, S>,
-) -> Result<()>
-where
-    S: AsyncRead + AsyncWrite + Unpin,
-{
-    let receive = async {
-        while let Some(message) = poll_fn(|context| connection.poll_message(context)).await {
-            let (AsyncMessage::Notification(notification), Some(inner)) =
-                (message.map_err(store_error)?, inner.upgrade())
-            else {
-                continue;
-            };
-            if let Some(changes) = inner.notify.parse_payload(notification.payload()) {
-                inner.invalidation.commit_signal().signal_changes(changes);
+impl Listener {
+    async fn run(mut self) {
+        loop {
+            let ended = self.listen().await;
+            let Some(alive) = self.inner.upgrade() else { return };
+            if let Err(error) = ended {
+                tracing::debug!(%error, "listening for notifications failed; reconnecting");
             }
+            drop(alive);
+            tokio::time::sleep(RECONNECT_PAUSE).await;
         }
-        Ok(())
-    };
-    let subscribe = async {
-        client.batch_execute(&format!("LISTEN {CHANNEL}")).await.map_err(store_error)?;
+    }
+
+    /// Connects and receives notifications until the connection ends.
+    async fn listen(&mut self) -> Result<()> {
+        let (sender, mut notifications) = mpsc::unbounded_channel();
+        let (client, task) = self.connector.open(Some(sender)).await.map_err(store_error)?;
+        let ended = self.listen_on(&client, &mut notifications).await;
+        task.abort();
+        ended
+    }
+
+    async fn listen_on(
+        &mut self,
+        client: &Client,
+        notifications: &mut mpsc::UnboundedReceiver<Notification>,
+    ) -> Result<()> {
+        probe(client, &format!("LISTEN {CHANNEL}")).await?;
+        self.server_answers();
         // Earlier notifications were missed.
-        if let Some(inner) = inner.upgrade() {
+        if let Some(inner) = self.inner.upgrade() {
             inner.invalidation.commit_signal().signal_all();
         }
-        std::future::pending::<Result<()>>().await
-    };
-    tokio::select! {
-        ended = receive => ended,
-        failed = subscribe => failed,
+        loop {
+            match timeout(PROBE_EVERY, notifications.recv()).await {
+                Ok(Some(notification)) => self.notified(&notification),
+                // It was closed, not silent: so are the others, if the server is gone.
+                Ok(None) => return Ok(()),
+                Err(_) => {
+                    let asked_at = Instant::now();
+                    let answer = probe(client, PROBE).await;
+                    if answer.is_err() && asked_at.elapsed() >= PROBE_TIMEOUT {
+                        // Others may have had answers shortly after this probe was sent.
+                        self.silent_since.get_or_insert(asked_at + PROBE_TIMEOUT / 2);
+                    }
+                    answer?;
+                }
+            }
+        }
+    }
+
+    fn notified(&self, notification: &Notification) {
+        let Some(inner) = self.inner.upgrade() else { return };
+        if let Some(changes) = inner.notify.parse_payload(notification.payload()) {
+            inner.invalidation.commit_signal().signal_changes(changes);
+        }
+    }
+
+    /// Closes the connections that have not been heard of since the server fell silent. They may wait for answers that never
+    /// come, for as long as TCP retries.
+    fn server_answers(&mut self) {
+        let Some(since) = self.silent_since.take() else { return };
+        let closed = self.connector.connections().close_silent(since);
+        let silent_seconds = since.elapsed().as_secs_f32();
+        tracing::warn!(
+            silent_seconds,
+            closed,
+            "PostgreSQL answers again; closed the connections that did not"
+        );
+    }
+}
+
+async fn probe(client: &Client, sql: &str) -> Result<()> {
+    match timeout(PROBE_TIMEOUT, client.batch_execute(sql)).await {
+        Ok(answer) => answer.map_err(store_error),
+        Err(_) => Err(StoreError::Unavailable(format!("no answer within {} s", PROBE_TIMEOUT.as_secs()))),
     }
 }

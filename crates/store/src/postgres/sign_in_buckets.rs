@@ -98,12 +98,11 @@ impl SignInBuckets for PostgresStore {
         let found = in_order(&rows(&transaction, FIND, &[&keys]).await?, &hashes)?;
         for ((bucket, hash), row) in buckets.iter().zip(&hashes).zip(found) {
             let Some(row) = row else { continue };
-            match after_attempt(bucket, row, failed, now) {
-                Some(row) => put(&transaction, hash, &row).await?,
-                None => {
-                    let gone = "DELETE FROM sign_in_buckets WHERE hash = $1";
-                    execute(&transaction, gone, &[&hash.as_slice()]).await.map_err(store_error)?;
-                }
+            if let Some(row) = after_attempt(bucket, row, failed, now) {
+                put(&transaction, hash, &row).await?;
+            } else {
+                let gone = "DELETE FROM sign_in_buckets WHERE hash = $1";
+                execute(&transaction, gone, &[&hash.as_slice()]).await.map_err(store_error)?;
             }
         }
         transaction.commit().await.map_err(store_error)

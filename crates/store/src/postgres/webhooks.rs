@@ -50,7 +50,7 @@ async fn find_identical(
          ORDER BY w.tenant_no, w.fingerprint LIMIT 1 FOR UPDATE OF w"
     );
     let fingerprints = webhook.identical_fingerprints(&ports.vault);
-    let fingerprints = column(&fingerprints, |fingerprint| fingerprint.as_slice());
+    let fingerprints = column(&fingerprints, <[u8; 32]>::as_slice);
     open_sealed(row(on, &sql, &[&tenant_no, &fingerprints]).await?, ports)
 }
 
@@ -296,7 +296,7 @@ impl PostgresStore {
             "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = ANY($2)
                  AND {LIVE} ORDER BY w.tenant_no, w.fingerprint LIMIT 1"
         );
-        let fingerprints = column(&fingerprints, |fingerprint| fingerprint.as_slice());
+        let fingerprints = column(&fingerprints, <[u8; 32]>::as_slice);
         let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprints]).await?;
         Ok(open_sealed(found, self.ports())?.map(|(_, webhook)| webhook))
     }

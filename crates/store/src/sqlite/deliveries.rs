@@ -1,7 +1,5 @@
 //! The delivery engine's port in SQLite.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use domain::event::EventKind;
 use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
@@ -15,8 +13,8 @@ use super::{SqliteStore, checkpoint, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
-    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent, LogTail, Result,
-    ShardLease, Status, StoreError, Vault, WebhookCheckpoint,
+    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LeaseRenewal, LoadedWebhook, LogEvent,
+    LogTail, RenewedLeases, Result, Status, StoreError, Vault, WebhookCheckpoint,
 };
 
 /// Adds the lanes and the open replays to a webhook.
@@ -67,12 +65,12 @@ fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> 
 
 #[async_trait]
 impl Deliveries for SqliteStore {
-    async fn renew_shard_leases(&self, node: Guid, _nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
+    async fn renew_shard_leases(&self, renewal: &LeaseRenewal) -> Result<RenewedLeases> {
         let ownership = self.inner.delivery_lock.acquire()?;
         if ownership == Ownership::HeldElsewhere {
-            return Ok(Vec::new());
+            return Ok(RenewedLeases::default());
         }
-        let until = self.ports().clock.now() + lease;
+        let (node, until) = (renewal.node, self.ports().clock.now() + renewal.lease);
         let held = self
             .write(move |writer| lease_all_shards(writer, node, ownership == Ownership::Acquired, until))
             .await;
@@ -80,7 +78,7 @@ impl Deliveries for SqliteStore {
             // No lease was written: the next caller acquires the lock anew.
             self.inner.delivery_lock.release();
         }
-        held
+        held.map(|held| RenewedLeases { held, ..RenewedLeases::default() })
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {

@@ -18,6 +18,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
     ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
     ("0012_contract", include_str!("migrations/0012_contract.sql")),
+    ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
 ];
 
 pub(super) fn known() -> i64 {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::Guid;
+use domain::{Guid, Ticks};
 use rusqlite::params;
 
 use super::directory::change;
@@ -14,6 +14,10 @@ use crate::{Nodes, Result};
 impl Nodes for SqliteStore {
     fn is_shared(&self) -> bool {
         false
+    }
+
+    async fn clock(&self) -> Result<Option<Ticks>> {
+        Ok(None)
     }
 
     async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {

@@ -1,13 +1,13 @@
 //! The delivery engine's port: shard leases, the webhooks of a shard, the log after their cursors, and
 //! checkpoints. A successful delivery only advances the cursor and adds a packed history entry.
 
-use std::time::Duration;
-
 use async_trait::async_trait;
 use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
 
-use super::{AttemptRecord, Replay, ReplayStep, SuccessfulDelivery, Webhook, WebhookOwner};
+use super::{
+    AttemptRecord, LeaseRenewal, RenewedLeases, Replay, ReplayStep, SuccessfulDelivery, Webhook, WebhookOwner,
+};
 use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
 /// Nodes share the webhooks by this many shards.
@@ -169,9 +169,9 @@ pub enum CheckpointResult {
 
 #[async_trait]
 pub trait Deliveries: Send + Sync + 'static {
-    /// Renews and acquires this node's share of the shards among `nodes` nodes, for `lease` by the store's
-    /// clock, and releases any surplus. Returns all shards that it holds.
-    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>>;
+    /// Renews this node's leases by the store's clock, gives shards to nodes that asked for them, takes free ones, and asks
+    /// for this node's share of those that others hold. Returns what it holds then.
+    async fn renew_shard_leases(&self, renewal: &LeaseRenewal) -> Result<RenewedLeases>;
 
     /// Releases this node's shards for other nodes.
     async fn release_shards(&self, node: Guid) -> Result<()>;

@@ -30,7 +30,8 @@ pub use history::{
     ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
-pub(crate) use leases::{Lease, leases_held_by, rebalance};
+pub(crate) use leases::{Lease, rebalance};
+pub use leases::{LeaseRenewal, RenewedLeases};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use store::{
-    AuditEntry, AuditKind, AuditQuery, CheckpointResult, EventGap, HandshakeStep, ReplayKind, ReplayStep,
-    WebhookChange, WebhookCheckpoint,
+    AuditEntry, AuditKind, AuditQuery, CheckpointResult, EventGap, HandshakeStep, LeaseRenewal, ReplayKind,
+    ReplayStep, WebhookChange, WebhookCheckpoint,
 };
 
 use super::codes::context;
@@ -194,7 +194,7 @@ pub(crate) async fn hundreds_of_checkpoints_are_one_transaction(fixture: Fixture
         checkpoint.delivered = (0..20).map(|key| successful_delivery(1000 - key, fixture.now(), 5)).collect();
         checkpoints.push(checkpoint);
     }
-    let leases = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
+    let leases = store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap().held;
     for checkpoint in &mut checkpoints {
         checkpoint.fence = leases[usize::from(store::shard_of(checkpoint.webhook))].fence;
     }
@@ -267,7 +267,7 @@ pub(crate) async fn concurrent_checkpoints_are_all_written(fixture: Fixture) {
     for number in 0..12 {
         webhooks.push(active_webhook(&fixture, &tenant, &format!("n{number}")).await);
     }
-    let leases = fixture.store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
+    let leases = fixture.store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap().held;
     let checkpoint_of = |webhook: &store::Webhook, cursor| {
         let fence = leases[usize::from(store::shard_of(webhook.id))].fence;
         let mut checkpoint = WebhookCheckpoint::new(webhook.id, fence, webhook.revision);
@@ -293,7 +293,7 @@ pub(crate) async fn concurrent_checkpoints_are_all_written(fixture: Fixture) {
                         let rotate =
                             WebhookChange::RotateSecret { secret, previous_valid_until: webhook.created_at };
                         store.change_webhook(webhook.id, None, rotate).await.unwrap();
-                        store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
+                        store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap().held;
                     }
                     _ => {
                         store.request_replay(webhook.id, ReplayKind::Events, 0, 1).await.unwrap().unwrap();

@@ -73,7 +73,7 @@ pub(crate) async fn attempt_takes_one_token_of_each_bucket_or_none(fixture: Fixt
     for _ in 0..3 {
         assert_eq!(take(&fixture, &both, now).await, missing(10), "no token of the address is taken");
     }
-    assert_eq!(take(&fixture, &[address.clone()], now).await, SignInTokens::Taken);
+    assert_eq!(take(&fixture, std::slice::from_ref(&address), now).await, SignInTokens::Taken);
     let other = [bucket("account juan", 1), address.clone()];
     assert_eq!(take(&fixture, &other, now).await, SignInTokens::UnderWay(1));
     assert_eq!(take(&fixture, &both, now).await, missing(10), "waiting would be in vain");

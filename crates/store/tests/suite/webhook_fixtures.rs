@@ -7,9 +7,9 @@ use domain::event::EventKind;
 use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, Secret, Ticks, UserId};
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, CheckpointResult, HandshakeStep, Lane, LoadedWebhook,
-    NewWebhook, Store, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookCheckpoint, WebhookOwner,
-    shard_of,
+    AttemptPurpose, AttemptRecord, AttemptTiming, CheckpointResult, HandshakeStep, Lane, LeaseRenewal,
+    LoadedWebhook, NewWebhook, Store, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookCheckpoint,
+    WebhookOwner, shard_of,
 };
 
 use super::fixture::Fixture;
@@ -58,7 +58,7 @@ pub(crate) async fn create_webhook(store: &Arc<dyn Store>, body: NewWebhook) -> 
 
 /// The fence with which this node may write for a webhook.
 pub(crate) async fn fence(store: &Arc<dyn Store>, webhook: Guid) -> i64 {
-    let leases = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
+    let leases = store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap().held;
     leases.iter().find(|lease| lease.shard == shard_of(webhook)).expect("this node holds every shard").fence
 }
 

@@ -38,6 +38,10 @@ pub struct Core {
     cached_tails: VecDeque<TailKey>,
     /// The fence of each shard that this node holds.
     pub(super) shards: StableMap<u8, i64>,
+    /// Shards that another node asks for: nothing starts in them.
+    pub(super) giving: StableSet<u8>,
+    /// Shards that the next renewal gives; leases from earlier renewals do not count for them.
+    pub(super) given: StableSet<u8>,
     /// Shards whose webhooks are being loaded, and which of these webhooks have changed since the load began.
     pub(super) loading: StableMap<u8, StableSet<WebhookId>>,
     /// The last reload of each webhook that is being loaded.
@@ -84,6 +88,8 @@ impl Core {
             tails: StableMap::default(),
             cached_tails: VecDeque::new(),
             shards: StableMap::default(),
+            giving: StableSet::default(),
+            given: StableSet::default(),
             loading: StableMap::default(),
             reloads: StableMap::default(),
             next_reload: 0,
@@ -114,7 +120,9 @@ impl Core {
         self.set_now(now);
         match input {
             Input::Tick => {}
-            Input::ShardsLeased { shards, until } => self.shards_leased(&shards, until),
+            Input::ShardsLeased { shards, until, asked, given } => {
+                self.shards_leased(shards, until, asked, &given);
+            }
             Input::ShardLoaded { shard, fence, webhooks, is_last } => {
                 self.shard_loaded(shard, fence, webhooks, is_last);
             }
@@ -168,6 +176,7 @@ impl Core {
         self.dispatch();
         self.read_for_queued();
         self.dispatch();
+        self.give_idle_shards();
         self.checkpoint();
         self.counts.set_gauges(self.in_flight.len(), self.webhooks.len());
         std::mem::take(&mut self.commands)

@@ -2,7 +2,7 @@
 
 use domain::retry::{RetryDecision, RetryState};
 use domain::{Ticks, WebhookId};
-use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery, shard_of};
 
 use super::attempt::{Attempt, AttemptKind};
 use super::classify::{Outcome, classify};
@@ -16,7 +16,7 @@ use crate::egress::Exchange;
 /// An attempt in flight.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    webhook: WebhookId,
+    pub(super) webhook: WebhookId,
     /// The epoch of the state that started it.
     epoch: u64,
     attempt: Attempt,
@@ -56,6 +56,9 @@ impl Core {
         let now = self.now.wall;
         let slots_max = self.settings.in_flight_per_webhook_max;
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
+        if self.giving.contains(&shard_of(webhook)) {
+            return false;
+        }
         if state.needs_handshake() {
             return self.start_handshake(webhook);
         }

@@ -25,8 +25,13 @@ const INPUTS_MAX: usize = 512;
 const WAKEUP_MAX: Duration = Duration::from_secs(1);
 /// When a failed load is repeated.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
+/// How often a stop looks whether it is done.
+const DRAIN_TICK: Duration = Duration::from_millis(20);
 /// How many webhooks of a shard one load returns.
 const SHARD_ROWS: usize = 500;
+/// How long an orderly stop waits for attempts in flight where other nodes wait for the shards; they send again what did
+/// not finish.
+const HANDOVER_WAIT: Duration = Duration::from_millis(700);
 
 /// A handle on the running engine; cheap to clone.
 #[derive(Clone)]
@@ -79,7 +84,7 @@ impl Engine {
         let (sender, receiver) = mpsc::unbounded_channel();
         let inputs = InputSender(sender);
         let started = Instant::now();
-        let (leases, renewals_guard) = ShardLeases::new(ports.store.clone(), node, settings.timeout, started);
+        let (leases, renewals_guard) = ShardLeases::new(ports.store.clone(), node, &settings, started);
         let leases = Arc::new(leases);
         let (ended_guard, ended) = watch::channel(());
         let driver = Driver {
@@ -88,6 +93,7 @@ impl Engine {
             leases: leases.clone(),
             timeout: settings.timeout,
             started,
+            abandoned: watch::channel(false).0,
         };
         let mut seed = [0; 8];
         driver.ports.random.fill(&mut seed);
@@ -96,7 +102,7 @@ impl Engine {
         let renewing = leases.clone().renew(inputs.clone(), renewals_guard, stopped.clone());
         let store = driver.ports.store.clone();
         let polling = super::polling::poll(store.clone(), inputs.clone());
-        let listening = super::polling::listen(store, inputs.clone());
+        let listening = super::polling::listen(store, inputs.clone(), leases.renew_soon());
         tasks.spawn("shard-leases", Box::pin(renewing));
         tasks.spawn("webhook-poll", Box::pin(until_stopped(stopped.clone(), polling)));
         tasks.spawn("commit-listener", Box::pin(until_stopped(stopped.clone(), listening)));
@@ -145,17 +151,20 @@ struct Driver<S: ?Sized> {
     /// Of one attempt.
     timeout: Duration,
     started: Instant,
+    /// Turns true when the stop no longer waits for attempts in flight.
+    abandoned: watch::Sender<bool>,
 }
 
 impl<S: ?Sized> Clone for Driver<S> {
     fn clone(&self) -> Self {
-        let Self { ports, inputs, leases, timeout, started } = self;
+        let Self { ports, inputs, leases, timeout, started, abandoned } = self;
         Self {
             ports: ports.clone(),
             inputs: inputs.clone(),
             leases: leases.clone(),
             timeout: *timeout,
             started: *started,
+            abandoned: abandoned.clone(),
         }
     }
 }
@@ -184,9 +193,10 @@ impl<S: EngineStore + ?Sized> Driver<S> {
             self.apply(&mut core, &mut batch);
         }
         core.stop();
-        let drained = timeout(self.timeout + WAKEUP_MAX, async {
+        let wait_max = if self.ports.store.is_shared() { HANDOVER_WAIT } else { self.timeout + WAKEUP_MAX };
+        let drained = timeout(wait_max, async {
             while !core.is_idle() {
-                let _ = timeout(RETRY_AFTER, inputs.recv_many(&mut batch, INPUTS_MAX)).await;
+                let _ = timeout(DRAIN_TICK, inputs.recv_many(&mut batch, INPUTS_MAX)).await;
                 self.apply(&mut core, &mut batch);
                 self.settle(&mut core);
             }
@@ -194,6 +204,8 @@ impl<S: EngineStore + ?Sized> Driver<S> {
         if drained.await.is_err() {
             tracing::warn!("some deliveries did not finish before the stop; they will be sent again");
         }
+        // No attempt of this node may reach a receiver after another node has taken its shard.
+        self.abandoned.send_replace(true);
         self.leases.release().await;
     }
 
@@ -218,8 +230,16 @@ impl<S: EngineStore + ?Sized> Driver<S> {
         match command {
             Command::Send { attempt_id, attempt } => {
                 let report = AttemptReport { inputs: self.inputs.clone(), attempt_id, exchange: None };
-                tokio::spawn(async move { report.finish(driver.send(&attempt).await) });
+                let mut abandoned = self.abandoned.subscribe();
+                tokio::spawn(async move {
+                    tokio::select! {
+                        biased;
+                        _ = abandoned.wait_for(|is_abandoned| *is_abandoned) => report.forget(),
+                        exchange = driver.send(&attempt) => report.finish(exchange),
+                    }
+                });
             }
+            Command::GiveShards(shards) => self.leases.give(shards),
             command => {
                 tokio::spawn(driver.query_store(command));
             }
@@ -282,8 +302,8 @@ async fn query<S: EngineStore + ?Sized>(store: &S, command: Command) -> Result<I
             Input::HeadRead { webhook, number, head: Ok(head) }
         }
         Command::Checkpoint(batch) => Input::CheckpointWritten(Ok(store.checkpoint(batch).await?)),
-        // `execute` sends attempts to the transport, not here.
-        Command::Send { .. } => Input::Tick,
+        // `execute` passes these to the transport and to the leases, not here.
+        Command::Send { .. } | Command::GiveShards(_) => Input::Tick,
     })
 }
 
@@ -302,6 +322,11 @@ struct AttemptReport {
 impl AttemptReport {
     fn finish(mut self, exchange: Exchange) {
         self.exchange = Some(exchange);
+    }
+
+    /// The engine has stopped: nobody waits for the result.
+    fn forget(mut self) {
+        self.exchange = Some(Exchange::failed(EgressError::Internal("the node stops".into())));
     }
 }
 

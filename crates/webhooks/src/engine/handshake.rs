@@ -63,7 +63,9 @@ impl Core {
             let kind = AttemptKind::Handshake { number, at: state.handshake.at };
             let host = is_early.then(|| state.target.host());
             self.send(webhook, AttemptSource::Handshake(number), kind);
-            host.into_iter().for_each(|host| self.note_asked_host(host));
+            if let Some(host) = host {
+                self.note_asked_host(host);
+            }
             return;
         }
         state.handshake.is_in_flight = false;

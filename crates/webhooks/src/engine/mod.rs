@@ -59,6 +59,8 @@ pub struct Settings {
     pub in_flight_max: usize,
     /// How long progress may stay in memory before it is checkpointed.
     pub checkpoint_every: Duration,
+    /// A node asks others for its share of the shards only when it has run for this long.
+    pub ask_after: Duration,
 }
 
 impl Settings {
@@ -69,6 +71,7 @@ impl Settings {
             in_flight_per_webhook_max: 8,
             in_flight_max: 2048,
             checkpoint_every: Duration::from_millis(50),
+            ask_after: Duration::from_secs(30),
         }
     }
 }
@@ -82,6 +85,10 @@ pub enum Input {
     ShardsLeased {
         shards: Vec<ShardLease>,
         until: Duration,
+        /// Held shards that another node asks for.
+        asked: Vec<u8>,
+        /// The shards of earlier [`Command::GiveShards`] that this renewal gave.
+        given: Vec<u8>,
     },
     /// A page of a shard's webhooks; `is_last`: the shard has no more.
     ShardLoaded {
@@ -165,6 +172,9 @@ pub enum Command {
         attempt: Attempt,
     },
     Checkpoint(Vec<WebhookCheckpoint>),
+    /// Nothing is in flight in these shards, which another node asked for: the next renewal gives them. The answer is the
+    /// [`Input::ShardsLeased`] that names them as given.
+    GiveShards(Vec<u8>),
 }
 
 impl Command {
@@ -186,7 +196,9 @@ impl Command {
                 Some(Input::HeadRead { webhook: *webhook, number: *number, head: Err(()) })
             }
             Self::Checkpoint(_) => Some(Input::CheckpointWritten(Err(()))),
-            Self::LoadShard { .. } | Self::LoadWebhook { .. } | Self::Send { .. } => None,
+            Self::LoadShard { .. } | Self::LoadWebhook { .. } | Self::Send { .. } | Self::GiveShards(_) => {
+                None
+            }
         }
     }
 }

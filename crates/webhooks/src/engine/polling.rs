@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use store::StoreError;
+use tokio::sync::Notify;
 use tokio::time::sleep;
 
 use super::Input;
@@ -23,13 +24,20 @@ pub(super) async fn poll<S: EngineStore + ?Sized>(store: Arc<S>, inputs: InputSe
 }
 
 /// Passes commit signals on at once. Signals that come while the core is busy are joined into one.
-pub(super) async fn listen<S: EngineStore + ?Sized>(store: Arc<S>, inputs: InputSender) {
+pub(super) async fn listen<S: EngineStore + ?Sized>(
+    store: Arc<S>,
+    inputs: InputSender,
+    renew_soon: Arc<Notify>,
+) {
     let commit_signal = store.invalidation().commit_signal();
     commit_signal.listen();
     let mut changes_after = None;
     loop {
         let changes = commit_signal.wait().await;
         let (access, all) = (changes.access, changes.all);
+        if changes.shards || all {
+            renew_soon.notify_one();
+        }
         let applied = inputs.send_confirmed(Input::Committed(changes));
         if access {
             report(read_disabled_owners(&*store, &inputs).await);

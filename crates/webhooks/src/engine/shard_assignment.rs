@@ -12,8 +12,48 @@ use super::deterministic::{StableMap, StableSet};
 use super::webhook_state::WebhookState;
 
 impl Core {
-    pub(super) fn shards_leased(&mut self, leases: &[ShardLease], until: Duration) {
+    pub(super) fn shards_leased(
+        &mut self,
+        mut leases: Vec<ShardLease>,
+        until: Duration,
+        asked: Vec<u8>,
+        given: &[u8],
+    ) {
         self.leased_until = until;
+        self.given.retain(|shard| !given.contains(shard));
+        leases.retain(|lease| !self.given.contains(&lease.shard));
+        let asked = asked.into_iter().filter(|shard| !self.given.contains(shard)).collect();
+        let before = std::mem::replace(&mut self.giving, asked);
+        self.update_shards(&leases);
+        if before.iter().any(|shard| !self.giving.contains(shard)) {
+            self.wake_all();
+        }
+    }
+
+    /// Gives up the shards that another node asks for and that have nothing in flight and nothing to write.
+    pub(super) fn give_idle_shards(&mut self) {
+        if self.giving.is_empty() || self.checkpoints.is_writing() {
+            return;
+        }
+        let attempts = self.in_flight.values().map(|in_flight| in_flight.webhook);
+        let busy: StableSet<u8> = attempts.chain(self.dirty.iter().copied()).map(shard_of).collect();
+        let mut idle: Vec<u8> = self.giving.iter().filter(|shard| !busy.contains(shard)).copied().collect();
+        if idle.is_empty() {
+            return;
+        }
+        idle.sort_unstable();
+        for shard in &idle {
+            self.giving.remove(shard);
+            self.given.insert(*shard);
+        }
+        let kept = self.shards.iter().filter(|(shard, _)| !self.given.contains(shard));
+        let kept: Vec<ShardLease> =
+            kept.map(|(shard, fence)| ShardLease { shard: *shard, fence: *fence }).collect();
+        self.update_shards(&kept);
+        self.commands.push(Command::GiveShards(idle));
+    }
+
+    fn update_shards(&mut self, leases: &[ShardLease]) {
         let shards: StableMap<u8, i64> = leases.iter().map(|lease| (lease.shard, lease.fence)).collect();
         if shards == self.shards {
             return;
@@ -102,7 +142,9 @@ impl Core {
             self.remove_webhook(webhook);
             self.next_epoch += 1;
             let mut state = WebhookState::new(loaded, fence, self.next_epoch);
-            handshake.iter().for_each(|earlier| state.handshake.continue_from(earlier));
+            if let Some(earlier) = &handshake {
+                state.handshake.continue_from(earlier);
+            }
             state.clamp_due(self.now.wall, self.latest_due());
             state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
                 || self.disabled_clients.contains(&state.client);

@@ -5,7 +5,9 @@ use std::time::Duration;
 
 use domain::Guid;
 use domain::retry::Schedule;
-use store::{ChangeLog as _, Deliveries as _, NewWebhook, Webhook, WebhookChange, Webhooks as _};
+use store::{
+    ChangeLog as _, Deliveries as _, LeaseRenewal, NewWebhook, Webhook, WebhookChange, Webhooks as _,
+};
 use webhooks::egress::{EgressError, Exchange, Phase, ReceiverResponse};
 use webhooks::engine::{Attempt, Command, Core, Input, Moment, Settings};
 
@@ -29,12 +31,10 @@ impl Engine {
         let start = Moment { wall: START, steady: Duration::ZERO };
         let core = Core::new(Settings::new(schedule, 5 * SECOND), 1, start);
         let mut engine = Self { fixture: Fixture::new(1), core, at: Duration::ZERO, in_flight: Vec::new() };
-        let shards = block_on(engine.fixture.store.renew_shard_leases(
-            Guid::from_bytes([1; 16]),
-            1,
-            Duration::from_secs(1_000_000),
-        ));
-        engine.input(Input::ShardsLeased { shards: shards.unwrap(), until: Duration::from_secs(1_000_000) });
+        let until = Duration::from_secs(1_000_000);
+        let renewal = LeaseRenewal::new(Guid::from_bytes([1; 16]), until);
+        let shards = block_on(engine.fixture.store.renew_shard_leases(&renewal)).unwrap().held;
+        engine.input(Input::ShardsLeased { shards, until, asked: Vec::new(), given: Vec::new() });
         let disabled = block_on(engine.fixture.store.disabled_owners()).unwrap();
         engine.input(Input::DisabledOwnersRead(disabled));
         engine
@@ -88,6 +88,7 @@ impl Engine {
                 Input::CheckpointWritten(block_on(store.checkpoint(checkpoints)).map_err(drop))
             }
             Command::ReadRecord { .. } => unreachable!("no delivery fails in these tests"),
+            Command::GiveShards(_) => unreachable!("there is one node"),
         })
     }
 

@@ -12,7 +12,7 @@ use domain::retry::Schedule;
 use domain::{Clock, Guid, Ticks, WebhookId};
 use parking_lot::Mutex;
 use store::memory::MemoryStore;
-use store::{AttemptTiming, Deliveries as _, SHARDS, Webhooks as _};
+use store::{AttemptTiming, Deliveries as _, LeaseRenewal, SHARDS, Webhooks as _};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
@@ -131,8 +131,9 @@ impl RunningEngine {
 
     /// How many shards another node gets at once.
     async fn free_shards(&self) -> usize {
-        let node = Guid::from_bytes(OTHER_NODE);
-        self.store.renew_shard_leases(node, 1, Duration::from_secs(10)).await.unwrap().len()
+        let mut renewal = LeaseRenewal::new(Guid::from_bytes(OTHER_NODE), Duration::from_secs(10));
+        renewal.is_established = false;
+        self.store.renew_shard_leases(&renewal).await.unwrap().held.len()
     }
 }
 

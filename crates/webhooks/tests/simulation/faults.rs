@@ -25,7 +25,7 @@ impl World {
             if self.random.percent(70) { self.random.span(1..60) } else { self.random.span(100..2500) };
         self.after(pause, SimEvent::Change);
         let (tenant, resource) = self.fixture.change(&mut self.random);
-        self.oracle.read_log(&self.fixture.store);
+        self.oracle.read_log(&self.fixture.store, self.at);
         for node in 0..self.nodes.len() {
             if self.random.percent(85) {
                 let mut changes = store::ChangeSet::default();
@@ -50,7 +50,8 @@ impl World {
             0..=3 => self.subscribe(),
             4..=7 => self.change_random_webhook(),
             8..=11 => self.change_behaviour(),
-            12..=13 => self.crash(),
+            12 => self.crash(),
+            13 => self.restart(),
             14 => self.jump_clock(),
             15 => self.cut_off(),
             16 => self.change_owner_status(),
@@ -74,9 +75,12 @@ impl World {
 
     /// A webhook that subscribes to every kind of event, at a healthy receiver.
     pub(crate) fn subscribe_one(&mut self) -> domain::WebhookId {
-        let url = "https://receiver.example/hook".to_owned();
-        self.behaviours.insert(url.clone(), Behaviour::Healthy);
-        let mut new = random_webhook(&mut self.random, url);
+        self.subscribe_at("https://receiver.example/hook")
+    }
+
+    pub(crate) fn subscribe_at(&mut self, url: &str) -> domain::WebhookId {
+        self.behaviours.insert(url.to_owned(), Behaviour::Healthy);
+        let mut new = random_webhook(&mut self.random, url.to_owned());
         new.kinds = new.resource.event_kinds().iter().copied().collect();
         new.enabled = true;
         let id = new.id;
@@ -168,6 +172,14 @@ impl World {
         let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
         self.nodes[node].crash();
         let pause = self.random.span(10..8000);
+        self.after(pause, SimEvent::Start { node });
+    }
+
+    /// An orderly stop, and a start afterwards.
+    fn restart(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        self.stop(node);
+        let pause = self.random.span(800..8000);
         self.after(pause, SimEvent::Start { node });
     }
 

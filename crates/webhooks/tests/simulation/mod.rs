@@ -7,6 +7,7 @@ mod node;
 mod oracle;
 pub(crate) mod random;
 mod receiver;
+mod silence;
 mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};

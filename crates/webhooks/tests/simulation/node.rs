@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use domain::retry::Schedule;
 use domain::{Guid, Ticks};
+use store::LeaseRenewal;
 use webhooks::engine::{Core, Moment, Settings};
 
 use super::fixture::START;
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
-pub(crate) const LEASE: Duration = Duration::from_secs(10);
 pub(crate) const WINDOW: Duration = Duration::from_secs(40);
 pub(crate) const PAUSES: [u64; 4] = [1, 2, 5, 10];
 
@@ -23,29 +23,61 @@ pub(crate) struct Node {
     pub(crate) cut_off_until: Duration,
     /// The last change of a webhook that its poll has read.
     pub(crate) changes_read_upto: u64,
+    started_at: Duration,
+    /// Shards that its next renewal gives to nodes that asked.
+    pub(crate) gives: Vec<u8>,
+    pub(crate) shards_held: usize,
+    /// When the answer to its last renewal reaches the core: renewals are answered in order.
+    pub(crate) renewal_answered: Duration,
+    /// An orderly stop ends at this time, or earlier when nothing is in flight.
+    pub(crate) stops_at: Option<Duration>,
+    number: u8,
 }
 
 impl Node {
     pub(crate) fn new(number: u8) -> Self {
         Self {
-            id: Guid::from_bytes([number; 16]),
+            id: Guid::from_bytes([0; 16]),
             incarnation: 0,
             core: None,
             skew: 0,
             cut_off_until: Duration::ZERO,
             changes_read_upto: 0,
+            started_at: Duration::ZERO,
+            gives: Vec::new(),
+            shards_held: 0,
+            renewal_answered: Duration::ZERO,
+            stops_at: None,
+            number,
         }
     }
 
     pub(crate) fn start(&mut self, seed: u64, steady: Duration) {
         self.incarnation += 1;
+        // Every start has a new id.
+        let mut id = [self.number; 16];
+        id[..4].copy_from_slice(&self.incarnation.to_be_bytes());
+        self.id = Guid::from_bytes(id);
         self.changes_read_upto = 0;
+        self.started_at = steady;
         self.core = Some(Core::new(settings(), seed, self.moment(steady)));
     }
 
     pub(crate) fn crash(&mut self) {
         self.core = None;
         self.incarnation += 1;
+        self.gives.clear();
+        self.shards_held = 0;
+        self.stops_at = None;
+    }
+
+    pub(crate) fn renewal(&mut self, steady: Duration) -> LeaseRenewal {
+        LeaseRenewal {
+            node: self.id,
+            lease: settings().lease(),
+            gives: std::mem::take(&mut self.gives),
+            is_established: steady >= self.started_at + settings().ask_after,
+        }
     }
 
     pub(crate) fn moment(&self, steady: Duration) -> Moment {

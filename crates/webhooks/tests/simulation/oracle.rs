@@ -31,6 +31,10 @@ pub(crate) struct Oracle {
     changed: HashMap<WebhookId, (Duration, Option<usize>)>,
     /// When a tenant or client was last enabled or disabled.
     status_changed: Duration,
+    /// When each event was first seen in the log.
+    seen_at: HashMap<(TenantId, u64), Duration>,
+    /// The longest that a webhook's receiver has waited for an event, by its address.
+    longest_waits: HashMap<String, Duration>,
     pub(crate) attempts: u64,
     pub(crate) successes: u64,
     pub(crate) disabled: u64,
@@ -38,12 +42,15 @@ pub(crate) struct Oracle {
 
 impl Oracle {
     /// Remembers new events of the log, because the log may be pruned.
-    pub(crate) fn read_log(&mut self, store: &MemoryStore) {
+    pub(crate) fn read_log(&mut self, store: &MemoryStore, at: Duration) {
         for tenant in TENANTS.map(TenantId::new) {
             for resource in resources() {
                 let known = self.events.entry((tenant.clone(), resource.code())).or_default();
                 let after = known.last().map_or(0, |event| event.entry.sequence);
-                known.extend(block_on(store.read_tail(&tenant, resource, after, usize::MAX)).unwrap().events);
+                let events = block_on(store.read_tail(&tenant, resource, after, usize::MAX)).unwrap().events;
+                let sequences = events.iter().map(|event| (tenant.clone(), event.entry.sequence));
+                self.seen_at.extend(sequences.map(|event| (event, at)));
+                known.extend(events);
             }
         }
     }
@@ -137,7 +144,7 @@ impl Oracle {
     }
 
     /// A receiver has accepted an event: it must have accepted all earlier events of the record before.
-    pub(crate) fn event_accepted(&mut self, store: &MemoryStore, attempt: &Attempt) {
+    pub(crate) fn event_accepted(&mut self, store: &MemoryStore, attempt: &Attempt, at: Duration) {
         let Some(sequence) = attempt.sequence() else { return };
         let webhook = block_on(store.find_webhook(attempt.target.webhook())).unwrap().unwrap();
         self.successes += 1;
@@ -153,7 +160,27 @@ impl Oracle {
             "events before {sequence} of {} were not delivered",
             webhook.id
         );
-        self.delivered.entry(webhook.id).or_default().insert(sequence);
+        if self.delivered.entry(webhook.id).or_default().insert(sequence)
+            && let Some(seen_at) = self.seen_at.get(&(webhook.owner.tenant.clone(), sequence))
+        {
+            let longest = self.longest_waits.entry(webhook.url).or_default();
+            *longest = at.saturating_sub(*seen_at).max(*longest);
+        }
+    }
+
+    /// The longest that the webhook's receiver has waited for an event, or waits at this time.
+    pub(crate) fn longest_wait(&self, store: &MemoryStore, webhook: &Webhook, at: Duration) -> Duration {
+        let seen = |event: &LogEvent| {
+            let event = (webhook.owner.tenant.clone(), event.entry.sequence);
+            self.seen_at.get(&event).copied().unwrap_or(at)
+        };
+        let waits = self.undelivered(store, webhook).map(|event| at.saturating_sub(seen(event)));
+        let past = self.longest_waits.get(&webhook.url).copied().unwrap_or_default();
+        waits.max().unwrap_or_default().max(past)
+    }
+
+    pub(crate) fn forget_waits(&mut self) {
+        self.longest_waits.clear();
     }
 
     /// The events that the webhook is entitled to and its receiver has not accepted yet.

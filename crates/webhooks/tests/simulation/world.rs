@@ -10,7 +10,7 @@ use store::{
 use webhooks::engine::{Attempt, Command, Input, TailKey};
 
 use super::fixture::{Fixture, block_on};
-use super::node::{LEASE, Node, PAUSES, TIMEOUT, WINDOW};
+use super::node::{Node, PAUSES, TIMEOUT, WINDOW};
 use super::oracle::Oracle;
 use super::random::SeededRandom;
 use super::receiver::{Behaviour, accepts, timed_out};
@@ -18,7 +18,10 @@ use super::receiver::{Behaviour, accepts, timed_out};
 /// How long faults are injected, and how long the world then runs without any.
 const FAULTS: Duration = Duration::from_secs(90);
 const RECOVERY: Duration = Duration::from_secs(60);
-const RENEW_EVERY: Duration = Duration::from_millis(1500);
+const RENEW_EVERY: Duration = Duration::from_millis(500);
+/// How long an orderly stop waits for attempts in flight, and how often it looks.
+const STOP_WAIT: Duration = Duration::from_millis(700);
+const STOP_TICK: Duration = Duration::from_millis(20);
 const POLL_EVERY: Duration = Duration::from_millis(900);
 
 /// Something that happens at a moment of simulated time. `incarnation` says which run of the node it belongs to.
@@ -28,6 +31,8 @@ pub(crate) enum SimEvent {
     Arrive { node: usize, incarnation: u32, attempt_id: u64, attempt: Attempt },
     Wake { node: usize, incarnation: u32 },
     Renew { node: usize, incarnation: u32 },
+    RenewOnce { node: usize, incarnation: u32 },
+    Stopping { node: usize, incarnation: u32 },
     Poll { node: usize, incarnation: u32 },
     Start { node: usize },
     Change,
@@ -53,7 +58,7 @@ impl World {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = SeededRandom::new(seed);
         let nodes =
-            (0..=u8::try_from(random.below(2)).unwrap()).map(|number| Node::new(number + 1)).collect();
+            (0..=u8::try_from(random.below(3)).unwrap()).map(|number| Node::new(number + 1)).collect();
         Self {
             fixture: Fixture::new(seed),
             nodes,
@@ -71,7 +76,7 @@ impl World {
 
     /// Runs through faults and recovery; returns counters with which two runs can be compared.
     pub(crate) fn run(mut self) -> (u64, u64, u64, u64) {
-        self.oracle.read_log(&self.fixture.store);
+        self.oracle.read_log(&self.fixture.store, self.at);
         for node in 0..self.nodes.len() {
             self.after(Duration::ZERO, SimEvent::Start { node });
         }
@@ -115,7 +120,7 @@ impl World {
             0,
             r#""action":"upsert","data":{}"#,
         );
-        self.oracle.read_log(&self.fixture.store);
+        self.oracle.read_log(&self.fixture.store, self.at);
         if more_events {
             self.after(Duration::from_secs(1), SimEvent::Change);
         }
@@ -143,7 +148,7 @@ impl World {
         self.queue.insert((self.at + pause, self.next), event);
     }
 
-    fn run_until(&mut self, end: Duration) {
+    pub(crate) fn run_until(&mut self, end: Duration) {
         while let Some(first) = self.queue.first_entry().filter(|first| first.key().0 < end) {
             let ((at, _), event) = first.remove_entry();
             self.at = at;
@@ -163,7 +168,18 @@ impl World {
             SimEvent::Arrive { node, incarnation, attempt_id, attempt } => {
                 self.request_arrives(node, incarnation, attempt_id, &attempt);
             }
-            SimEvent::Renew { node, incarnation } => self.renew(node, incarnation),
+            SimEvent::Renew { node, incarnation } => {
+                if self.nodes[node].incarnation == incarnation {
+                    let next = self.renew(node);
+                    self.after(next, SimEvent::Renew { node, incarnation });
+                }
+            }
+            SimEvent::RenewOnce { node, incarnation } => {
+                if self.nodes[node].incarnation == incarnation {
+                    self.renew(node);
+                }
+            }
+            SimEvent::Stopping { node, incarnation } => self.stopping(node, incarnation),
             SimEvent::Poll { node, incarnation } => self.poll(node, incarnation),
             SimEvent::Start { node } => self.start(node),
             SimEvent::Change => self.change(),
@@ -202,6 +218,9 @@ impl World {
                 self.oracle.attempt_started(&self.fixture.store, &attempt, at, node, may_be_stale);
                 let pause = self.random.span(0..40);
                 self.after(pause, SimEvent::Arrive { node, incarnation, attempt_id, attempt });
+            } else if let Command::GiveShards(shards) = command {
+                self.nodes[node].gives.extend(shards);
+                self.after(Duration::from_millis(10), SimEvent::RenewOnce { node, incarnation });
             } else {
                 let pause = self.random.span(0..20);
                 self.after(pause, SimEvent::Execute { node, incarnation, command: Box::new(command) });
@@ -221,7 +240,7 @@ impl World {
         let (exchange, pause) = behaviour.respond(attempt, &request, &mut self.random);
         let (exchange, pause) = if pause < TIMEOUT { (exchange, pause) } else { (timed_out(), TIMEOUT) };
         if accepts(attempt, &request, &exchange) {
-            self.oracle.event_accepted(&self.fixture.store, attempt);
+            self.oracle.event_accepted(&self.fixture.store, attempt, self.at);
         }
         self.after(
             pause,
@@ -290,7 +309,7 @@ impl World {
                     .map_err(drop);
                 Input::HeadRead { webhook, number, head }
             }
-            Command::Send { .. } | Command::Checkpoint(_) => unreachable!(),
+            Command::Send { .. } | Command::Checkpoint(_) | Command::GiveShards(_) => unreachable!(),
         }
     }
 
@@ -314,20 +333,76 @@ impl World {
         self.oracle.check_nothing_forgotten(&self.fixture.store, &webhook);
     }
 
-    fn renew(&mut self, node: usize, incarnation: u32) {
-        if self.nodes[node].incarnation != incarnation {
+    /// Renews the node's leases; returns when to renew next.
+    fn renew(&mut self, node: usize) -> Duration {
+        let (at, incarnation) = (self.at, self.nodes[node].incarnation);
+        let own = &self.nodes[node];
+        if own.core.is_none() || own.is_cut_off(at) || own.stops_at.is_some() {
+            return RENEW_EVERY;
+        }
+        let renewal = self.nodes[node].renewal(at);
+        let renewed = block_on(self.fixture.store.renew_shard_leases(&renewal)).unwrap();
+        self.nodes[node].shards_held = renewed.held.len();
+        if renewed.given > 0 {
+            self.shards_released();
+        }
+        let (until, given) = (at + renewal.lease, renewal.gives);
+        let input = Input::ShardsLeased { shards: renewed.held, until, asked: renewed.asked, given };
+        let answered = self.nodes[node].renewal_answered.max(at) + self.random.span(1..50);
+        self.nodes[node].renewal_answered = answered;
+        self.after(answered - at, SimEvent::Input { node, incarnation, input: Box::new(input) });
+        let expiry = renewed.next_expiry.map(|expiry| expiry + Duration::from_millis(10));
+        expiry.map_or(RENEW_EVERY, |expiry| expiry.min(RENEW_EVERY))
+    }
+
+    /// The longest that any receiver has waited for an event; without the one at this address.
+    pub(crate) fn longest_wait_except(&self, url: &str) -> Duration {
+        let webhooks = self.webhooks().into_iter().filter(|webhook| webhook.url != url);
+        let wait = |webhook: &Webhook| self.oracle.longest_wait(&self.fixture.store, webhook, self.at);
+        webhooks.map(|webhook| wait(&webhook)).max().unwrap_or_default()
+    }
+
+    /// How many shards each node held at its last renewal.
+    pub(crate) fn shards_held(&self) -> Vec<usize> {
+        self.nodes.iter().map(|node| node.shards_held).collect()
+    }
+
+    /// Most nodes get a signal and renew at once.
+    fn shards_released(&mut self) {
+        for node in 0..self.nodes.len() {
+            if self.random.percent(85) {
+                let (incarnation, pause) = (self.nodes[node].incarnation, self.random.span(0..30));
+                self.after(pause, SimEvent::RenewOnce { node, incarnation });
+            }
+        }
+    }
+
+    /// Begins an orderly stop.
+    pub(crate) fn stop(&mut self, node: usize) {
+        let (at, own) = (self.at, &mut self.nodes[node]);
+        let Some(core) = own.core.as_mut().filter(|_| own.stops_at.is_none()) else { return };
+        core.stop();
+        own.stops_at = Some(at + STOP_WAIT);
+        let incarnation = own.incarnation;
+        self.after(Duration::ZERO, SimEvent::Stopping { node, incarnation });
+    }
+
+    /// Ends an orderly stop when nothing is in flight, or after its time.
+    fn stopping(&mut self, node: usize, incarnation: u32) {
+        self.input(node, incarnation, Input::Tick);
+        let at = self.at;
+        let own = &mut self.nodes[node];
+        let (Some(core), Some(stops_at)) = (&own.core, own.stops_at) else { return };
+        if own.incarnation != incarnation {
             return;
         }
-        self.after(RENEW_EVERY, SimEvent::Renew { node, incarnation });
-        if self.nodes[node].is_cut_off(self.at) {
-            return;
+        if !core.is_idle() && at < stops_at {
+            return self.after(STOP_TICK, SimEvent::Stopping { node, incarnation });
         }
-        let nodes = u32::try_from(self.nodes.iter().filter(|node| node.core.is_some()).count()).unwrap();
-        let shards =
-            block_on(self.fixture.store.renew_shard_leases(self.nodes[node].id, nodes, LEASE)).unwrap();
-        let input = Input::ShardsLeased { shards, until: self.at + LEASE };
-        let pause = self.random.span(0..50);
-        self.after(pause, SimEvent::Input { node, incarnation, input: Box::new(input) });
+        let id = own.id;
+        own.crash();
+        block_on(self.fixture.store.release_shards(id)).unwrap();
+        self.shards_released();
     }
 
     /// What the real engine polls for signals that were lost.

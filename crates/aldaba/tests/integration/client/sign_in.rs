@@ -4,8 +4,9 @@ use aldaba_client::Error;
 use aldaba_client::sign_in::{AuthorizationRequest, CallbackError, IdTokenError, Session};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde_json::json;
 
-use super::{ClientFixture, dev};
+use super::{ClientFixture, dev, text};
 use crate::harness::{HttpRequest, claims, decode_form, encode_form};
 
 /// The callback URL with one parameter changed.
@@ -37,9 +38,25 @@ fn sign_in_returns_valid_tokens() {
     assert_eq!(userinfo.json()["sub"], identity.sub.as_str());
 }
 
+/// A client whose callbacks carry an id_token even though the crate sends a PKCE challenge.
+fn fixture_with_callback_id_token() -> ClientFixture {
+    let url = format!(
+        "{}/operator/v1/clients/{}",
+        dev().text("operator_url"),
+        text(&dev().ready["other_client"]["client_id"])
+    );
+    let changed = HttpRequest::new(hyper::Method::PATCH, &url)
+        .header("authorization", &format!("Bearer {}", dev().text("operator_token")))
+        .header("content-type", "application/json")
+        .body(json!({"callbackIdToken": "always"}).to_string())
+        .send();
+    assert_eq!(changed.status, 200, "{changed:?}");
+    ClientFixture::of("other_client")
+}
+
 #[test]
 fn modified_id_token_is_refused_and_the_code_stays_unused() {
-    let fixture = ClientFixture::new();
+    let fixture = fixture_with_callback_id_token();
     let (pending, address) = fixture.called_back(&AuthorizationRequest::accounting());
     let tampered = changed(&address, "id_token", |token| {
         let parts: Vec<&str> = token.split('.').collect();
@@ -62,7 +79,7 @@ fn modified_id_token_is_refused_and_the_code_stays_unused() {
 
 #[test]
 fn callback_of_another_sign_in_is_refused_by_its_nonce() {
-    let fixture = ClientFixture::new();
+    let fixture = fixture_with_callback_id_token();
     let (pending, address) = fixture.called_back(&AuthorizationRequest::accounting());
     let (_, others) = fixture.called_back(&AuthorizationRequest::accounting());
     let token = decode_form(others.split_once('?').unwrap().1).remove("id_token").unwrap();

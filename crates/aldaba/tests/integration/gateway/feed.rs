@@ -131,7 +131,7 @@ fn page_size_and_after_are_validated() {
         (1, 1000, 1)
     );
     for path in [CHANGES, "/accounting/api/companies/changes", "/invoicing/api/changes"] {
-        for value in ["0", "1001", "-1", "1.5", "abc", "", "99999999999999999999"] {
+        for value in ["0", "1001", "-1", "1.5", "abc", "99999999999999999999"] {
             let refused = api.get_for_company("c", &format!("{path}?pageSize={value}")).send();
             assert!(refused.problem(400).contains("pageSize"), "{path} {value}");
         }

@@ -67,7 +67,7 @@ fn empty_parameters_count_as_absent() {
     shared_api().get_for_company("empties", &format!("{CHARGES}/changes?after=")).send().problem(400);
     let payroll = shared_api().read("/payroll/api/companies");
     let empty = shared_api().read("/payroll/api/companies?filter=&OrderBy=&pageNumber=&pageSize=");
-    assert_eq!((empty.text(), empty.headers.get("link")), (payroll.text(), payroll.headers.get("link")));
+    assert_eq!((empty.text(), pagination(&empty)), (payroll.text(), pagination(&payroll)));
 }
 
 #[test]

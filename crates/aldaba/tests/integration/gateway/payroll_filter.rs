@@ -107,7 +107,6 @@ fn precedence_is_not_then_and_then_or() {
 #[test]
 fn errors_name_the_column() {
     for (filter, column) in [
-        ("", 1),
         ("companyCode", 12),
         ("companyCode eq", 15),
         ("companyCode is 4", 13),

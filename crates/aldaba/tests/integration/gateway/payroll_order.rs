@@ -56,7 +56,6 @@ fn the_parameter_name_is_case_insensitive() {
 #[test]
 fn errors_name_the_column() {
     for (order, column) in [
-        ("", 1),
         ("nombre", 1),
         ("companyCode up", 13),
         ("companyCode,", 13),

@@ -7,6 +7,7 @@ mod delivery;
 mod delivery_fixture;
 mod https;
 mod invoicing;
+mod node_restarts;
 mod nodes;
 mod rotation;
 mod rules;

@@ -15,27 +15,32 @@ use crate::harness::{
 
 const RECORDS: usize = 20;
 
-/// With a time-out of 1 s a lease lasts 6 s.
-const SETTINGS: [&str; 5] = [
+/// With a time-out of 1 s a lease lasts 3.5 s.
+const SETTINGS: [&str; 6] = [
     "gateway.rate_per_minute=0",
     "egress.loopback=true",
     "delivery.schedule=100ms",
     "delivery.window=10m",
     "delivery.timeout=1s",
+    "delivery.share_after=1s",
 ];
 
 /// Starts `count` nodes over one database.
 fn start(database: &Database, count: usize) -> Vec<ServeProcess> {
+    start_with(database, count, &SETTINGS)
+}
+
+pub(super) fn start_with(database: &Database, count: usize, settings: &[&str]) -> Vec<ServeProcess> {
     let first = Installation::with_store(&database.url());
     let others: Vec<Installation> = (1..count).map(|_| Installation::with_store(&database.url())).collect();
     for installation in &others {
         installation.copy_master_key_from(&first);
     }
     let installations = std::iter::once(first).chain(others);
-    installations.map(|installation| ServeProcess::with_settings(installation, &SETTINGS)).collect()
+    installations.map(|installation| ServeProcess::with_settings(installation, settings)).collect()
 }
 
-fn held(node: &ServeProcess) -> u64 {
+pub(super) fn held(node: &ServeProcess) -> u64 {
     node.metric("aldaba_webhooks_held")
 }
 
@@ -45,14 +50,14 @@ fn delivered(node: &ServeProcess) -> u64 {
 
 /// Waits until every node holds some webhooks and together they hold all.
 #[track_caller]
-fn wait_shared(nodes: &[&ServeProcess], webhooks: u64) {
+pub(super) fn wait_shared(nodes: &[&ServeProcess], webhooks: u64) {
     wait_for("the webhooks to be distributed", || {
         let held: Vec<u64> = nodes.iter().map(|node| held(node)).collect();
         (held.iter().sum::<u64>() == webhooks && !held.contains(&0)).then_some(())
     });
 }
 
-fn subscribe(api: &ApiFixture<'_>, url: &str) -> String {
+pub(super) fn subscribe(api: &ApiFixture<'_>, url: &str) -> String {
     let body = json!({
         "thirdPartyApplicationName": "Panel", "url": url, "secret": "s",
         "eventTypes": ["Svc.ACC.Customers.CustomerCreated", "Svc.ACC.Customers.CustomerUpdated"],
@@ -61,7 +66,7 @@ fn subscribe(api: &ApiFixture<'_>, url: &str) -> String {
 }
 
 #[track_caller]
-fn wait_active(api: &ApiFixture<'_>, count: usize) {
+pub(super) fn wait_active(api: &ApiFixture<'_>, count: usize) {
     wait_for("all receivers to accept", || {
         let all = get(api, &format!("{CUSTOMERS}/webhooks")).json();
         (all.as_array().unwrap().iter().filter(|one| one["isActive"] == true).count() == count).then_some(())

@@ -4,6 +4,7 @@ mod backup;
 mod migrations;
 mod old_backups;
 mod postgres_cluster;
+mod postgres_network;
 mod postgres_nodes;
 mod postgres_outage;
 mod purged_rows;

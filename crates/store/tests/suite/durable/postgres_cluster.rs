@@ -22,6 +22,35 @@ pub(crate) struct Cluster {
 
 impl Cluster {
     pub(crate) fn start() -> Self {
+        let cluster = Self::new();
+        let init =
+            ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
+        cluster.run("initdb", &init, None);
+        cluster.start_server();
+        cluster
+    }
+
+    /// A streaming standby of this server.
+    pub(crate) fn start_standby(&self) -> Self {
+        let standby = Self::new();
+        let port = self.port.to_string();
+        let copy =
+            ["-h", "127.0.0.1", "-p", &port, "-U", "aldaba", "-R", "--checkpoint=fast", "--no-sync", "-D"];
+        standby.run("pg_basebackup", &copy, None);
+        standby.start_server();
+        standby
+    }
+
+    /// Makes a standby the primary.
+    pub(crate) fn promote(&self) {
+        self.run("pg_ctl", &["promote", "-w", "-s", "-D"], None);
+    }
+
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
+    fn new() -> Self {
         let account = account();
         // Not below a folder that only this user may enter.
         let folder = tempfile::Builder::new().prefix("aldaba-outage-").tempdir_in("/tmp").unwrap();
@@ -29,12 +58,7 @@ impl Cluster {
             chown(folder.path(), Some(user), Some(group)).unwrap();
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let cluster = Self { programs: programs(), account, port, folder };
-        let init =
-            ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
-        cluster.run("initdb", &init, None);
-        cluster.start_server();
-        cluster
+        Self { programs: programs(), account, port, folder }
     }
 
     pub(crate) fn url(&self) -> String {

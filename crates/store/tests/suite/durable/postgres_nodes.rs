@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Resource;
-use store::{ChangeSet, Status, Store, StoreError, WebhookChange};
+use store::{ChangeSet, LeaseRenewal, Status, Store, StoreError, WebhookChange};
 
 use crate::suite::fixture::{Fixture, StoreKind};
 use crate::suite::test_tenant::{company, customer};
@@ -22,7 +22,7 @@ async fn nodes_notify_each_other_of_commits() {
     let fixture = Fixture::open(StoreKind::Postgres).await;
     let (tenant, second_node) = (fixture.add_tenant().await, fixture.reopen().await.store);
     second_node.invalidation().commit_signal().listen();
-    second_node.renew_shard_leases(guid(8), 2, LEASE).await.unwrap();
+    second_node.renew_shard_leases(&LeaseRenewal::new(guid(8), LEASE)).await.unwrap();
     wait_for(&*second_node, "the beginning", |changes| changes.all).await;
 
     tenant.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
@@ -51,7 +51,8 @@ async fn nodes_notify_each_other_of_commits() {
     // A broken connection is opened again; everything may have changed in the meantime.
     let server = crate::suite::postgres_database::connect(&fixture.url()).await;
     let listening = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
-                     WHERE query LIKE 'LISTEN%' AND datname = current_database()";
+                     WHERE (query LIKE 'LISTEN%' OR query LIKE '%probing the listening connection%')
+                         AND datname = current_database() AND pid <> pg_backend_pid()";
     assert_eq!(server.query(listening, &[]).await.unwrap().len(), 1);
     wait_for(&*second_node, "the new connection", |changes| changes.all).await;
     tenant.accept([customer("c1", "k2", "Eva")]).await;
@@ -66,7 +67,8 @@ async fn stalled_transaction_is_aborted() {
     let server = crate::suite::postgres_database::connect(&fixture.url()).await;
     server.batch_execute("BEGIN; SELECT 1 FROM shard_leases WHERE shard = 255 FOR UPDATE").await.unwrap();
     // It has locked the other leases and waits for the last one; then it stalls in its transaction.
-    let mut stalled = fixture.store.renew_shard_leases(guid(8), 2, LEASE);
+    let (first, second) = (LeaseRenewal::new(guid(8), LEASE), LeaseRenewal::new(guid(9), LEASE));
+    let mut stalled = fixture.store.renew_shard_leases(&first);
     let waits =
         "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     let watch = crate::suite::postgres_database::connect(&fixture.url()).await;
@@ -74,8 +76,8 @@ async fn stalled_transaction_is_aborted() {
         assert!(tokio::time::timeout(Duration::from_millis(20), &mut stalled).await.is_err());
     }
     server.batch_execute("COMMIT").await.unwrap();
-    let held = tokio::time::timeout(TIMEOUT, second_node.renew_shard_leases(guid(9), 2, LEASE)).await;
-    assert_eq!(held.expect("the stalled transaction is aborted").unwrap().len(), 128);
+    let held = tokio::time::timeout(TIMEOUT, second_node.renew_shard_leases(&second)).await;
+    assert_eq!(held.expect("the stalled transaction is aborted").unwrap().held.len(), 256);
     let late = stalled.await;
     assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
     second_node.close().await;

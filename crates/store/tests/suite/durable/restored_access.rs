@@ -1,5 +1,7 @@
 //! The access that a backup contains: it stands at once, or after each user's next sign-in.
 
+use std::time::Duration;
+
 use domain::Secret;
 use store::{RestoredAccess, Status};
 
@@ -29,7 +31,9 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
         store.find_user(&disabled.user).await.unwrap().unwrap().status,
     ];
     assert_eq!(statuses, [Status::Unconfirmed, Status::Disabled]);
-    store.begin_session(&cookie, &session("active", now), None, &entry).await.unwrap();
+    let later = now + Duration::from_secs(1);
+    let entry = sign_in_entry("active", later);
+    store.begin_session(&cookie, &session("active", later), None, &entry).await.unwrap();
     assert_eq!(store.is_grant_live(&active.id).await, Ok(true));
     assert_eq!(store.is_grant_live(&disabled.id).await, Ok(false));
 }

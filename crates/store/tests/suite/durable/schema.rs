@@ -53,8 +53,13 @@ fn sqlite_table(connection: &Connection, table: &str) -> TableSchema {
     let mut listed =
         connection.prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c'").unwrap();
     let indexes = listed.query_map([table], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)? == 1)));
-    let columns_of =
-        |index: &str| texts(connection, "SELECT name FROM pragma_index_info(?1) ORDER BY seqno", index);
+    let columns_of = |index: &str| {
+        texts(
+            connection,
+            "SELECT coalesce(name, 'expression') FROM pragma_index_info(?1) ORDER BY seqno",
+            index,
+        )
+    };
     TableSchema {
         columns: columns.unwrap().map(Result::unwrap).collect(),
         key: texts(connection, key, table),
@@ -74,10 +79,11 @@ const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x
     FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
     JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public'";
 
-/// The column of an index expression such as `(column + 0)` (`0006_ways_into_the_log`).
+/// The column of an index expression such as `(column + 0)` (`0006_ways_into_the_log`); other expressions count as equal.
 fn plain_column(column: &str) -> &str {
     let inner = column.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(column);
-    inner.strip_suffix(" + 0").or_else(|| inner.strip_suffix(" - 0")).unwrap_or(inner)
+    let plain = inner.strip_suffix(" + 0").or_else(|| inner.strip_suffix(" - 0")).unwrap_or(inner);
+    if plain.contains('(') { "expression" } else { plain }
 }
 
 async fn postgres_schema(client: &Client) -> Schema {

@@ -65,7 +65,7 @@ fn description(operation: Operation) -> &'static str {
         Operation::Events => "By their semantic names.",
         Operation::Subscribe => {
             "The receiver then has to accept a handshake; nothing is delivered before it has. The same body again returns \
-             the same webhook and enables it where it was disabled."
+             the same webhook; it makes an outstanding handshake due at once and sends a disabled webhook a new one."
         }
         Operation::Unsubscribe => {
             "Takes the body of the subscription: name, url, secret and the set of event types. It is final."

@@ -11,8 +11,9 @@ use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ti
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, BatchCounts, ChangeBatch,
-    ChangeLine, CheckpointResult, Client, Consent, HandshakeStep, Lane, MasterKey, NewWebhook, Pkce, Status,
-    SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
+    ChangeLine, CheckpointResult, Client, Consent, HandshakeStep, Lane, LeaseRenewal, MasterKey, NewWebhook,
+    Pkce, Status, SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint,
+    WebhookOwner,
 };
 
 use super::FakeHistory;
@@ -174,8 +175,8 @@ impl Fixture {
     /// Writes a checkpoint as the engine would.
     pub(super) async fn checkpoint(&self, webhook: &str, write: impl FnOnce(&mut WebhookCheckpoint)) {
         let (stored, store) = (self.webhook(webhook).await, &self.admin.store);
-        let leases =
-            store.renew_shard_leases(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
+        let renewal = LeaseRenewal::new(Guid::from_bytes([3; 16]), Duration::from_secs(60));
+        let leases = store.renew_shard_leases(&renewal).await.unwrap().held;
         let shard = store::shard_of(stored.id);
         let fence = leases.iter().find(|lease| lease.shard == shard).unwrap().fence;
         let mut checkpoint = WebhookCheckpoint::new(stored.id, fence, stored.revision);
