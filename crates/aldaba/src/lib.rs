@@ -4,6 +4,7 @@ mod cli;
 mod clock_watch;
 mod commands;
 mod config;
+mod descriptors;
 mod dev;
 mod documents;
 pub mod embedded;
@@ -15,6 +16,7 @@ mod maintenance;
 mod output;
 mod serve;
 mod service;
+mod signals;
 mod supervisor;
 mod wiring;
 

@@ -4,9 +4,11 @@ use store::MasterKey;
 
 use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources, address};
+use crate::descriptors;
 use crate::exit::{CommandResult, Failure};
 use crate::logging;
-use crate::service::{Service, ShutdownSignals};
+use crate::service::Service;
+use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::{self, BasePorts, OpenStore};
 
 const TOKEN_CHARS_MIN: usize = 32;
@@ -35,7 +37,7 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
                 .into(),
         ));
     }
-    let signals = ShutdownSignals::install()?;
+    let signals = ShutdownSignals::install(OnHangup::Ignore)?;
     let service = Service::bind(config, base, opened, &token).await?;
     tracing::info!(
         public = %service.public_address()?,
@@ -91,6 +93,9 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
                 wrong("store.master_key", why);
             }
         }
+    }
+    if let Some(why) = descriptors::shortage(config, descriptors::raise_limit()) {
+        wrong("server.connections_max", &why);
     }
     if let Some(pem) = &config.server.tls
         && let Err(why) = web::tls::from_pem_files(&pem.certificates, &pem.key)

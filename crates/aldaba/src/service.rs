@@ -12,10 +12,9 @@ use identity::Identity;
 use operator::admin::Admin;
 use operator::{AppState, OperatorToken};
 use store::Store;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 use web::{
-    Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
+    Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
 };
 use webhooks::egress::Egress;
 use webhooks::engine::Engine;
@@ -26,6 +25,7 @@ use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::maintenance;
+use crate::signals::ShutdownSignals;
 use crate::supervisor::{Supervisor, TaskFailure};
 use crate::wiring::{self, BasePorts, OpenStore};
 
@@ -56,15 +56,14 @@ impl Service {
             Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
             None => None,
         };
-        let limits = ListenerLimits {
-            connections_max: config.server.connections_max,
-            drain_timeout: config.server.drain,
-            ..ListenerLimits::default()
-        };
-        let public = bind("server.listen", config.server.listen, tls, limits).await?;
-        let operator = bind("operator.listen", config.operator.listen, None, limits).await?;
-        fill_urls(&mut config, public.address()?);
         let metrics = Metrics::new();
+        let (public, operator) = wiring::listener_limits(&config);
+        let connections = |side| metrics.for_connections(side);
+        let public = Listener::bind(config.server.listen, tls, public, connections("public"));
+        let public = public.await.map_err(cannot_listen("server.listen", config.server.listen))?;
+        let operator = Listener::bind(config.operator.listen, None, operator, connections("operator"));
+        let operator = operator.await.map_err(cannot_listen("operator.listen", config.operator.listen))?;
+        fill_urls(&mut config, public.address()?);
         let store = opened.store.clone();
         // Before anything is served, so that no time that was given out is ever revised.
         clock_watch::compare(&*store, &base.node_clock).await;
@@ -120,7 +119,7 @@ impl Service {
         let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
             .merge(health::operator_probes(health));
-        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics);
+        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics).draining(draining.clone());
         let server = &config.server;
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
         let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
@@ -140,7 +139,18 @@ impl Service {
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
         let join_time_max = config.server.drain.max(config.delivery.timeout) + JOIN_MARGIN;
-        RunningService { supervisor, shutdown, draining, engine, gateway, node, store, join_time_max }
+        let drain_delay = config.server.drain_delay;
+        RunningService {
+            supervisor,
+            shutdown,
+            draining,
+            engine,
+            gateway,
+            node,
+            store,
+            drain_delay,
+            join_time_max,
+        }
     }
 }
 
@@ -170,6 +180,7 @@ pub(crate) struct RunningService {
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
+    drain_delay: Duration,
     join_time_max: Duration,
 }
 
@@ -184,12 +195,32 @@ impl RunningService {
             () = signals.received() => None,
             failure = self.supervisor.failed() => Some(failure),
         };
+        let watch = Stopwatch::start();
         if failure.is_none() {
+            tracing::info!("shutting down: not ready any more; requests are served for server.drain_delay");
+            self.announce_stop(signals).await;
             tracing::info!("shutting down: no new requests; requests in progress finish");
         } else {
             tracing::error!("shutting down because a background task failed");
         }
-        self.stop().await.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
+        let failure = self.stop().await;
+        let seconds = watch.elapsed().as_secs_f64();
+        match failure {
+            None => tracing::info!(seconds, "stopped in order"),
+            Some(_) => tracing::error!(seconds, "stopped after the failure of a background task"),
+        }
+        failure.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
+    }
+
+    /// Fails `/readyz` for a while before the listeners close, so that load balancers and clients with open
+    /// connections go elsewhere in time. A second signal ends the wait.
+    async fn announce_stop(&self, mut signals: ShutdownSignals) {
+        self.draining.store(true, Ordering::Relaxed);
+        tokio::select! {
+            () = tokio::time::sleep(self.drain_delay) => {}
+            () = signals.received() => {}
+            _ = self.supervisor.failed() => {}
+        }
     }
 
     /// Stops in order: finishes requests, releases the webhooks' shards, writes what is in memory. Returns the task
@@ -218,16 +249,11 @@ fn fill_urls(config: &mut Config, listening: SocketAddr) {
     }
 }
 
-async fn bind(
-    key: &str,
-    address: SocketAddr,
-    tls: Option<tls::Tls>,
-    limits: ListenerLimits,
-) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, limits).await.map_err(|error| Failure::AddressInUse {
+fn cannot_listen(key: &str, address: SocketAddr) -> impl Fn(std::io::Error) -> Failure {
+    move |error| Failure::AddressInUse {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
-    })
+    }
 }
 
 /// A router with the answers that every listener has in common.
@@ -236,23 +262,4 @@ fn with_common_layers(router: Router, with: RequestLayerConfig) -> Router {
         .fallback(error_response::not_found)
         .method_not_allowed_fallback(error_response::method_not_allowed)
         .layer(RequestLayer::new(with))
-}
-
-/// SIGTERM and SIGINT. From the moment this is made, a signal waits here instead of ending the program.
-pub(crate) struct ShutdownSignals {
-    terminate: Signal,
-    interrupt: Signal,
-}
-
-impl ShutdownSignals {
-    pub(crate) fn install() -> Result<Self, Failure> {
-        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
-    }
-
-    pub(crate) async fn received(&mut self) {
-        tokio::select! {
-            _ = self.terminate.recv() => {}
-            _ = self.interrupt.recv() => {}
-        }
-    }
 }

@@ -16,7 +16,7 @@ pub const ERRORS_LISTED_MAX: usize = 1000;
 #[async_trait]
 pub trait ChangeLog: Send + Sync + 'static {
     /// Applies a batch: valid changes are applied, invalid ones are counted as rejected. When this returns, the
-    /// result is on disk.
+    /// result is on disk. A batch whose caller stops waiting before a transaction takes it up is not applied.
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
     /// How far an earlier request with this idempotency key got.
@@ -44,6 +44,8 @@ pub struct ChangeBatch {
     /// The counts so far, including lines rejected before this chunk reached the store.
     pub counts: BatchCounts,
     pub checkpoint: Option<IngestCheckpoint>,
+    /// After this time the batch is refused instead of applied: its sender may have given up and sent newer values.
+    pub expires_at: Option<Ticks>,
 }
 
 #[derive(Clone, Debug)]

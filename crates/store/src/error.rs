@@ -25,6 +25,9 @@ pub enum StoreError {
         "the Idempotency-Key \"{0}\" is in use by another request; wait until it ends, or use another key"
     )]
     KeyInUse(String),
+    /// The changes waited too long for their turn.
+    #[error("the changes waited too long to be written and were not applied; send them again")]
+    Expired,
     /// A bug or corrupt data; the log has the details.
     #[error("internal error in the store: {0}")]
     Internal(String),

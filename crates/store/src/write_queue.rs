@@ -1,9 +1,11 @@
 //! Limits of the write queue and of a group commit, shared by all stores.
 
-use domain::change::Action;
-use tokio::sync::{Semaphore, SemaphorePermit};
+use std::sync::Arc;
 
-use crate::{ChangeBatch, Result, StoreError};
+use domain::change::Action;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
+
+use crate::{BatchCounts, ChangeBatch, Result, StoreError};
 
 /// The total size of queued changes; further batches wait outside the queue.
 const BULK_KIB_MAX: usize = 64 * 1024;
@@ -18,25 +20,59 @@ const CHANGE_BYTES: usize = 512;
 
 #[derive(Debug)]
 pub(crate) struct QueueLimits {
-    bulk: Semaphore,
+    bulk: Arc<Semaphore>,
     short: Semaphore,
 }
 
 impl Default for QueueLimits {
     fn default() -> Self {
-        Self { bulk: Semaphore::new(BULK_KIB_MAX), short: Semaphore::new(SHORT_MAX) }
+        Self { bulk: Arc::new(Semaphore::new(BULK_KIB_MAX)), short: Semaphore::new(SHORT_MAX) }
     }
 }
 
 impl QueueLimits {
     /// Waits for capacity for a batch; dropping the permit releases it.
-    pub(crate) async fn for_batch(&self, batch: &ChangeBatch) -> Result<SemaphorePermit<'_>> {
+    async fn for_batch(&self, batch: &ChangeBatch) -> Result<OwnedSemaphorePermit> {
         let kib = u32::try_from(size_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
-        self.bulk.acquire_many(kib).await.map_err(|_| closed())
+        self.bulk.clone().acquire_many_owned(kib).await.map_err(|_| closed())
+    }
+
+    /// Waits for capacity, then returns the batch to queue and the receiver of its result.
+    pub(crate) async fn admit(&self, batch: ChangeBatch) -> Result<(QueuedBatch, BatchResult)> {
+        let room = self.for_batch(&batch).await?;
+        let (answer, receiver) = oneshot::channel();
+        Ok((QueuedBatch { batch, answer: BatchAnswer { answer, _room: room } }, receiver))
     }
 
     pub(crate) async fn for_short_work(&self) -> Result<SemaphorePermit<'_>> {
         self.short.acquire().await.map_err(|_| closed())
+    }
+}
+
+pub(crate) type BatchResult = oneshot::Receiver<Result<BatchCounts>>;
+
+/// A batch in the queue.
+#[derive(Debug)]
+pub(crate) struct QueuedBatch {
+    pub(crate) batch: ChangeBatch,
+    pub(crate) answer: BatchAnswer,
+}
+
+/// Where the result of a batch goes. The batch occupies its room in the queue until it has been sent.
+#[derive(Debug)]
+pub(crate) struct BatchAnswer {
+    answer: oneshot::Sender<Result<BatchCounts>>,
+    _room: OwnedSemaphorePermit,
+}
+
+impl BatchAnswer {
+    /// Whether the caller has stopped waiting: its client is gone, so the changes must not come later than newer ones.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        self.answer.is_closed()
+    }
+
+    pub(crate) fn send(self, result: Result<BatchCounts>) {
+        let _ = self.answer.send(result);
     }
 }
 

@@ -57,6 +57,7 @@ impl TestServerBuilder {
             ("gateway.rate_per_minute", "0".to_owned()),
             ("delivery.host_check", "off".to_owned()),
             ("server.drain", "1s".to_owned()),
+            ("server.drain_delay", "0s".to_owned()),
         ];
         let defaults = defaults.map(|(key, value)| (key.to_owned(), value));
         let options = Options {

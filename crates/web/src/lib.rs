@@ -3,6 +3,7 @@
 
 pub mod address;
 mod conditional;
+mod connection;
 mod drain;
 pub mod encoding;
 pub mod error_response;
@@ -15,10 +16,12 @@ pub mod tls;
 
 pub use address::ClientAddress;
 pub use conditional::if_none_match_matches;
+pub use connection::activity::Deadlines;
+pub use connection::bodies::is_body_stalled;
 pub use drain::drain_in_background;
 pub use error_response::ErrorResponse;
 pub use listener::{Listener, ListenerLimits, ShutdownTrigger};
-pub use metrics::{Metrics, Stopwatch};
+pub use metrics::{ConnectionMetrics, Metrics, Stopwatch};
 pub use request_id::RequestId;
 pub use request_layer::{RequestContext, RequestLayer, RequestLayerConfig};
 pub use tasks::{BoxFuture, DetachedTasks, Tasks};

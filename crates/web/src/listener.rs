@@ -2,32 +2,39 @@
 //! those in flight finish, and closes the connections of those that exceed the drain timeout.
 
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use hyper::Request;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto::Builder;
-use hyper_util::server::graceful::GracefulShutdown;
+use ipnet::IpNet;
 use rustls::ServerConfig;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
-use tower::Service as _;
 
-const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
+use crate::connection::activity::{Activity, Deadlines};
+use crate::connection::slots::{Refusal, Slot, Slots};
+use crate::connection::{ConnectionServer, Phase};
+use crate::metrics::ConnectionMetrics;
+
+/// After an error the listener waits this long before it accepts again, twice as long after each further error.
+const ACCEPT_PAUSE_MIN: Duration = Duration::from_millis(10);
+const ACCEPT_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// The limits of one listener.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct ListenerLimits {
     pub connections_max: usize,
-    pub header_timeout: Duration,
+    /// Connections of one address (of one /64 of IPv6); 0: no limit.
+    pub connections_per_address_max: usize,
+    /// Addresses without that limit: proxies, behind which there are many clients.
+    pub exempt_addresses: Vec<IpNet>,
+    /// A connection whose file descriptor would have this number or a higher one is refused. The system hands out the
+    /// lowest free number, so the descriptors above stay free for everything else in the process.
+    pub descriptors_max: Option<u64>,
+    pub deadlines: Deadlines,
     pub header_bytes_max: usize,
-    pub handshake_timeout: Duration,
     /// How long requests in flight have to finish once the shutdown has begun.
     pub drain_timeout: Duration,
 }
@@ -36,9 +43,11 @@ impl Default for ListenerLimits {
     fn default() -> Self {
         Self {
             connections_max: 10_000,
-            header_timeout: Duration::from_secs(10),
+            connections_per_address_max: 0,
+            exempt_addresses: Vec::new(),
+            descriptors_max: None,
+            deadlines: Deadlines::default(),
             header_bytes_max: 64 * 1024,
-            handshake_timeout: Duration::from_secs(10),
             drain_timeout: Duration::from_secs(10),
         }
     }
@@ -64,6 +73,7 @@ pub struct Listener {
     tcp: TcpListener,
     tls: Option<Arc<ServerConfig>>,
     limits: ListenerLimits,
+    metrics: ConnectionMetrics,
 }
 
 impl Listener {
@@ -71,8 +81,9 @@ impl Listener {
         address: SocketAddr,
         tls: Option<Arc<ServerConfig>>,
         limits: ListenerLimits,
+        metrics: ConnectionMetrics,
     ) -> std::io::Result<Self> {
-        Ok(Self { tcp: TcpListener::bind(address).await?, tls, limits })
+        Ok(Self { tcp: TcpListener::bind(address).await?, tls, limits, metrics })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -81,96 +92,82 @@ impl Listener {
 
     /// Serves until the shutdown begins, then drains.
     pub async fn serve(self, router: Router, mut shutdown: watch::Receiver<bool>) {
-        let connections = Arc::new(Semaphore::new(self.limits.connections_max));
-        let graceful = GracefulShutdown::new();
-        let server = Server { tls: self.tls.map(TlsAcceptor::from), limits: self.limits };
-        loop {
-            let permit = tokio::select! {
-                permit = connections.clone().acquire_owned() => permit,
-                _ = shutdown.wait_for(|begun| *begun) => break,
-            };
-            let accepted = tokio::select! {
-                accepted = self.tcp.accept() => accepted,
-                _ = shutdown.wait_for(|begun| *begun) => break,
-            };
-            let (stream, peer) = match accepted {
-                Ok(accepted) => accepted,
-                Err(error) => {
-                    // Most likely the process is out of file handles: wait until some connections have closed.
-                    tracing::warn!(%error, "a connection could not be accepted");
-                    let begun = shutdown.wait_for(|begun| *begun);
-                    let _ = tokio::time::timeout(ACCEPT_RETRY_DELAY, begun).await;
-                    continue;
-                }
-            };
-            let (server, router, watcher) = (server.clone(), router.clone(), graceful.watcher());
-            tokio::spawn(async move {
-                server.connection(stream, peer, router, watcher).await;
-                drop(permit);
-            });
+        let Self { tcp, tls, limits, metrics } = self;
+        let (phase, _) = watch::channel(Phase::Serving);
+        let exempt = limits.exempt_addresses.clone();
+        let slots = Arc::new(Slots::new(limits.connections_max, limits.connections_per_address_max, exempt));
+        let (tls, limits) = (tls.map(TlsAcceptor::from), Arc::new(limits));
+        let accepting = Accepting {
+            slots,
+            server: ConnectionServer { tls, limits: limits.clone(), metrics, router },
+            phase: &phase,
+        };
+        tokio::select! {
+            () = accepting.run(&tcp) => {}
+            _ = shutdown.wait_for(|begun| *begun) => {}
         }
-        drop(self.tcp);
-        if tokio::time::timeout(self.limits.drain_timeout, graceful.shutdown()).await.is_err() {
+        drop(tcp);
+        phase.send_replace(Phase::Draining);
+        if tokio::time::timeout(limits.drain_timeout, phase.closed()).await.is_err() {
             tracing::warn!("some requests took too long to finish and were cut off");
+            phase.send_replace(Phase::Cut);
+            phase.closed().await;
         }
     }
 }
 
-#[derive(Clone)]
-struct Server {
-    tls: Option<TlsAcceptor>,
-    limits: ListenerLimits,
+/// The listener while it accepts connections.
+struct Accepting<'a> {
+    slots: Arc<Slots>,
+    server: ConnectionServer,
+    /// Every connection holds a receiver, so that this is closed when all have ended.
+    phase: &'a watch::Sender<Phase>,
 }
 
-impl Server {
-    async fn connection(
-        &self,
-        stream: TcpStream,
-        peer: SocketAddr,
-        router: Router,
-        watcher: hyper_util::server::graceful::Watcher,
-    ) {
-        let _ = stream.set_nodelay(true);
-        match &self.tls {
-            None => self.http(stream, peer, router, watcher).await,
-            Some(tls) => {
-                match tokio::time::timeout(self.limits.handshake_timeout, tls.accept(stream)).await {
-                    Ok(Ok(stream)) => self.http(stream, peer, router, watcher).await,
-                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                    Err(_) => tracing::debug!("a TLS handshake took too long"),
+impl Accepting<'_> {
+    async fn run(&self, tcp: &TcpListener) {
+        let mut pause = ACCEPT_PAUSE_MIN;
+        loop {
+            match tcp.accept().await {
+                Ok((stream, peer)) => {
+                    pause = ACCEPT_PAUSE_MIN;
+                    self.start(stream, peer);
+                }
+                // The peer has given up already.
+                Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
+                Err(error) => {
+                    // Most likely the process is out of file descriptors: get one back, and do not spin meanwhile.
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    self.server.metrics.accept_failed();
+                    self.slots.free_one();
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(ACCEPT_PAUSE_MAX);
                 }
             }
         }
     }
 
-    async fn http<S>(
-        &self,
-        stream: S,
-        peer: SocketAddr,
-        router: Router,
-        watcher: hyper_util::server::graceful::Watcher,
-    ) where
-        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    {
-        let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(PeerAddress(peer));
-            // An axum router is always ready, so `poll_ready` is not needed.
-            router.clone().call(request)
+    fn start(&self, stream: TcpStream, peer: SocketAddr) {
+        let activity = Activity::new(self.server.limits.deadlines, self.server.tls.is_some());
+        let slot = match self.admit(&stream, peer, activity.clone()) {
+            Ok(slot) => slot,
+            Err(refusal) => return self.server.metrics.refused(refusal),
+        };
+        let (server, phase, open) =
+            (self.server.clone(), self.phase.subscribe(), self.server.metrics.opened());
+        tokio::spawn(async move {
+            server.serve(stream, peer, activity, phase).await;
+            drop((slot, open));
         });
-        let mut builder = Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(self.limits.header_timeout)
-            .max_buf_size(self.limits.header_bytes_max.max(8192));
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .max_header_list_size(u32::try_from(self.limits.header_bytes_max).unwrap_or(u32::MAX));
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
-        if let Err(error) = watcher.watch(connection.into_owned()).await {
-            tracing::debug!(%error, "a connection ended early");
+    }
+
+    fn admit(&self, stream: &TcpStream, peer: SocketAddr, activity: Arc<Activity>) -> Result<Slot, Refusal> {
+        let number = u64::try_from(stream.as_raw_fd()).unwrap_or(u64::MAX);
+        if self.server.limits.descriptors_max.is_some_and(|max| number >= max) {
+            self.slots.free_one();
+            return Err(Refusal::Descriptors);
         }
+        self.slots.take(peer.ip(), activity)
     }
 }
 

@@ -10,9 +10,13 @@ use parking_lot::RwLock;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 use std::sync::Mutex;
+
+use crate::connection::activity::CloseReason;
+use crate::connection::slots::Refusal;
 
 /// Measures how long something takes.
 #[derive(Clone, Copy, Debug)]
@@ -43,9 +47,21 @@ struct DurationLabels {
     route: String,
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct SideLabel {
+    side: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct ReasonLabels {
+    side: &'static str,
+    reason: &'static str,
+}
+
 /// The metrics of one process; cheap to clone.
 #[derive(Clone)]
 pub struct Metrics {
+    connections: ConnectionFamilies,
     registry: Arc<Mutex<Registry>>,
     requests: Family<RequestLabels, Counter>,
     durations: Family<DurationLabels, Histogram>,
@@ -76,7 +92,8 @@ impl Metrics {
             Unit::Seconds,
             durations.clone(),
         );
-        Self { registry: Arc::new(Mutex::new(registry)), requests, durations }
+        let connections = ConnectionFamilies::register(&mut registry);
+        Self { registry: Arc::new(Mutex::new(registry)), requests, durations, connections }
     }
 
     /// Registers more metrics.
@@ -89,12 +106,86 @@ impl Metrics {
         ListenerMetrics { listener, metrics: self.clone(), routes: RwLock::default() }
     }
 
+    /// The metrics of one listener's connections.
+    pub fn for_connections(&self, listener: &'static str) -> ConnectionMetrics {
+        let open = self.connections.open.get_or_create(&SideLabel { side: listener }).clone();
+        ConnectionMetrics { listener, families: self.connections.clone(), open }
+    }
+
     /// All metrics in the OpenMetrics text format.
     pub fn text(&self) -> String {
         let registry = self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut text = String::new();
         let _ = text::encode(&mut text, &registry);
         text
+    }
+}
+
+#[derive(Clone, Debug)]
+struct ConnectionFamilies {
+    open: Family<SideLabel, Gauge>,
+    refused: Family<ReasonLabels, Counter>,
+    closed: Family<ReasonLabels, Counter>,
+    accept_errors: Family<SideLabel, Counter>,
+}
+
+impl ConnectionFamilies {
+    fn register(registry: &mut Registry) -> Self {
+        let open = Family::<SideLabel, Gauge>::default();
+        let refused = Family::<ReasonLabels, Counter>::default();
+        let closed = Family::<ReasonLabels, Counter>::default();
+        let accept_errors = Family::<SideLabel, Counter>::default();
+        registry.register("http_connections", "Open connections", open.clone());
+        registry.register("http_connections_refused", "Connections closed on arrival", refused.clone());
+        registry.register(
+            "http_connections_closed",
+            "Connections closed because their peer missed a deadline or a new connection replaced them",
+            closed.clone(),
+        );
+        registry.register(
+            "http_accept_errors",
+            "Connections that the system did not hand over",
+            accept_errors.clone(),
+        );
+        Self { open, refused, closed, accept_errors }
+    }
+}
+
+/// The metrics of one listener's connections.
+#[derive(Clone, Debug)]
+pub struct ConnectionMetrics {
+    listener: &'static str,
+    families: ConnectionFamilies,
+    open: Gauge,
+}
+
+impl ConnectionMetrics {
+    /// Counts an open connection until the guard is dropped.
+    pub(crate) fn opened(&self) -> OpenConnection {
+        self.open.inc();
+        OpenConnection(self.open.clone())
+    }
+
+    pub(crate) fn refused(&self, why: Refusal) {
+        let labels = ReasonLabels { side: self.listener, reason: why.as_str() };
+        self.families.refused.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn closed(&self, why: CloseReason) {
+        let labels = ReasonLabels { side: self.listener, reason: why.as_str() };
+        self.families.closed.get_or_create(&labels).inc();
+    }
+
+    pub(crate) fn accept_failed(&self) {
+        self.families.accept_errors.get_or_create(&SideLabel { side: self.listener }).inc();
+    }
+}
+
+pub(crate) struct OpenConnection(Gauge);
+
+impl Drop for OpenConnection {
+    fn drop(&mut self) {
+        self.0.dec();
     }
 }
 

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::Method;
-use axum::http::header::{HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{CONNECTION, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::{Method, Version};
 use axum::response::Response;
 use domain::Random;
 use ipnet::IpNet;
@@ -39,6 +39,7 @@ pub struct RequestLayerConfig {
     /// Whether a proxy that is not trusted is worth a warning, which is given once.
     warns_of_proxy: AtomicBool,
     is_https: bool,
+    draining: Arc<AtomicBool>,
 }
 
 impl RequestLayerConfig {
@@ -46,7 +47,7 @@ impl RequestLayerConfig {
     pub fn new(listener: &'static str, random: &dyn Random, metrics: &Metrics) -> Self {
         let (ids, metrics) = (RequestIds::new(random), metrics.for_listener(listener));
         let warns_of_proxy = AtomicBool::new(false);
-        Self { ids, metrics, trusted_proxies: Vec::new(), warns_of_proxy, is_https: false }
+        Self { ids, metrics, trusted_proxies: Vec::new(), warns_of_proxy, is_https: false, draining: Arc::default() }
     }
 
     /// Proxies whose `X-Forwarded-For` is trusted. The first request that another proxy forwards is logged.
@@ -76,11 +77,17 @@ impl RequestLayerConfig {
         self
     }
 
+    /// Turns true when the service is about to stop: HTTP/1 clients are then told to use another connection.
+    pub fn draining(mut self, draining: Arc<AtomicBool>) -> Self {
+        self.draining = draining;
+        self
+    }
+
     fn finish(
         &self,
         response: Response,
         id: RequestId,
-        method: &Method,
+        (method, version): (&Method, Version),
         route: &str,
         watch: Stopwatch,
     ) -> Response {
@@ -97,6 +104,9 @@ impl RequestLayerConfig {
         if self.is_https {
             let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
             headers.insert(STRICT_TRANSPORT_SECURITY, year);
+        }
+        if version < Version::HTTP_2 && self.draining.load(Ordering::Relaxed) {
+            headers.insert(CONNECTION, HeaderValue::from_static("close"));
         }
         response
     }
@@ -154,13 +164,13 @@ where
         let address = client_address(peer, request.headers(), &config.trusted_proxies);
         request.extensions_mut().insert(RequestContext { id, address });
         let route = request.extensions().get::<MatchedPath>().cloned();
-        let method = request.method().clone();
+        let (method, version) = (request.method().clone(), request.version());
         let watch = Stopwatch::start();
         let handling = CURRENT.scope(id, self.inner.call(request));
         Box::pin(async move {
             let Ok(response) = handling.await;
             let route = route.as_ref().map_or("none", MatchedPath::as_str);
-            Ok(config.finish(response, id, &method, route, watch))
+            Ok(config.finish(response, id, (&method, version), route, watch))
         })
     }
 }

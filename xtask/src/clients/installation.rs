@@ -68,6 +68,7 @@ impl<'a> Installation<'a> {
             // The clients send many wrong passwords from this one address.
             "identity.address_failures_max=100000".to_owned(),
             "server.drain=1s".to_owned(),
+            "server.drain_delay=0s".to_owned(),
             "logging.format=json".to_owned(),
         ] {
             command.args(["--set", &set]);

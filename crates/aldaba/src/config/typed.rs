@@ -34,8 +34,19 @@ pub(crate) struct Server {
     pub(crate) auth_url: String,
     pub(crate) tls: Option<Tls>,
     #[serde(serialize_with = "seconds")]
+    pub(crate) drain_delay: Duration,
+    #[serde(serialize_with = "seconds")]
     pub(crate) drain: Duration,
     pub(crate) connections_max: usize,
+    pub(crate) connections_per_address_max: usize,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) header_timeout: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) body_timeout: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) write_timeout: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) idle_timeout: Duration,
     pub(crate) trusted_proxies: Vec<IpNet>,
     /// Whether the page of the OpenAPI document is served.
     pub(crate) docs: bool,
@@ -53,6 +64,7 @@ pub(crate) struct OperatorSide {
     pub(crate) listen: SocketAddr,
     #[serde(serialize_with = "hidden")]
     pub(crate) token: Option<Secret>,
+    pub(crate) connections_max: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -198,6 +210,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         operator: OperatorSide {
             listen: reader.address("operator.listen"),
             token: reader.optional("operator.token").map(Secret::new),
+            connections_max: reader.number("operator.connections_max", 1, 1_000_000),
         },
         store: StoreSide {
             url: reader.parsed(
@@ -282,13 +295,26 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
             None
         }
     };
+    let mut timeout = |key| reader.span(key, "100ms", "10m");
+    let [header_timeout, body_timeout, write_timeout, idle_timeout] = [
+        timeout("server.header_timeout"),
+        timeout("server.body_timeout"),
+        timeout("server.write_timeout"),
+        timeout("server.idle_timeout"),
+    ];
     Server {
         listen: reader.address("server.listen"),
         base_url: reader.url("server.base_url"),
         auth_url: reader.url("server.auth_url"),
         tls,
+        drain_delay: reader.span("server.drain_delay", "0s", "5m"),
         drain: reader.duration("server.drain"),
         connections_max: reader.number("server.connections_max", 1, 1_000_000),
+        connections_per_address_max: reader.number("server.connections_per_address_max", 0, 1_000_000),
+        header_timeout,
+        body_timeout,
+        write_timeout,
+        idle_timeout,
         trusted_proxies: reader.proxies("server.trusted_proxies"),
         docs: reader.flag("server.docs"),
         peer_is_client: reader.flag("server.peer_is_client"),

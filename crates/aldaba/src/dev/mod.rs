@@ -23,7 +23,8 @@ use crate::config::{self, Config, Sources, StoreUrl};
 use crate::exit::{CommandResult, Failure};
 use crate::logging;
 use crate::output::Output;
-use crate::service::{Service, ShutdownSignals};
+use crate::service::Service;
+use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::{self, BasePorts, SystemClock, SystemRandom};
 use credentials::Credentials;
 
@@ -48,7 +49,7 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
-    let signals = ShutdownSignals::install()?;
+    let signals = ShutdownSignals::install(OnHangup::Stop)?;
     let folder = Folder::choose(args)?;
     let config = configure(args, sources, &folder, output)?;
     logging::start(&config);
@@ -132,6 +133,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) 
         ("egress.loopback", "true".to_owned(), false),
         ("logging.level", "warn".to_owned(), false),
         ("server.drain", "2s".to_owned(), false),
+        ("server.drain_delay", "0s".to_owned(), false),
     ];
     let schedule = ("delivery.schedule", INTERACTIVE_SCHEDULE.to_owned(), false);
     let is_set = |key: &str| {

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use crate::cli::Listen;
 use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
-use crate::service::ShutdownSignals;
+use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::SystemRandom;
 use printer::Printer;
 use receiver::{Receiver, ResponseSettings};
@@ -29,7 +29,7 @@ use subscriber::Subscriber;
 const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &Listen, output: Output) -> CommandResult {
-    let mut signals = ShutdownSignals::install()?;
+    let mut signals = ShutdownSignals::install(OnHangup::Stop)?;
     let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),

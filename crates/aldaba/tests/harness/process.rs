@@ -59,6 +59,12 @@ impl RunningProcess {
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     }
 
+    /// Sends SIGHUP.
+    pub(crate) fn hang_up(&self) {
+        let pid = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-HUP", &pid]).status().unwrap().success());
+    }
+
     /// Kills it with SIGKILL, as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();

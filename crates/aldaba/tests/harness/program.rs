@@ -16,6 +16,7 @@ pub(crate) struct Program {
     variables: Vec<(String, String)>,
     input: Option<Vec<u8>>,
     folder: PathBuf,
+    open_files_max: Option<u32>,
 }
 
 /// The exit code and output of a process.
@@ -34,6 +35,7 @@ impl Program {
             variables: Vec::new(),
             input: None,
             folder: PathBuf::from("/"),
+            open_files_max: None,
         }
     }
 
@@ -58,6 +60,12 @@ impl Program {
         self
     }
 
+    /// Lets it open only so many files at once, whatever it asks for.
+    pub(crate) fn open_files_max(mut self, open_files_max: u32) -> Self {
+        self.open_files_max = Some(open_files_max);
+        self
+    }
+
     pub(crate) fn start(self) -> RunningProcess {
         RunningProcess::start(self.command())
     }
@@ -69,7 +77,15 @@ impl Program {
     }
 
     fn command(self) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_aldaba"));
+        let program = env!("CARGO_BIN_EXE_aldaba");
+        let mut command = match self.open_files_max {
+            None => Command::new(program),
+            Some(limit) => {
+                let mut shell = Command::new("sh");
+                shell.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\""), program]);
+                shell
+            }
+        };
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ALDABA_")) {
             command.env_remove(name);
         }

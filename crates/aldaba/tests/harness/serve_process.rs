@@ -28,9 +28,16 @@ impl ServeProcess {
     /// Starts on free ports and waits for the log line with its addresses.
     pub(crate) fn start(installation: Installation, arguments: &[&str]) -> Self {
         let any = "127.0.0.1:0";
-        let program =
-            installation.program(&["serve", "--listen", any, "--operator-listen", any]).with(arguments);
-        let mut process = program.start();
+        // Tests wait for the end of a process more often than a load balancer does.
+        let program = installation
+            .program(&["--set", "server.drain_delay=0s"])
+            .with(&["serve", "--listen", any, "--operator-listen", any])
+            .with(arguments);
+        Self::running(program.start(), installation)
+    }
+
+    /// Waits for the log line with the addresses of a process that was started.
+    pub(crate) fn running(mut process: RunningProcess, installation: Installation) -> Self {
         let line = wait_for("the log line `serving`", || {
             assert!(!process.has_exited(), "the process exited: {}", process.stderr());
             find_log_line(&process, "serving")

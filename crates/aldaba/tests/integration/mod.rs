@@ -1,11 +1,13 @@
 //! Integration tests, one module per subject.
 
+mod abandoned_changes;
 mod administration;
 mod backup;
 mod changes_command;
 mod client;
 mod clock_skew;
 mod configuration;
+mod connections;
 mod crash;
 mod credentials;
 mod dev;

@@ -112,7 +112,15 @@ fn log_is_json_without_a_terminal() {
 fn log_can_be_text() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let installation = server.stop();
-    let arguments = ["serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0"];
+    let arguments = [
+        "--set",
+        "server.drain_delay=0s",
+        "serve",
+        "--listen",
+        "127.0.0.1:0",
+        "--operator-listen",
+        "127.0.0.1:0",
+    ];
     let process = installation.program(&arguments).variable("ALDABA__LOGGING__FORMAT", "text").start();
     let line =
         crate::harness::wait_for("a line", || Some(process.stderr()).filter(|said| said.contains("serving")));

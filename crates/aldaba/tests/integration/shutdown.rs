@@ -4,10 +4,13 @@ use std::net::TcpStream;
 
 use web::Stopwatch;
 
-use crate::harness::{IngestClient, IngestResponse, Installation, ServeProcess, bank, ndjson, wait_for};
+use crate::harness::{
+    HttpRequest, IngestClient, IngestResponse, Installation, RawConnection, ServeProcess, bank, ndjson,
+    wait_for,
+};
 
 /// Sends a line and waits until it is committed; the body stays open.
-fn start_request(ingest: &IngestClient) -> crate::harness::RawConnection {
+fn start_request(ingest: &IngestClient) -> RawConnection {
     let mut raw = ingest.raw("content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n");
     raw.send_chunk(ndjson(&[bank("1", "a")]).as_bytes());
     wait_for("the first line to be committed", || (ingest.head() == 1).then_some(()));
@@ -74,6 +77,34 @@ fn idle_connection_does_not_delay_shutdown() {
     assert_eq!(server.process.wait_for_exit().code, Some(0));
     assert!(watch.elapsed().as_secs() < 10, "{:?}", watch.elapsed());
     drop(idle);
+}
+
+/// Load balancers see 503 before the listeners close, and kept connections are told to go.
+#[test]
+fn readiness_fails_before_the_listeners_close() {
+    let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain_delay=60s"]);
+    let ready = |url: &str| HttpRequest::get(&format!("{url}/readyz")).send();
+    assert_eq!(ready(&server.public_url).status, 200);
+    server.process.terminate();
+    wait_for("the service to be not ready", || (ready(&server.public_url).status == 503).then_some(()));
+    let kept = RawConnection::open(&server.public_url, "GET /livez HTTP/1.1\r\n").response().unwrap();
+    assert_eq!((kept.status, kept.headers["connection"].to_str().unwrap()), (200, "close"));
+    assert_eq!(server.ingest_for_new_tenant().head(), 0, "requests are served until the listeners close");
+    // A second signal ends the wait.
+    server.process.interrupt();
+    let finished = server.process.wait_for_exit();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    let ended: Vec<_> = finished.stderr.lines().filter(|line| line.contains("stopped in order")).collect();
+    assert!(ended.len() == 1 && ended[0].contains("\"seconds\":"), "{}", finished.stderr);
+}
+
+#[test]
+fn hang_up_does_not_end_the_service() {
+    let server = ServeProcess::start(Installation::new(), &[]);
+    server.process.hang_up();
+    wait_for("the log line", || server.process.stderr().contains("SIGHUP ignored").then_some(()));
+    server.assert_healthy();
+    server.stop();
 }
 
 #[test]

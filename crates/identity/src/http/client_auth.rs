@@ -76,7 +76,7 @@ impl EndpointError {
         match self {
             Self::OAuth(error) => body(StatusCode::BAD_REQUEST, error.code, &error.description),
             // RFC 6749 has one status, 400, for every malformed request.
-            Self::FormError(not @ FormError::TooLong) => {
+            Self::FormError(not @ (FormError::TooLong | FormError::TooSlow)) => {
                 body(not.status(), "invalid_request", not.description())
             }
             Self::FormError(not) => body(StatusCode::BAD_REQUEST, "invalid_request", not.description()),

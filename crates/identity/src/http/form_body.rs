@@ -1,5 +1,7 @@
 //! Reads `application/x-www-form-urlencoded` bodies of bounded size.
 
+use std::time::Duration;
+
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
@@ -8,6 +10,8 @@ use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use crate::params::Params;
 
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
+/// For the whole form; the listener ends one that stalls before that.
+const FORM_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Why a form was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +19,7 @@ pub(crate) enum FormError {
     WrongContentType,
     TooLong,
     Truncated,
+    TooSlow,
     /// A page of another site submitted the form.
     CrossSite,
 }
@@ -25,6 +30,7 @@ impl FormError {
             Self::WrongContentType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Truncated => StatusCode::BAD_REQUEST,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
             Self::CrossSite => StatusCode::FORBIDDEN,
         }
     }
@@ -34,6 +40,7 @@ impl FormError {
             Self::WrongContentType => "Content-Type must be application/x-www-form-urlencoded.",
             Self::TooLong => "The body is longer than 64 KiB.",
             Self::Truncated => "The connection closed before the whole body arrived. Send the request again.",
+            Self::TooSlow => "The body took too long to arrive. Send the request again.",
             Self::CrossSite => {
                 "A page of another site submitted this form. Open the page again and submit it there."
             }
@@ -44,13 +51,15 @@ impl FormError {
 pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, FormError> {
     let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let media_type = content_type.split(';').next().unwrap_or_default().trim();
-    let read = match Limited::new(&mut body, FORM_BYTES_MAX).collect().await {
-        Ok(read) => read.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => {
+    let reading = Limited::new(&mut body, FORM_BYTES_MAX).collect();
+    let read = match tokio::time::timeout(FORM_TIMEOUT, reading).await {
+        Ok(Ok(read)) => read.to_bytes(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => {
             web::drain_in_background(body, DRAIN_BYTES_MAX);
             return Err(FormError::TooLong);
         }
-        Err(_) => return Err(FormError::Truncated),
+        Ok(Err(error)) if !web::is_body_stalled(&*error) => return Err(FormError::Truncated),
+        Ok(Err(_)) | Err(_) => return Err(FormError::TooSlow),
     };
     // An empty body needs no Content-Type.
     if !read.is_empty() && !media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") {

@@ -54,6 +54,11 @@ pub(super) fn store_error_response(error: &StoreError) -> ErrorResponse {
         StoreError::Unavailable(why) => {
             later("store_unavailable", format!("The store does not answer now: {why}."))
         }
+        StoreError::Expired => later(
+            "store_busy",
+            "The changes waited too long to be written and were not applied. Send them again under an Idempotency-Key."
+                .into(),
+        ),
         other => {
             tracing::error!(error = %other, "the store failed");
             ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")

@@ -14,7 +14,7 @@ use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use store::AuditContext;
-use web::{ErrorResponse, drain_in_background};
+use web::{ErrorResponse, drain_in_background, is_body_stalled};
 
 use super::error_response::{error_at_field, error_with_code, sentence};
 
@@ -114,10 +114,10 @@ async fn read(request: Request) -> Result<Bytes, ErrorResponse> {
             let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
             Err(error_with_code(413, "body_too_large", message))
         }
-        Ok(Err(_)) => {
+        Ok(Err(error)) if !is_body_stalled(&*error) => {
             Err(error_with_code(400, "body_cut_off", "The body was cut off; send it again.".into()))
         }
-        Err(_) => Err(error_with_code(
+        Ok(Err(_)) | Err(_) => Err(error_with_code(
             408,
             "body_too_slow",
             "The body took too long to come; send it again.".into(),

@@ -68,7 +68,7 @@ impl AppState {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
-        let ingest = Ingest::new(admin.store.clone(), admin.random.clone());
+        let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
         Self { admin, webhooks, ingest, token, accepted, rejected }
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::{ProcessId, Random, TenantId};
+use domain::{Clock, ProcessId, Random, TenantId, Ticks};
 use futures_util::{Stream, StreamExt};
 use store::{
     BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, Result as StoreResult, Store, StoreError,
@@ -27,14 +27,17 @@ pub const CHUNK_LINES: usize = 1000;
 const CHUNK_BYTES: usize = 1024 * 1024;
 /// After a pause of this length the lines received so far are written.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);
-/// A stream that sends nothing for this long is cut off.
-const SILENCE_MAX: Duration = Duration::from_secs(60);
+/// How long a chunk without an idempotency key may wait to be written. Its sender cannot tell whether it was applied, so
+/// it must not be applied long after the sender gave up and perhaps sent newer values.
+const UNKEYED_WAIT_MAX: Duration = Duration::from_secs(5);
 
 /// Applies bodies of changes to the store.
 #[derive(Clone)]
 pub struct Ingest {
     store: Arc<dyn Store>,
     random: Arc<dyn Random>,
+    /// Limits the wait of chunks without an idempotency key; none where the sender cannot be gone.
+    clock: Option<Arc<dyn Clock>>,
 }
 
 impl std::fmt::Debug for Ingest {
@@ -78,7 +81,14 @@ impl IngestError {
 
 impl Ingest {
     pub fn new(store: Arc<dyn Store>, random: Arc<dyn Random>) -> Self {
-        Self { store, random }
+        Self { store, random, clock: None }
+    }
+
+    /// For requests of clients that may go away: a chunk without an idempotency key is refused when it has waited too
+    /// long to be written.
+    pub fn for_clients(mut self, clock: Arc<dyn Clock>) -> Self {
+        self.clock = Some(clock);
+        self
     }
 
     /// Reads a body to its end. Calls `progress` with the counts at the start (those of an earlier request under the
@@ -97,8 +107,10 @@ impl Ingest {
         .map_err(|error| IngestError::Store(error, no_counts()))?;
         let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
         let mut batcher = Batcher::new(process, request.idempotency_key.clone(), before, request.is_json);
-        let (store, tenant) = (self.store.clone(), request.tenant.clone());
-        let mut writer = BatchWriter::new(store, tenant, process, batcher.initial_counts(), progress);
+        let clock = self.clock.clone().filter(|_| request.idempotency_key.is_none());
+        let destination =
+            Destination { store: self.store.clone(), tenant: request.tenant.clone(), process, clock };
+        let mut writer = BatchWriter::new(destination, batcher.initial_counts(), progress);
         let mut body = pin!(body);
         loop {
             let frame = match next_frame(&mut body, !batcher.is_empty()).await {
@@ -140,44 +152,61 @@ async fn next_frame<E: std::fmt::Display>(
     body: &mut (impl Stream<Item = Result<Bytes, E>> + Unpin),
     has_pending: bool,
 ) -> Frame {
-    let wait_max = if has_pending { FLUSH_AFTER } else { SILENCE_MAX };
-    match tokio::time::timeout(wait_max, body.next()).await {
-        Ok(Some(Ok(bytes))) => Frame::Bytes(bytes),
-        Ok(Some(Err(error))) => Frame::Broken(error.to_string()),
-        Ok(None) => Frame::End,
-        Err(_) if has_pending => Frame::Pause,
-        Err(_) => Frame::Broken(format!("nothing came for {} s", SILENCE_MAX.as_secs())),
+    // The listener ends a body whose sender is silent; here only the lines received so far must not wait.
+    let next = if has_pending {
+        match tokio::time::timeout(FLUSH_AFTER, body.next()).await {
+            Ok(next) => next,
+            Err(_) => return Frame::Pause,
+        }
+    } else {
+        body.next().await
+    };
+    match next {
+        Some(Ok(bytes)) => Frame::Bytes(bytes),
+        Some(Err(error)) => Frame::Broken(error.to_string()),
+        None => Frame::End,
+    }
+}
+
+/// Where the chunks of a request go.
+struct Destination {
+    store: Arc<dyn Store>,
+    tenant: TenantId,
+    process: ProcessId,
+    /// Present if chunks expire.
+    clock: Option<Arc<dyn Clock>>,
+}
+
+/// A chunk that is being written. Dropping it, when the client of the request is gone, takes the chunk back unless a
+/// transaction has taken it up.
+struct InFlight(JoinHandle<StoreResult<BatchCounts>>);
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        self.0.abort();
     }
 }
 
 /// Writes one chunk while the next is being read.
 struct BatchWriter<P> {
-    store: Arc<dyn Store>,
-    tenant: TenantId,
-    process: ProcessId,
+    destination: Destination,
     counts: BatchCounts,
-    in_flight: Option<JoinHandle<StoreResult<BatchCounts>>>,
+    in_flight: Option<InFlight>,
     submitted_any: bool,
     progress: P,
 }
 
 impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
-    fn new(
-        store: Arc<dyn Store>,
-        tenant: TenantId,
-        process: ProcessId,
-        counts: BatchCounts,
-        mut progress: P,
-    ) -> Self {
+    fn new(destination: Destination, counts: BatchCounts, mut progress: P) -> Self {
         progress(&counts);
-        Self { store, tenant, process, counts, in_flight: None, submitted_any: false, progress }
+        Self { destination, counts, in_flight: None, submitted_any: false, progress }
     }
 
     /// Waits for the previous chunk, then starts writing this one without waiting for it.
     async fn submit(&mut self, batcher: &mut Batcher) -> Result<(), IngestError> {
         if let Some(batch) = self.next_batch(batcher).await? {
-            let store = self.store.clone();
-            self.in_flight = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
+            let store = self.destination.store.clone();
+            self.in_flight = Some(InFlight(tokio::spawn(async move { store.apply_changes(batch).await })));
         }
         Ok(())
     }
@@ -192,7 +221,7 @@ impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
             None => self.batch(Vec::new(), before.clone(), None),
         };
         let changes_nothing = batch.lines.is_empty() && batch.checkpoint.is_none();
-        let mut counts = self.with_counts(self.store.apply_changes(batch).await)?;
+        let mut counts = self.with_counts(self.destination.store.apply_changes(batch).await)?;
         if changes_nothing && batcher.was_resumed() {
             // A retry of a completed request gets the same answer.
             counts.last_sequence = before.last_sequence;
@@ -228,7 +257,9 @@ impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
         counts: BatchCounts,
         checkpoint: Option<IngestCheckpoint>,
     ) -> ChangeBatch {
-        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, counts, checkpoint }
+        let Destination { tenant, process, clock, .. } = &self.destination;
+        let expires_at: Option<Ticks> = clock.as_ref().map(|clock| clock.now() + UNKEYED_WAIT_MAX);
+        ChangeBatch { tenant: tenant.clone(), process: *process, lines, counts, checkpoint, expires_at }
     }
 
     fn with_counts(&self, result: StoreResult<BatchCounts>) -> Result<BatchCounts, IngestError> {
@@ -237,8 +268,9 @@ impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
 
     /// The counts once no write is in flight.
     async fn settle(&mut self) -> Result<BatchCounts, IngestError> {
-        if let Some(in_flight) = self.in_flight.take() {
-            let result = in_flight.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
+        if let Some(mut in_flight) = self.in_flight.take() {
+            let result =
+                (&mut in_flight.0).await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
             self.counts = self.with_counts(result)?;
         }
         (self.progress)(&self.counts);

@@ -15,8 +15,8 @@ use super::{CollectionKey, LogRow, NO_COMPANY, Plan, RecordKey, StoredRecord, re
 use crate::records::block_of;
 use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
 
-/// Returns what to write for the batches, and the result of each batch. A batch whose idempotency key is used
-/// by another request is left out.
+/// Returns what to write for the batches, and the result of each batch. A batch that has expired, or whose
+/// idempotency key is used by another request, is left out.
 pub(crate) fn decide(
     inputs: PlanInputs,
     batches: Vec<ChangeBatch>,
@@ -73,6 +73,9 @@ struct ChangeStep<'a> {
 
 impl Planner<'_> {
     fn batch(&mut self, batch: ChangeBatch) -> Result<BatchCounts> {
+        if batch.expires_at.is_some_and(|expiry| self.now > expiry) {
+            return Err(StoreError::Expired);
+        }
         if let Some(checkpoint) = &batch.checkpoint {
             let stored_line = self.inputs.progress.get(&checkpoint.key).map_or(0, |progress| progress.line);
             if stored_line != checkpoint.from_line {

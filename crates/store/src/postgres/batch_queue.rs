@@ -5,16 +5,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::TenantId;
 use parking_lot::Mutex;
-use tokio::sync::oneshot;
 
 use super::PostgresStore;
-use crate::write_queue::{GroupSize, QueueLimits, closed};
+use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
 use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
-
-struct QueuedBatch {
-    batch: ChangeBatch,
-    answer: oneshot::Sender<Result<BatchCounts>>,
-}
 
 /// Waiting batches per tenant. A listed tenant has a running writer task.
 #[derive(Default)]
@@ -46,6 +40,7 @@ impl BatchQueue {
     fn next(&self, tenant: &TenantId) -> Option<Vec<QueuedBatch>> {
         let mut tenants = self.tenants.lock();
         let queue = tenants.get_mut(tenant)?;
+        queue.retain(|queued| !queued.answer.is_abandoned());
         if queue.is_empty() {
             tenants.remove(tenant);
             return None;
@@ -63,10 +58,9 @@ impl BatchQueue {
 
 impl PostgresStore {
     pub(super) async fn batch_queue(&self, batch: ChangeBatch) -> Result<BatchCounts> {
-        let _room = self.inner.batch_queue.limits.for_batch(&batch).await?;
-        let (answer, receiver) = oneshot::channel();
         let tenant = batch.tenant.clone();
-        if self.inner.batch_queue.enqueue(QueuedBatch { batch, answer }) {
+        let (queued, receiver) = self.inner.batch_queue.limits.admit(batch).await?;
+        if self.inner.batch_queue.enqueue(queued) {
             // A separate task, so that a cancelled caller does not cancel the changes of others.
             let store = self.clone();
             tokio::spawn(async move { store.write_queued(&tenant).await });
@@ -93,8 +87,44 @@ impl PostgresStore {
             // cache miss.
             self.records_changed(tenant, changed);
             for (answer, counts) in answers.into_iter().zip(counts_by_batch) {
-                let _ = answer.send(counts);
+                answer.send(counts);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Guid;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn batch_whose_caller_is_gone_is_not_taken_up() {
+        let (queue, tenant) = (BatchQueue::default(), TenantId::new("t"));
+        let batch = |number| ChangeBatch {
+            tenant: tenant.clone(),
+            process: Guid::from_bytes([number; 16]),
+            lines: Vec::new(),
+            counts: BatchCounts::default(),
+            checkpoint: None,
+            expires_at: None,
+        };
+        let mut receivers = Vec::new();
+        for number in 0..3 {
+            let (queued, receiver) = queue.limits.admit(batch(number)).await.unwrap();
+            assert_eq!(queue.enqueue(queued), number == 0, "the first starts the writer task");
+            receivers.push(receiver);
+        }
+        receivers.remove(1);
+        let group = queue.next(&tenant).unwrap();
+        let numbers: Vec<u8> = group.iter().map(|queued| queued.batch.process.as_bytes()[0]).collect();
+        assert_eq!(numbers, [0, 2]);
+        let (queued, abandoned) = queue.limits.admit(batch(3)).await.unwrap();
+        queue.enqueue(queued);
+        drop(abandoned);
+        assert!(queue.next(&tenant).is_none(), "the writer task ends");
+        let (queued, _waiting) = queue.limits.admit(batch(4)).await.unwrap();
+        assert!(queue.enqueue(queued), "and the next batch starts a new one");
     }
 }

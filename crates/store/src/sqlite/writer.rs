@@ -17,7 +17,7 @@ use super::group::WriteGroup;
 use super::reader_pool::ReaderPool;
 use super::write_lock::WriteLock;
 use crate::worker_end::WorkerEnd;
-use crate::write_queue::{GroupSize, QueueLimits, closed};
+use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
 use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
 /// How old a reader's snapshot may become: other processes may write to the file without notice.
@@ -26,11 +26,6 @@ const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 /// Queued work: runs inside the group, and responds once the group is committed or has failed.
 type Work = Box<dyn FnOnce(&mut WriteGroup<'_>) -> Completion + Send>;
 type Completion = Box<dyn FnOnce(Option<StoreError>) + Send>;
-
-struct QueuedBatch {
-    batch: ChangeBatch,
-    answer: oneshot::Sender<Result<BatchCounts>>,
-}
 
 #[derive(Default)]
 struct Queue {
@@ -108,9 +103,8 @@ impl Writer {
     }
 
     pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<BatchCounts> {
-        let (answer, receiver) = oneshot::channel();
-        let _room = self.shared.limits.for_batch(&batch).await?;
-        self.enqueue(|queue| queue.batches.push_back(QueuedBatch { batch, answer }))?;
+        let (queued, receiver) = self.shared.limits.admit(batch).await?;
+        self.enqueue(|queue| queue.batches.push_back(queued))?;
         receiver.await.map_err(|_| closed())?
     }
 
@@ -182,7 +176,11 @@ impl Drop for CloseOnDrop<'_> {
 
 fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     let mut queue = shared.queue.lock();
-    while queue.works.is_empty() && queue.batches.is_empty() {
+    loop {
+        queue.batches.retain(|queued| !queued.answer.is_abandoned());
+        if !queue.works.is_empty() || !queue.batches.is_empty() {
+            break;
+        }
         if queue.closed {
             return None;
         }
@@ -247,6 +245,64 @@ fn write_group(
         }
     };
     for (answer, counts) in answers.into_iter().zip(counts_by_batch) {
-        let _ = answer.send(counts);
+        answer.send(counts);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, mpsc};
+
+    use domain::Guid;
+    use testkit::{SeededRandom, TestClock};
+
+    use crate::sqlite::SqliteStore;
+    use crate::{BatchCounts, ChangeBatch, ChangeLog as _, MasterKey, Ports, StoreError, Vault};
+
+    fn batch() -> ChangeBatch {
+        ChangeBatch {
+            tenant: domain::TenantId::new("unknown"),
+            process: Guid::from_bytes([1; 16]),
+            lines: Vec::new(),
+            counts: BatchCounts::default(),
+            checkpoint: None,
+            expires_at: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn batch_whose_caller_is_gone_is_not_taken_up() {
+        let folder = tempfile::tempdir().unwrap();
+        let vault = Vault::new(&MasterKey::from_bytes([7; 32])).unwrap().into();
+        let (clock, random) = (Arc::new(TestClock::default()), Arc::new(SeededRandom::new(1)));
+        let ports = Ports { clock, random, vault };
+        let store = SqliteStore::open(&folder.path().join("store.db"), ports).unwrap();
+        let (started, begun) = mpsc::channel();
+        let (release, released) = mpsc::channel::<()>();
+        let busy = store.clone();
+        let busy = tokio::spawn(async move {
+            let block = move |_: &rusqlite::Connection| {
+                started.send(()).unwrap();
+                let _ = released.recv();
+                Ok(())
+            };
+            busy.inner.writer.run(block).await
+        });
+        tokio::task::spawn_blocking(move || begun.recv().unwrap()).await.unwrap();
+
+        let sender = store.clone();
+        let gone = tokio::spawn(async move { sender.apply_changes(batch()).await });
+        while store.inner.writer.queued().unwrap() < 1 {
+            tokio::task::yield_now().await;
+        }
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        release.send(()).unwrap();
+        busy.await.unwrap().unwrap();
+        store.inner.writer.run(|_| Ok(())).await.unwrap();
+        assert_eq!((store.inner.writer.queued(), store.inner.writer.change_commits()), (Ok(0), 0));
+        let waiting = store.apply_changes(batch()).await;
+        assert_eq!(waiting, Err(StoreError::UnknownTenant("unknown".into())));
+        assert_eq!(store.inner.writer.change_commits(), 1, "a batch whose caller waits is taken up");
     }
 }

@@ -7,11 +7,27 @@ use domain::Ticks;
 use domain::change::Change;
 use domain::event::EventKind;
 use serde_json::json;
+use store::{ChangeBatch, StoreError};
 
 use super::fixture::Fixture;
 use super::test_tenant::{
     company, company_with, customer, delete, disable, enable, entity, fail, id_of, journal,
 };
+
+/// Its sender may have given up and sent newer values since.
+pub(crate) async fn batch_that_waited_too_long_changes_nothing(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
+    let head = tenant.head().await;
+    let mut late = tenant.batch([customer("c1", "k1", "Older"), customer("c1", "k2", "New")]);
+    late.expires_at = Some(fixture.now());
+    let in_time = tenant.store.apply_changes(ChangeBatch { lines: Vec::new(), ..late.clone() }).await;
+    assert_eq!(in_time.map(|counts| counts.last_sequence), Ok(head));
+    fixture.clock.advance(Duration::from_millis(1));
+    assert_eq!(tenant.store.apply_changes(late).await, Err(StoreError::Expired));
+    assert_eq!(tenant.head().await, head);
+    assert_eq!(tenant.body(&customer("c1", "k1", "")).await["tradeName"], "Ana");
+}
 
 /// Customers, accounts and suppliers: never deleted, only disabled.
 pub(crate) async fn customers_are_disabled_never_deleted(fixture: Fixture) {

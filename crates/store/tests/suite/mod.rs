@@ -86,6 +86,7 @@ tests_on_every_store! {
     }
     changes {
         customers_are_disabled_never_deleted,
+        batch_that_waited_too_long_changes_nothing,
         journals_are_deleted_and_have_no_state,
         companies_can_be_disabled_and_deleted,
         company_data_only_has_updated_events,

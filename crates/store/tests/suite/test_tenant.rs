@@ -37,6 +37,7 @@ impl TestTenant {
             lines: lines.collect(),
             counts: BatchCounts::default(),
             checkpoint: None,
+            expires_at: None,
         }
     }
 

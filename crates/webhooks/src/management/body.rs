@@ -39,10 +39,10 @@ impl JsonBody {
                 let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
                 Err(error_with_code(413, "body_too_large", None, &message))
             }
-            Ok(Err(_)) => {
+            Ok(Err(error)) if !web::is_body_stalled(&*error) => {
                 Err(error_with_code(400, "body_cut_off", None, "The body was cut off; send it again."))
             }
-            Err(_) => Err(error_with_code(
+            Ok(Err(_)) | Err(_) => Err(error_with_code(
                 408,
                 "body_too_slow",
                 None,

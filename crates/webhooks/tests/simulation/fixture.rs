@@ -90,6 +90,7 @@ impl Fixture {
             lines: vec![ChangeLine { number: 1, change }],
             counts: BatchCounts::default(),
             checkpoint: None,
+            expires_at: None,
         };
         block_on(self.store.apply_changes(batch)).unwrap()
     }

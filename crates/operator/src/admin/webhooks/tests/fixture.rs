@@ -117,6 +117,7 @@ impl Fixture {
             lines: vec![ChangeLine { number: 1, change }],
             counts: BatchCounts::default(),
             checkpoint: None,
+            expires_at: None,
         };
         let counts = self.admin.store.apply_changes(batch).await.unwrap();
         assert_eq!(counts.rejected, 0, "{counts:?}");
