@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::event_kind::EventKind;
+use crate::scope::{Scope, Scopes};
 
 /// Which API a resource belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,6 +53,21 @@ impl Area {
             Self::Import => Some("IMP"),
             Self::Payroll | Self::Invoicing => None,
         }
+    }
+
+    /// The scope that reading the area needs; invoicing has none of its own.
+    pub fn scope(self) -> Option<Scope> {
+        match self {
+            Self::Accounting | Self::Import => Some(Scope::Accounting),
+            Self::Core => Some(Scope::Core),
+            Self::Payroll => Some(Scope::Payroll),
+            Self::Invoicing => None,
+        }
+    }
+
+    /// The scopes that webhooks of the area need.
+    pub fn webhook_scopes(self) -> Scopes {
+        self.scope().into_iter().fold(Scopes::default(), Scopes::with).with(Scope::Webhooks)
     }
 }
 

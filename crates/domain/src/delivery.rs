@@ -7,6 +7,7 @@ use std::str::FromStr;
 use serde::{Serialize, Serializer};
 
 use crate::ids::Guid;
+use crate::suspension::Suspension;
 use crate::time::Ticks;
 use crate::webhook::WebhookId;
 use crate::webhook_status::WebhookStatus;
@@ -195,6 +196,8 @@ impl DeliveryName {
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookHealth {
     pub status: WebhookStatus,
+    /// Why nothing is sent, where the status is suspended.
+    pub suspension: Option<SuspensionView>,
     /// The counts and the percentile are of what happened since then.
     pub since: Ticks,
     pub delivered: u64,
@@ -219,6 +222,14 @@ pub struct WebhookHealth {
     pub recent_attempts: Vec<AttemptView>,
     /// Newest first.
     pub replays: Vec<ReplayView>,
+}
+
+/// Why a webhook is suspended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SuspensionView {
+    pub reason: Suspension,
+    /// None where the delivery engine has not noticed it yet.
+    pub since: Option<Ticks>,
 }
 
 /// The Acknowledge or the echo that the receiver has to accept.
@@ -293,6 +304,8 @@ pub enum HistoryError<E> {
     NotEntitled,
     #[error("the webhook is {}; events are sent only to an active one", .0.as_str())]
     Inactive(WebhookStatus),
+    #[error("the webhook is suspended: {}", .0.cause())]
+    Suspended(Suspension),
     #[error("{0} replays of this webhook are running; wait until one has finished")]
     TooManyReplays(usize),
     #[error(transparent)]

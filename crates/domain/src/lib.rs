@@ -30,6 +30,7 @@ pub mod secret;
 pub mod signature;
 pub mod subscription;
 pub mod suggest;
+pub mod suspension;
 pub mod tax_id;
 pub mod time;
 pub mod webhook;
@@ -42,6 +43,7 @@ pub use ids::{ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, T
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;
+pub use suspension::Suspension;
 pub use time::Ticks;
 pub use webhook::WebhookId;
 pub use webhook_status::WebhookStatus;

@@ -98,6 +98,11 @@ impl Scopes {
         Self(self.0 | scope.bit())
     }
 
+    /// All scopes of both sets.
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     pub fn has(self, scope: Scope) -> bool {
         self.0 & scope.bit() != 0
     }

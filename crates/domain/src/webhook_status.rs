@@ -2,6 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
+use crate::suspension::Suspension;
 use crate::webhook::WebhookFlags;
 
 /// Only an active webhook receives events; unsubscribed and deleted are final.
@@ -10,7 +11,7 @@ pub enum WebhookStatus {
     Active,
     /// The receiver has not accepted the handshake yet.
     AwaitingContract,
-    /// Its tenant or its client is disabled.
+    /// Its owner's access does not stand; [`Suspension`] says why.
     Suspended,
     /// By its owner, or by the operator.
     Disabled,
@@ -66,7 +67,12 @@ impl WebhookStatus {
 
     /// What the status means, and what to do. `has_begun`: whether any handshake was ever accepted;
     /// `disabled_reason`: why the service disabled the webhook.
-    pub fn explanation(self, has_begun: bool, disabled_reason: &str) -> String {
+    pub fn explanation(
+        self,
+        has_begun: bool,
+        disabled_reason: &str,
+        suspension: Option<Suspension>,
+    ) -> String {
         let text = match self {
             Self::Active => "Events are delivered.",
             Self::AwaitingContract if has_begun => {
@@ -75,10 +81,7 @@ impl WebhookStatus {
             Self::AwaitingContract => {
                 "The receiver has not accepted the handshake yet; events count from its acceptance on."
             }
-            Self::Suspended => {
-                "Its tenant or its client is disabled. Nothing is sent until that is enabled; then deliveries resume \
-                 with the first undelivered event."
-            }
+            Self::Suspended => return suspension.unwrap_or(Suspension::NotAuthorized).explanation(),
             Self::Disabled => {
                 "Disabled by its owner or by the operator; once enabled, it goes on with the next event."
             }
@@ -141,13 +144,14 @@ mod tests {
     fn every_status_has_a_name_of_its_own_and_an_explanation() {
         for status in WebhookStatus::ALL {
             assert_eq!(WebhookStatus::parse(status.as_str()), Some(status));
-            assert!(status.explanation(false, "no delivery succeeded for 24 h").ends_with('.'));
+            assert!(status.explanation(false, "no delivery succeeded for 24 h", None).ends_with('.'));
         }
         assert_eq!(WebhookStatus::parse("sleeping"), None);
-        let disabled = WebhookStatus::DisabledByService.explanation(true, "no delivery succeeded for 24 h");
+        let disabled =
+            WebhookStatus::DisabledByService.explanation(true, "no delivery succeeded for 24 h", None);
         assert!(disabled.contains("no delivery succeeded for 24 h"), "{disabled}");
         let [first, later] =
-            [false, true].map(|has_begun| WebhookStatus::AwaitingContract.explanation(has_begun, ""));
+            [false, true].map(|has_begun| WebhookStatus::AwaitingContract.explanation(has_begun, "", None));
         assert!(
             first.contains("count from its acceptance") && later.contains("events wait"),
             "{first} {later}"

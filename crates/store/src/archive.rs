@@ -69,7 +69,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 30] = [
+pub static TABLES: [Table; 31] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -82,19 +82,20 @@ pub static TABLES: [Table; 30] = [
     table("log", "tenant_no:i sequence:i resource:i kind:i company_no:i record_key:i version:i conversation:b process:b company:t correlation_id:t user_name:t source_interface:t source_action:t changes:t envelope:i", "tenant_no, sequence"),
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
     table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i", "id"),
-    table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i", "id"),
+    table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
     table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
+    table("authorizations", "tenant_id:t client_id:t user_id:t membership_id:t scopes:t created_at:i ended_at:i ended_why:t", "tenant_id, client_id, user_id"),
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
     table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i", "hash"),
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
-    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i original_url:t original_fingerprint:b handshake_asked_at:i handshake_while_disabled:i", "tenant_no, id"),
+    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i suspended_at:i original_url:t original_fingerprint:b handshake_asked_at:i handshake_while_disabled:i", "tenant_no, id"),
     table("webhook_moves", "no:i moved:i", "no"),
     table("lanes", "tenant_no:i webhook:b record_key:i sequence:i attempts:i first_failed_at:i next_at:i", "tenant_no, webhook, record_key"),
     table("attempts", "tenant_no:i webhook:b at:i sequence:i occasion:i number:i handshake:i status:i succeeded:i reason:t excerpt:t resolve_ns:i connect_ns:i tls_ns:i wait_ns:i total_ns:i", "tenant_no, webhook, at, sequence, occasion, number"),
@@ -116,6 +117,8 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (7, "users", CellValue::Int(1)),
     (7, "clients", CellValue::Int(1)),
     (7, "subscriptions", CellValue::Int(1)),
+    (8, "memberships", CellValue::Int(0)),
+    (8, "webhooks", CellValue::Null),
     // All products.
     (9, "clients", CellValue::Int(7)),
     // Their first url is their present one; nobody has asked for a handshake.
@@ -124,6 +127,12 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (12, "webhooks", CellValue::Null),
     (12, "webhooks", CellValue::Int(0)),
 ];
+
+/// The part of a migration that fills new tables from old ones, where a backup is older than the migration.
+pub(crate) fn backfill_of(migration: &'static str, number: i64, backup_schema: i64) -> &'static str {
+    let backfill = migration.split_once("-- backfill").filter(|_| backup_schema < number);
+    backfill.and_then(|(_, rest)| rest.split_once('\n')).map_or("", |(_, sql)| sql)
+}
 
 /// A query that says whether any table has a row besides the vault check, which every store has. The table
 /// names are the constants of `TABLES`.
@@ -209,8 +218,8 @@ pub trait Archive: Send + Sync {
     async fn settle_access(&self, access: RestoredAccess) -> Result<()>;
 
     /// Ends a restore: advances every tenant's head, and moves the tenant number sequence past the loaded
-    /// tenants.
-    async fn finish_restore(&self, heads_advance: u64) -> Result<()>;
+    /// tenants, and fills what a backup of an older schema lacks.
+    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()>;
 
     /// Fails unless this store's master key opens the given vault check.
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;

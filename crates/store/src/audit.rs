@@ -24,6 +24,10 @@ pub enum AuditKind {
     CodeReused,
     RefreshReused,
     Revoked,
+    /// An application's access to a tenant in a user's name has ended.
+    AccessEnded,
+    /// A member became an administrator of the tenant, or no longer is one.
+    MembershipChanged,
     SigningKeyRotated,
     /// Deliveries have failed for so long that the webhook is about to be disabled.
     WebhookFailing,
@@ -33,12 +37,15 @@ pub enum AuditKind {
     /// The receiver's host may not belong to the caller.
     WebhookHostMismatch,
     WebhookReplayed,
+    /// Its owner's access does not stand: nothing is sent until it does.
+    WebhookSuspended,
+    WebhookResumed,
     /// The operator enabled, disabled, deleted or tested the webhook.
     WebhookChanged,
 }
 
 impl AuditKind {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 21] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::SignedOut,
@@ -49,12 +56,16 @@ impl AuditKind {
         Self::CodeReused,
         Self::RefreshReused,
         Self::Revoked,
+        Self::AccessEnded,
+        Self::MembershipChanged,
         Self::SigningKeyRotated,
         Self::WebhookFailing,
         Self::WebhookDisabled,
         Self::WebhookEventsLost,
         Self::WebhookHostMismatch,
         Self::WebhookReplayed,
+        Self::WebhookSuspended,
+        Self::WebhookResumed,
         Self::WebhookChanged,
     ];
 
@@ -71,12 +82,16 @@ impl AuditKind {
             Self::CodeReused => "code_reused",
             Self::RefreshReused => "refresh_reused",
             Self::Revoked => "revoked",
+            Self::AccessEnded => "access_ended",
+            Self::MembershipChanged => "membership_changed",
             Self::SigningKeyRotated => "signing_key_rotated",
             Self::WebhookFailing => "webhook_failing",
             Self::WebhookDisabled => "webhook_disabled",
             Self::WebhookEventsLost => "webhook_lost",
             Self::WebhookHostMismatch => "webhook_doubted",
             Self::WebhookReplayed => "webhook_replayed",
+            Self::WebhookSuspended => "webhook_suspended",
+            Self::WebhookResumed => "webhook_resumed",
             Self::WebhookChanged => "webhook_changed",
         }
     }

@@ -26,6 +26,8 @@ pub struct ChangeSet {
     pub access: bool,
     /// A node released shards: others may take them at once.
     pub shards: bool,
+    /// The access version of this handle that the changes reach; 0 if none of its own changes is among them.
+    pub access_version: u64,
     /// The changes are unknown: reload everything.
     pub all: bool,
 }
@@ -46,6 +48,7 @@ impl ChangeSet {
         self.webhooks.extend(other.webhooks);
         self.access |= other.access;
         self.shards |= other.shards;
+        self.access_version = self.access_version.max(other.access_version);
         self.all |= other.all;
     }
 
@@ -120,8 +123,11 @@ impl CommitSignal {
         });
     }
 
-    pub fn signal_access(&self) {
-        self.signal(|changes| changes.access = true);
+    pub fn signal_access(&self, version: u64) {
+        self.signal(|changes| {
+            changes.access = true;
+            changes.access_version = changes.access_version.max(version);
+        });
     }
 
     pub fn signal_all(&self) {

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
-use crate::{ListPage, ListQuery, Result, UpdateOutcome};
+use crate::{AuditContext, AuditEntry, AuditKind, ListPage, ListQuery, Result, UpdateOutcome};
 
 /// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +95,8 @@ pub struct Membership {
     pub created_at: Ticks,
     /// When the user last chose this tenant at a sign-in.
     pub last_used_at: Option<Ticks>,
+    /// Whether the user sees and ends applications' access for the whole tenant.
+    pub is_admin: bool,
 }
 
 /// A membership with its user and its tenant: everything that a token's claims need.
@@ -110,6 +112,17 @@ impl TenantMembership {
     pub fn is_active(&self) -> bool {
         self.user.status == Status::Active && self.tenant.status == Status::Active
     }
+}
+
+/// The audit entry for a member who becomes an administrator of the tenant, or no longer is one.
+pub(crate) fn membership_admin_entry(
+    (user, tenant): (&UserId, &TenantId),
+    is_admin: bool,
+    now: Ticks,
+    context: &AuditContext,
+) -> AuditEntry {
+    let note = if is_admin { "now an administrator" } else { "no longer an administrator" };
+    AuditEntry::new(AuditKind::MembershipChanged, now, context).user(user).tenant(tenant).note(note)
 }
 
 #[async_trait]
@@ -153,6 +166,17 @@ pub trait Directory: Send + Sync + 'static {
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
+    /// Makes a member an administrator of the tenant, or no longer one, and audits it; false if there is no such
+    /// membership.
+    async fn set_membership_admin(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        is_admin: bool,
+        context: &AuditContext,
+    ) -> Result<bool>;
+    /// Removes a membership and ends what hung on it: authorizations, grants and unused codes. A membership that is
+    /// added again is another one.
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
     /// The user's membership in a tenant, even if either is disabled.

@@ -1,7 +1,7 @@
 //! Authorization codes, grants and refresh tokens. Each single-use credential is consumed in one transaction.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
 use std::time::Duration;
 
 use crate::{AuditContext, AuditEntry, AuditKind, Result};
@@ -35,17 +35,25 @@ pub struct Grant {
 }
 
 /// A client's access to a user's data in a tenant, through any number of grants.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAccess {
     pub user: UserId,
     pub client: ClientId,
     pub tenant: TenantId,
 }
 
+impl ClientAccess {
+    pub fn of(grant: &Grant) -> Self {
+        Self { user: grant.user.clone(), client: grant.client.clone(), tenant: grant.tenant.clone() }
+    }
+}
+
 /// The grant to create from a code, with its first refresh token if it has one.
 #[derive(Clone, Debug)]
 pub struct NewGrant {
     pub grant: Grant,
+    /// What the user allows the client; an authorization that stands is widened by it.
+    pub scopes: Scopes,
     pub refresh: Option<(Secret, Ticks)>,
 }
 
@@ -135,7 +143,7 @@ pub trait Grants: Send + Sync + 'static {
         now: Ticks,
     ) -> Result<()>;
 
-    /// Consumes a client's code, creates the grant and appends to the audit trail, in one transaction. A code
+    /// Consumes a client's code, creates the grant, makes or widens the user's authorization and appends to the audit trail, in one transaction. A code
     /// with a grant is retained until the grant expires, so that a second use is detected however late it
     /// comes.
     async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome>;
@@ -151,11 +159,10 @@ pub trait Grants: Send + Sync + 'static {
     /// The user's grants that are neither revoked nor expired, most recently used first.
     async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>>;
 
-    /// Whether the grant exists and is not revoked, its client, user and tenant are active, and the user is
-    /// still a member of the tenant.
+    /// Whether the grant exists, is not revoked, and its authorization stands.
     async fn is_grant_live(&self, id: &GrantId) -> Result<bool>;
 
-    /// Revokes a grant and audits it; false if the grant does not exist or was already revoked.
+    /// Revokes a grant and audits it; where no unexpired grant is left, the authorization ends too. False if the grant does not exist or was already revoked.
     async fn revoke_grant(
         &self,
         id: &GrantId,
@@ -164,8 +171,8 @@ pub trait Grants: Send + Sync + 'static {
         note: &str,
     ) -> Result<bool>;
 
-    /// Revokes a client's access to a user's data in a tenant: revokes the live grants, deletes unused codes
-    /// and audits each revocation, in one transaction. Returns the revoked grants by id.
+    /// Ends a user's authorization of a client for a tenant: revokes the live grants, deletes unused codes
+    /// and audits, in one transaction. Returns the revoked grants by id.
     async fn revoke_client_access(
         &self,
         access: &ClientAccess,
@@ -211,6 +218,10 @@ pub(crate) fn rotation_entry(rotation: &RefreshRotation, decision: &RefreshDecis
 pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, context: &AuditContext, note: &str) -> AuditEntry {
     AuditEntry::new(AuditKind::Revoked, now, context).for_grant(grant).note(note)
 }
+
+/// Why an authorization ended with a credential that was used twice.
+pub(crate) const CODE_REUSED: &str = "an authorization code was used twice";
+pub(crate) const REFRESH_REUSED: &str = "a refresh token was used twice";
 
 /// Purposes of the keyed hashes.
 pub(crate) const CODE: &str = "authorization code";

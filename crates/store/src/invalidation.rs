@@ -4,7 +4,7 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::TenantId;
+use domain::{TenantId, WebhookId};
 
 use crate::{CommitSignal, ResourceSet};
 
@@ -39,7 +39,7 @@ impl InvalidationCounters {
         self.slot(tenant).load(Ordering::Acquire)
     }
 
-    /// Changes whenever access changes: a key, a client, a user, a tenant or a membership.
+    /// Changes whenever access changes: a key, a client, a user, a tenant, a membership or an authorization.
     pub fn access_version(&self) -> u64 {
         self.access.load(Ordering::Acquire)
     }
@@ -50,8 +50,17 @@ impl InvalidationCounters {
     }
 
     pub(crate) fn access_changed(&self) {
-        self.access.fetch_add(1, Ordering::AcqRel);
-        self.commit_signal.signal_access();
+        let version = self.access.fetch_add(1, Ordering::AcqRel) + 1;
+        self.commit_signal.signal_access(version);
+    }
+
+    /// Access changed, and with it perhaps whether these webhooks are delivered to.
+    pub(crate) fn access_changed_for(&self, webhooks: &[WebhookId]) {
+        // Before the version: the engine waits for the version and must know the webhooks by then.
+        for webhook in webhooks {
+            self.commit_signal.signal_webhook(*webhook);
+        }
+        self.access_changed();
     }
 
     /// `resources`: the resources of the log rows that were written.

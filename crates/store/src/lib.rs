@@ -3,6 +3,7 @@
 
 pub mod archive;
 mod audit;
+mod authorizations;
 mod changes;
 mod clients;
 mod commit_signal;
@@ -38,6 +39,9 @@ use domain::{Clock, Random};
 
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
+pub use authorizations::{
+    Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,
+};
 pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
@@ -72,7 +76,7 @@ pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
     History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, Webhook,
+    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep, Webhook,
     WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats,
     Webhooks, shard_of,
 };
@@ -85,6 +89,7 @@ pub trait Store:
     + Clients
     + Subscriptions
     + Grants
+    + Authorizations
     + Sessions
     + Audit
     + SigningKeys
@@ -105,6 +110,7 @@ impl<T> Store for T where
         + Clients
         + Subscriptions
         + Grants
+        + Authorizations
         + Sessions
         + Audit
         + SigningKeys

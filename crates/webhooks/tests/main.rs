@@ -2,6 +2,7 @@
 //! tasks, the management API and the history over the memory store.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
 
+mod authorization;
 mod egress;
 mod engine;
 mod fixture;

@@ -80,6 +80,16 @@ pub(crate) enum User {
         /// The tenant's id
         tenant: String,
     },
+    /// Make a member an administrator of the tenant: who sees and ends applications' access for the whole tenant
+    Admin {
+        /// The user's e-mail address
+        email: String,
+        /// The tenant's id
+        tenant: String,
+        /// The user is no longer an administrator
+        #[arg(long)]
+        remove: bool,
+    },
     /// Remove the user from a tenant
     Leave {
         /// The user's e-mail address

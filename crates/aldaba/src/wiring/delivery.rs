@@ -47,6 +47,7 @@ pub(crate) fn engine(
         in_flight_per_webhook_max: delivery.in_flight_per_webhook,
         in_flight_max: delivery.in_flight,
         ask_after: delivery.share_after,
+        retention: config.retention.log,
         ..Settings::new(schedule, delivery.timeout)
     };
     let transport = Arc::new(egress);

@@ -164,6 +164,9 @@ pub struct WebhookHealth {
     pub records_waiting: u64,
     /// The current handshake.
     pub handshake: Handshake,
+    /// Why nothing is sent now; `None`: the webhook is not suspended.
+    #[serde(default)]
+    pub suspension: Option<Suspension>,
     /// Events that will never be delivered: read the list again.
     pub lost: Option<EventGap>,
     /// Why the receiver's host may not belong to the subscriber.
@@ -174,6 +177,18 @@ pub struct WebhookHealth {
     pub recent_attempts: Vec<Attempt>,
     /// The latest replays.
     pub replays: Vec<Replay>,
+}
+
+/// Why the service sends nothing to a webhook: no user's authorization entitles the application to its events.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Suspension {
+    /// For programs, for example `access_withdrawn`.
+    pub reason: String,
+    /// Since when: ISO 8601, UTC.
+    pub since: Option<String>,
+    /// For people: what has happened, and what ends it.
+    pub explanation: String,
 }
 
 /// The handshake that the receiver must accept: the Acknowledge, or the echo of invoicing.

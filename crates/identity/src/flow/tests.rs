@@ -78,6 +78,7 @@ fn membership(tenant: &str) -> TenantMembership {
             second_client_id: String::new(),
             created_at: NOW,
             last_used_at: None,
+            is_admin: false,
         },
     }
 }

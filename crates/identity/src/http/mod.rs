@@ -1,5 +1,6 @@
 //! The HTTP endpoints of the identity provider, all below `/auth/core`. `routes.rs` lists them.
 
+mod application_access;
 mod authorize;
 pub(crate) mod browser;
 mod client_auth;

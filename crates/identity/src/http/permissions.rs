@@ -1,13 +1,14 @@
-//! `/permissions`: lists the applications with access in the user's name and withdraws it.
+//! `/permissions`: lists the applications with access in the user's name, and for administrators in anybody's, and
+//! withdraws it.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{GrantId, Scopes, Ticks, UserId};
-use store::Grant;
+use domain::{ClientId, TenantId, UserId};
+use store::{ClientAccess, WebhookOwner};
 
+use super::application_access::{ApplicationAccess, WebhookLine};
 use super::authorize::ActiveSession;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
@@ -15,19 +16,23 @@ use super::page_error::PageError;
 use super::response::{self, Response};
 use crate::Identity;
 use crate::flow::ticket::{PendingRequest, TicketState};
-use crate::grant::GrantDetails;
-use crate::pages::{self, PermissionEntry, PermissionsPage};
+use crate::pages::{self, PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice};
 use crate::params::{Params, query};
+
+/// The value of the form's field `for` that ends an application's access for the whole tenant.
+const WHOLE_TENANT: &str = "tenant";
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
-    identity.render(
-        &browser,
-        identity.show_permissions(&browser, params.get("withdrawn").zip(params.get("tenant"))).await,
-    )
+    let withdrawn = params.get("withdrawn").zip(params.get("tenant"));
+    let withdrawn = withdrawn.map(|(client, tenant)| WebhookOwner {
+        tenant: TenantId::new(tenant),
+        client: ClientId::new(client),
+    });
+    identity.render(&browser, identity.show_permissions(&browser, withdrawn).await)
 }
 
 pub(super) async fn post(
@@ -38,52 +43,22 @@ pub(super) async fn post(
     identity.render(&browser, identity.withdraw(&browser, &form).await)
 }
 
-/// The user's grants for one application and one tenant.
-struct ApplicationGrants {
-    /// The id of the newest grant, which identifies the group on the page.
-    key: GrantId,
-    grants: Vec<GrantId>,
-    access: store::ClientAccess,
-    application: String,
-    tenant: String,
-    since: Ticks,
-    last_used: Ticks,
-    scopes: Vec<&'static str>,
-}
-
 impl Identity {
     async fn show_permissions(
         &self,
         browser: &BrowserContext,
-        withdrawn: Option<(&str, &str)>,
+        withdrawn: Option<WebhookOwner>,
     ) -> Result<Response, PageError> {
         let Some(ActiveSession { user, .. }) = self.active_session(browser).await? else {
             return Ok(response::redirect(&self.path_in(browser, "login")));
         };
-        let groups = self.application_grants(&user.id).await?;
+        let entries = self.application_access(&user.id).await?;
         let (ticket, browser_id) =
             self.issue_ticket(browser, PendingRequest::Permissions, self.clock.now())?;
-        // The name comes from the store, not from the URL, and only if no access is left.
-        let is_withdrawn = |(client, tenant): &(&str, &str)| {
-            groups.iter().all(|group| {
-                (group.access.client.as_str(), group.access.tenant.as_str()) != (*client, *tenant)
-            })
-        };
-        let notice = match withdrawn.filter(is_withdrawn) {
-            Some((client, _)) => self.application_name(client).await?,
-            None => None,
-        };
-        let applications: Vec<PermissionEntry<'_>> = groups
-            .iter()
-            .map(|group| PermissionEntry {
-                key: group.key.as_str(),
-                application: &group.application,
-                tenant: &group.tenant,
-                since: group.since,
-                last_used: group.last_used,
-                scopes: &group.scopes,
-            })
-            .collect();
+        let notice = self.withdrawn_notice(&user.id, &entries, withdrawn).await?;
+        let webhooks: Vec<Vec<WebhookRow<'_>>> = entries.iter().map(webhook_rows).collect();
+        let applications: Vec<PermissionEntry<'_>> =
+            entries.iter().zip(&webhooks).map(|(entry, webhooks)| page_entry(entry, webhooks)).collect();
         let lang = browser.lang(None);
         let other_lang = query([("lang", lang.other().tag())]);
         let model = PermissionsPage {
@@ -95,11 +70,30 @@ impl Identity {
             email: &user.email,
             given_name: &user.given_name,
             applications: &applications,
-            notice: notice.as_deref(),
+            notice: notice.as_ref().map(|(application, webhooks_go_on)| WithdrawnNotice {
+                application,
+                webhooks_go_on: *webhooks_go_on,
+            }),
             sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
         let page = response::page(StatusCode::OK, pages::permissions(&model));
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
+    }
+
+    /// The application whose access has just been withdrawn, and whether its webhooks go on. Both come from the store, not
+    /// from the URL, and only if the user's own access has ended.
+    async fn withdrawn_notice(
+        &self,
+        user: &UserId,
+        entries: &[ApplicationAccess],
+        withdrawn: Option<WebhookOwner>,
+    ) -> Result<Option<(String, bool)>, PageError> {
+        let Some(owner) = withdrawn else { return Ok(None) };
+        if entries.iter().any(|entry| entry.is_own && entry.owner == owner) {
+            return Ok(None);
+        }
+        let Some(client) = self.store.find_client(&owner.client).await? else { return Ok(None) };
+        Ok(Some((client.name, self.has_live_webhooks(user, &owner).await?)))
     }
 
     async fn withdraw(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
@@ -108,84 +102,59 @@ impl Identity {
             self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()),
             TicketState::Valid(ticket) if matches!(ticket.pending, PendingRequest::Permissions)
         );
+        let back = || Ok(response::redirect(&self.path_in(browser, "permissions")));
         let Some(ActiveSession { user, .. }) = self.active_session(browser).await?.filter(|_| is_valid)
         else {
-            return Ok(response::redirect(&self.path_in(browser, "permissions")));
+            return back();
         };
-        let key = form.get("access").unwrap_or_default();
-        let groups = self.application_grants(&user.id).await?;
-        let Some(group) =
-            groups.into_iter().find(|group| group.grants.iter().any(|grant| grant.as_str() == key))
-        else {
-            return Ok(response::redirect(&self.path_in(browser, "permissions")));
+        let (key, is_for_tenant) =
+            (form.get("access").unwrap_or_default(), form.get("for") == Some(WHOLE_TENANT));
+        let entries = self.application_access(&user.id).await?;
+        let is_allowed =
+            |entry: &&ApplicationAccess| if is_for_tenant { entry.is_admin } else { entry.is_own };
+        let Some(entry) = entries.iter().find(|entry| entry.key == key).filter(is_allowed) else {
+            return back();
         };
-        let note = "withdrawn by the user";
-        let revoked =
-            self.store.revoke_client_access(&group.access, self.clock.now(), &browser.audit, note).await?;
+        let WebhookOwner { tenant, client } = &entry.owner;
+        let now = self.clock.now();
+        let revoked = if is_for_tenant {
+            let note = format!("withdrawn for the whole tenant by {}", user.id);
+            self.store.revoke_tenant_access(tenant, client, now, &browser.audit, &note).await?
+        } else {
+            let access =
+                ClientAccess { user: user.id.clone(), client: client.clone(), tenant: tenant.clone() };
+            self.store.revoke_client_access(&access, now, &browser.audit, "withdrawn by the user").await?
+        };
         for grant in &revoked {
             self.grant_status.mark_revoked(grant);
         }
-        let store::ClientAccess { client, tenant, .. } = &group.access;
         let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
         params.extend(browser.selected_lang().map(|lang| ("lang", lang)));
         Ok(response::redirect(&self.path(&format!("permissions?{}", query(params)))))
     }
-
-    async fn application_name(&self, id: &str) -> Result<Option<String>, PageError> {
-        Ok(self.store.find_client(&domain::ClientId::new(id)).await?.map(|client| client.name))
-    }
-
-    /// The user's live grants, grouped by application and tenant, last used first.
-    async fn application_grants(&self, user: &UserId) -> Result<Vec<ApplicationGrants>, PageError> {
-        let grants = self.store.live_grants(user, self.clock.now()).await?;
-        let mut groups: Vec<ApplicationGrants> = Vec::new();
-        let mut indexes: HashMap<(String, String), usize> = HashMap::new();
-        for grant in grants {
-            let pair = (grant.client.to_string(), grant.tenant.to_string());
-            if let Some(group) = indexes.get(&pair).and_then(|index| groups.get_mut(*index)) {
-                group.merge(&grant);
-                continue;
-            }
-            let client = self.store.find_client(&grant.client).await?;
-            let tenant = self.store.find_tenant(&grant.tenant).await?;
-            let (Some(client), Some(tenant)) = (client, tenant) else { continue };
-            indexes.insert(pair, groups.len());
-            groups.push(ApplicationGrants::new(&grant, client.name, tenant.name));
-        }
-        Ok(groups)
-    }
 }
 
-fn scopes(grant: &Grant) -> Scopes {
-    GrantDetails::from_json(&grant.details).map(|details| details.scopes()).unwrap_or_default()
+fn webhook_rows(entry: &ApplicationAccess) -> Vec<WebhookRow<'_>> {
+    entry.webhooks.iter().map(webhook_row).collect()
 }
 
-impl ApplicationGrants {
-    fn new(grant: &Grant, application: String, tenant: String) -> Self {
-        Self {
-            key: grant.id.clone(),
-            grants: vec![grant.id.clone()],
-            access: store::ClientAccess {
-                user: grant.user.clone(),
-                client: grant.client.clone(),
-                tenant: grant.tenant.clone(),
-            },
-            application,
-            tenant,
-            since: grant.created_at,
-            last_used: grant.last_used_at,
-            scopes: scopes(grant).names(),
-        }
-    }
+fn webhook_row(line: &WebhookLine) -> WebhookRow<'_> {
+    WebhookRow { resource: line.resource, host: &line.host, last_delivered_at: line.last_delivered_at }
+}
 
-    fn merge(&mut self, grant: &Grant) {
-        self.grants.push(grant.id.clone());
-        self.since = self.since.min(grant.created_at);
-        self.last_used = self.last_used.max(grant.last_used_at);
-        for scope in scopes(grant).names() {
-            if !self.scopes.contains(&scope) {
-                self.scopes.push(scope);
-            }
-        }
+fn page_entry<'a>(entry: &'a ApplicationAccess, webhooks: &'a [WebhookRow<'a>]) -> PermissionEntry<'a> {
+    PermissionEntry {
+        key: &entry.key,
+        application: &entry.application,
+        tenant: &entry.tenant,
+        since: entry.since,
+        last_used: entry.last_used,
+        scopes: &entry.scopes,
+        is_own: entry.is_own,
+        colleagues: entry.colleagues,
+        is_admin: entry.is_admin,
+        webhooks,
+        webhooks_left_out: entry.webhooks_left_out,
+        is_kept_by_colleague: entry.webhooks.iter().any(|line| line.is_kept_by_colleague),
     }
 }

@@ -219,6 +219,7 @@ impl Identity {
                     expires_at: if is_offline { access_until.max(refresh_until) } else { access_until },
                     revoked_at: None,
                 },
+                scopes: binding.details.scopes(),
                 refresh: is_offline.then_some((refresh, refresh_until)),
             }
         }

@@ -18,7 +18,7 @@ pub(crate) use code::{CodePage, code_page};
 pub(crate) use continue_to::{ContinuePage, continue_page};
 pub(crate) use error::{ErrorKind, ErrorPage, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
-pub(crate) use permissions::{PermissionEntry, PermissionsPage, permissions};
+pub(crate) use permissions::{PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice, permissions};
 pub(crate) use sign_in::{SignInError, SignInPage, sign_in};
 pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
 pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};

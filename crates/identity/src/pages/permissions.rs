@@ -21,11 +21,18 @@ pub(crate) struct PermissionsPage<'a> {
     pub given_name: &'a str,
     pub applications: &'a [PermissionEntry<'a>],
     /// The application whose access has just been withdrawn.
-    pub notice: Option<&'a str>,
+    pub notice: Option<WithdrawnNotice<'a>>,
     pub sign_out: &'a str,
 }
 
 debug_only!(PermissionsPage { lang, action, notice });
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WithdrawnNotice<'a> {
+    pub application: &'a str,
+    /// A colleague's authorization keeps its webhooks alive.
+    pub webhooks_go_on: bool,
+}
 
 #[derive(Clone, Copy)]
 pub(crate) struct PermissionEntry<'a> {
@@ -36,9 +43,26 @@ pub(crate) struct PermissionEntry<'a> {
     /// `Ticks::default()` if the access was never used.
     pub last_used: Ticks,
     pub scopes: &'a [&'a str],
+    /// Whether the user has allowed it.
+    pub is_own: bool,
+    /// How many other users of the tenant have allowed it.
+    pub colleagues: usize,
+    /// Whether the user may end it for the whole tenant.
+    pub is_admin: bool,
+    pub webhooks: &'a [WebhookRow<'a>],
+    pub webhooks_left_out: usize,
+    /// Some of the webhooks go on without the user's own authorization.
+    pub is_kept_by_colleague: bool,
 }
 
 debug_only!(PermissionEntry { application, tenant, since, last_used, scopes });
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WebhookRow<'a> {
+    pub resource: &'a str,
+    pub host: &'a str,
+    pub last_delivered_at: Option<Ticks>,
+}
 
 pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
     let messages = &messages(model.lang).permissions;
@@ -52,8 +76,10 @@ pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
         @if !model.given_name.trim().is_empty() { p.greeting { ((messages.greeting)(DisplayName(model.given_name))) } }
         h1 { (messages.title) }
         @if !model.applications.is_empty() { p.lead { (messages.lead) } }
-        @if let Some(name) = model.notice {
-            (notice(Severity::Success, "notice", &(messages.revoked)(DisplayName(name)), None))
+        @if let Some(WithdrawnNotice { application, webhooks_go_on }) = model.notice {
+            @let name = DisplayName(application);
+            @let text = if webhooks_go_on { (messages.revoked_webhooks_go_on)(name) } else { (messages.revoked)(name) };
+            (notice(Severity::Success, "notice", &text, None))
         }
         @if model.applications.is_empty() {
             div.empty { p { b { (messages.none.title) } (messages.none.text) } }
@@ -81,7 +107,32 @@ fn entry(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
             }
         }
         @if !access.scopes.is_empty() { (scopes::names(lang, access.scopes)) }
-        (revocation(model, access))
+        (webhooks(lang, access))
+        @if access.is_admin && access.colleagues > 0 { p.note { ((messages.colleagues)(access.colleagues)) } }
+        @if access.is_own { (revocation(model, access)) }
+        @if access.is_admin { (tenant_revocation(model, access)) }
+    }
+}
+
+/// The application's webhooks: what they are about, where they go, and when something was last sent.
+fn webhooks(lang: Lang, access: &PermissionEntry<'_>) -> Markup {
+    let messages = &messages(lang).permissions;
+    html! {
+        @if !access.webhooks.is_empty() {
+            h3 { (messages.webhooks) }
+            ul.webhooks {
+                @for webhook in access.webhooks {
+                    li {
+                        b { (DisplayName(webhook.resource)) } " → " (DisplayName(webhook.host)) " · "
+                        @match webhook.last_delivered_at {
+                            Some(at) => { (messages.last_delivery) " " (timestamp(lang, at)) },
+                            None => (messages.no_delivery),
+                        }
+                    }
+                }
+                @if access.webhooks_left_out > 0 { li { ((messages.more_webhooks)(access.webhooks_left_out)) } }
+            }
+        }
     }
 }
 
@@ -94,8 +145,29 @@ fn revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Mark
             summary { (messages.revoke) span.visually-hidden { " " (name) } }
             form method="post" action=(safe_href(model.action)) {
                 p { ((messages.revoke_explanation)(name, DisplayName(access.tenant))) }
+                @if !access.webhooks.is_empty() {
+                    p { (if access.is_kept_by_colleague { messages.webhooks_go_on } else { messages.webhooks_stop }) }
+                }
                 (hidden_field("ticket", model.ticket))
                 (hidden_field("access", access.key))
+                (button(&Button { label: messages.revoke_submit, style: ButtonStyle::Destructive, ..Button::default() }))
+            }
+        }
+    }
+}
+
+/// For administrators: ends the access that any user of the tenant has given.
+fn tenant_revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
+    let messages = &messages(model.lang).permissions;
+    let name = DisplayName(access.application);
+    html! {
+        details.revocation {
+            summary { (messages.revoke_for_tenant) span.visually-hidden { " " (name) } }
+            form method="post" action=(safe_href(model.action)) {
+                p { ((messages.revoke_for_tenant_explanation)(name, DisplayName(access.tenant))) }
+                (hidden_field("ticket", model.ticket))
+                (hidden_field("access", access.key))
+                (hidden_field("for", "tenant"))
                 (button(&Button { label: messages.revoke_submit, style: ButtonStyle::Destructive, ..Button::default() }))
             }
         }

@@ -66,9 +66,28 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         since: at,
         last_used: at,
         scopes: &["openid", "profile", text],
+        is_own: true,
+        colleagues: 1,
+        is_admin: false,
+        webhooks: &[],
+        webhooks_left_out: 0,
+        is_kept_by_colleague: false,
     };
-    for applications in [&[][..], &[access, PermissionEntry { last_used: Ticks::default(), ..access }]] {
-        let notice = (!applications.is_empty()).then_some(text);
+    let row = WebhookRow { resource: "Customers", host: text, last_delivered_at: Some(at) };
+    let webhooks = [row, WebhookRow { last_delivered_at: None, ..row }];
+    let with_webhooks = PermissionEntry {
+        webhooks: &webhooks,
+        webhooks_left_out: 3,
+        is_kept_by_colleague: true,
+        is_admin: true,
+        ..access
+    };
+    let colleagues = PermissionEntry { is_own: false, colleagues: 2, ..with_webhooks };
+    let never_used = PermissionEntry { last_used: Ticks::default(), ..access };
+    for applications in [&[][..], &[access, never_used], &[with_webhooks, colleagues]] {
+        let webhooks_go_on = applications.iter().any(|access| access.is_kept_by_colleague);
+        let notice =
+            (!applications.is_empty()).then_some(WithdrawnNotice { application: text, webhooks_go_on });
         let model = PermissionsPage {
             lang,
             assets,

@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use domain::{Ticks, WebhookStatus};
 use serde::Serialize;
-use store::{DisabledOwners, Webhook, WebhookQuery};
+use store::{Webhook, WebhookQuery};
 use utoipa::ToSchema;
 
-use super::webhooks::webhook_status;
+use super::webhooks::Suspensions;
 use super::{Admin, Result};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -70,7 +70,6 @@ pub struct Traffic {
 impl Admin {
     pub async fn stats(&self) -> Result<Stats> {
         let now = self.now();
-        let disabled_owners = self.store.disabled_owners().await?;
         let nodes =
             if self.store.is_shared() { self.store.count_live_nodes(NODE_SILENCE_MAX).await? } else { 1 };
         let mut stats = Stats { nodes, ..Stats::default() };
@@ -79,8 +78,10 @@ impl Admin {
         loop {
             let found = self.store.webhooks(&query).await?;
             let is_last = found.len() < SCAN_ROWS;
+            let suspensions = Suspensions::of(&*self.store, &found).await?;
             for webhook in &found {
-                stats.webhooks.count(webhook, &disabled_owners);
+                let suspension = suspensions.get(webhook);
+                stats.webhooks.count(WebhookStatus::of(webhook.flags(), suspension.is_some()));
                 counted += 1;
                 // A webhook without an accepted handshake was never sent an event.
                 if stats.measured < MEASURED_MAX && webhook.initial_cursor.is_some() {
@@ -109,8 +110,8 @@ impl Admin {
 }
 
 impl StatusCounts {
-    fn count(&mut self, webhook: &Webhook, disabled_owners: &DisabledOwners) {
-        let count = match webhook_status(webhook, disabled_owners) {
+    fn count(&mut self, status: WebhookStatus) {
+        let count = match status {
             WebhookStatus::Active => &mut self.active,
             WebhookStatus::AwaitingContract => &mut self.awaiting_contract,
             WebhookStatus::Suspended => &mut self.suspended,

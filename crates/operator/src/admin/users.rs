@@ -1,7 +1,7 @@
 //! Users and their memberships in tenants.
 
 use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
-use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
+use store::{AuditContext, FIRST_REVISION, Membership, Status, User, UserUpdate};
 
 use super::{Admin, AdminError, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
@@ -117,6 +117,7 @@ impl Admin {
             second_client_id: short_number(self.random.guid()),
             created_at: self.now(),
             last_used_at: None,
+            is_admin: false,
         }
     }
 
@@ -125,6 +126,18 @@ impl Admin {
         let membership = self.new_membership(&user.id, tenant);
         self.store.add_membership(&membership).await?;
         Ok(membership)
+    }
+
+    /// Makes a member an administrator of the tenant, or no longer one.
+    pub async fn set_membership_admin(
+        &self,
+        user: &User,
+        tenant: &TenantId,
+        is_admin: bool,
+        context: &AuditContext,
+    ) -> Result<()> {
+        let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, context).await?;
+        check_found(is_member, || format!("membership of \"{}\" in \"{tenant}\"", user.email))
     }
 
     pub async fn remove_membership(&self, email: &str, tenant: &TenantId) -> Result<()> {

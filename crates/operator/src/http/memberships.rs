@@ -5,13 +5,13 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use domain::{TenantId, Ticks};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::StoreError;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, NotFound};
-use super::input::{PathParams, QueryParams};
+use super::document::{BadBody, BadQuery, NotFound};
+use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::{HandlerResult, Routes, SharedState};
 use crate::error::AdminError;
@@ -31,6 +31,16 @@ struct Membership {
     /// When the user last chose this tenant at a sign-in.
     #[schema(format = DateTime, required = true)]
     last_used_at: Option<String>,
+    /// Whether the user sees and ends applications' access for the whole tenant.
+    admin: bool,
+}
+
+/// Changes to a membership.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct MembershipChange {
+    /// Whether the user sees and ends applications' access for the whole tenant.
+    admin: bool,
 }
 
 impl From<store::Membership> for Membership {
@@ -45,6 +55,7 @@ impl From<store::Membership> for Membership {
                 .collect(),
             created_at: stored.created_at.iso(),
             last_used_at: stored.last_used_at.map(Ticks::iso),
+            admin: stored.is_admin,
         }
     }
 }
@@ -59,7 +70,7 @@ struct MembershipPage {
 }
 
 pub(super) fn routes() -> Routes {
-    vec![routes!(list), routes!(join, leave)]
+    vec![routes!(list), routes!(join, change, leave)]
 }
 
 /// List a user's tenants
@@ -120,9 +131,41 @@ async fn join(
     Ok((status, Json(Membership::from(found.membership))).into_response())
 }
 
+/// Make a user an administrator of a tenant, or no longer one
+///
+/// An administrator sees at `/permissions` which applications have access in the name of any user of the tenant, and
+/// ends it for all of them.
+#[utoipa::path(
+    patch,
+    path = "/operator/v1/users/{user}/tenants/{tenant}",
+    operation_id = "changeUserInTenant",
+    tag = "Users",
+    params(
+        ("user" = String, Path, description = "The user's id or e-mail address"),
+        ("tenant" = String, Path, description = "The tenant's id")
+    ),
+    request_body = MembershipChange,
+    responses((status = 200, description = "The changed membership", body = Membership), BadBody, NotFound)
+)]
+async fn change(
+    State(state): SharedState,
+    PathParams((user, tenant)): PathParams<(String, String)>,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(change): JsonBody<MembershipChange>,
+) -> HandlerResult {
+    let user = state.admin.find_user(&user).await?;
+    let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
+    state.admin.set_membership_admin(&user, &tenant, change.admin, &context).await?;
+    let found =
+        state.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
+    let found = found.ok_or_else(|| AdminError::NotFound(format!("tenant \"{tenant}\" of this user")))?;
+    Ok(Json(Membership::from(found.membership)).into_response())
+}
+
 /// Remove a user from a tenant
 ///
-/// Idempotent. Tokens for this user and tenant are refused within two seconds.
+/// Idempotent. What the user allowed applications for this tenant ends: tokens are refused and webhooks that no other
+/// user's authorization covers are suspended, within two seconds. A membership that is added again is another one.
 #[utoipa::path(
     delete,
     path = "/operator/v1/users/{user}/tenants/{tenant}",

@@ -52,6 +52,7 @@ impl WebhookTable {
                 stored.webhook.initial_cursor = state.initial_cursor;
                 stored.webhook.handshake = state.handshake;
                 stored.webhook.disabled = state.disabled;
+                stored.webhook.suspended_at = state.suspended_at;
                 stored.webhook.event_gap = state.event_gap;
             }
         }
@@ -91,8 +92,10 @@ impl WebhookTable {
     }
 }
 
-fn loaded_webhook(stored: &StoredWebhook, vault: &Vault) -> LoadedWebhook {
+fn loaded_webhook(state: &State, stored: &StoredWebhook, vault: &Vault) -> LoadedWebhook {
+    let Webhook { owner, resource, .. } = &stored.webhook;
     LoadedWebhook {
+        authorization_gap: state.owner_access(owner).authorization_gap(resource.area()),
         webhook: stored.webhook.clone(),
         lanes: stored.lanes.values().copied().collect(),
         replays: stored.replays.iter().filter(|replay| !replay.is_done).copied().collect(),
@@ -154,13 +157,13 @@ impl Deliveries for MemoryStore {
             .live()
             .filter(|stored| shard_of(stored.webhook.id) == shard)
             .filter(|stored| after.is_none_or(|after| stored.webhook.id > after));
-        Ok(matching.take(rows_max).map(|stored| loaded_webhook(stored, &self.ports.vault)).collect())
+        Ok(matching.take(rows_max).map(|stored| loaded_webhook(&state, stored, &self.ports.vault)).collect())
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         let state = self.state();
         let found = state.webhooks.all.get(&webhook).filter(|stored| !stored.webhook.flags().is_final());
-        Ok(found.map(|stored| loaded_webhook(stored, &self.ports.vault)))
+        Ok(found.map(|stored| loaded_webhook(&state, stored, &self.ports.vault)))
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
@@ -251,6 +254,7 @@ fn delivery_state(webhook: &Webhook, tenant_no: i64, fence: i64) -> DeliveryStat
         initial_cursor: webhook.initial_cursor,
         handshake: webhook.handshake,
         disabled: webhook.disabled.clone(),
+        suspended_at: webhook.suspended_at,
         event_gap: webhook.event_gap,
     }
 }

@@ -6,9 +6,12 @@ use async_trait::async_trait;
 use domain::{TenantId, Ticks, UserId};
 
 use super::{Head, MemoryStore, State};
+use crate::authorizations::MEMBERSHIP_REMOVED;
+use crate::directory::membership_admin_entry;
 use crate::{
-    Directory, ListPage, ListQuery, LogBounds, Membership, ResourceSet, Result, StoreError, Tenant,
-    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
+    AuditContext, AuthorizationEnd, ClientAccess, Directory, EndedAuthorization, ListPage, ListQuery,
+    LogBounds, Membership, ResourceSet, Result, StoreError, Tenant, TenantMembership, TenantUpdate,
+    UpdateOutcome, User, UserUpdate,
 };
 
 impl State {
@@ -96,6 +99,7 @@ impl Directory for MemoryStore {
         state.log.retain(|(tenant, _), _| *tenant != tenant_no);
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
+        state.authorizations.retain(|(tenant, ..), _| tenant != id);
         state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
         let deleted: Vec<Box<str>> = state
             .grants
@@ -164,6 +168,9 @@ impl Directory for MemoryStore {
         if update.password_hash.is_some() {
             state.sessions.retain(|_, session| session.user != *id);
         }
+        let webhooks = if update.status.is_some() { state.touch_user(id) } else { Vec::new() };
+        drop(state);
+        self.access_changed_for(Some(webhooks));
         Ok(UpdateOutcome::Updated(user))
     }
 
@@ -171,12 +178,40 @@ impl Directory for MemoryStore {
         self.state_mut()?.add_membership(membership)
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+    async fn set_membership_admin(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        is_admin: bool,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let entry = membership_admin_entry((user, tenant), is_admin, self.ports.clock.now(), context);
         let mut state = self.state_mut()?;
-        self.invalidation.access_changed();
+        let mut memberships = state.memberships.iter_mut();
+        let Some(found) = memberships.find(|one| one.user == *user && one.tenant == *tenant) else {
+            return Ok(false);
+        };
+        found.is_admin = is_admin;
+        state.append_audit(&*self.ports.random, entry);
+        Ok(true)
+    }
+
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+        let now = self.ports.clock.now();
+        let mut state = self.state_mut()?;
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
-        Ok(state.memberships.len() < before)
+        let is_removed = state.memberships.len() < before;
+        state
+            .codes
+            .retain(|_, stored| stored.used || stored.code.user != *user || stored.code.tenant != *tenant);
+        let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::MembershipRemoved };
+        let is_wanted = |access: &ClientAccess| access.user == *user && access.tenant == *tenant;
+        let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
+        let (_, webhooks) = state.end_all(&self.ports, is_wanted, ended, why);
+        drop(state);
+        self.access_changed_for(Some(webhooks));
+        Ok(is_removed)
     }
 
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {

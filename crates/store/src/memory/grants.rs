@@ -3,16 +3,17 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use domain::{GrantId, MembershipId, Secret, Ticks, UserId};
+use domain::{GrantId, MembershipId, Secret, Ticks, UserId, WebhookId};
 
 use super::{MemoryStore, State, StoredCode};
 use crate::grants::{
-    CODE, REFRESH, RefreshDecision, RefreshRow, code_exchange_entry, decide_refresh, revocation_entry,
-    rotation_entry,
+    CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, RefreshRow, code_exchange_entry,
+    decide_refresh, revocation_entry, rotation_entry,
 };
 use crate::{
-    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
-    RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, StoreError, Vault,
+    AuditContext, AuthorizationCode, AuthorizationEnd, AuthorizationFacts, ClientAccess, CodeExchange,
+    CodeOutcome, EndedAuthorization, Grant, GrantDecision, Grants, OwnerAccess, Ports, RefreshOutcome,
+    RefreshRotation, RefreshToken, Result, Status, StoreError, Vault, WebhookOwner,
 };
 
 impl State {
@@ -61,8 +62,8 @@ impl State {
         hash: &[u8; 32],
         now: Ticks,
         decide: GrantDecision,
-    ) -> Result<CodeOutcome> {
-        let Some(stored) = self.codes.get(hash) else { return Ok(CodeOutcome::Unknown) };
+    ) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
+        let Some(stored) = self.codes.get(hash) else { return Ok((CodeOutcome::Unknown, None)) };
         // Decide and check for duplicates first: nothing may change if this fails.
         let code = stored.code.clone();
         let is_live = now < code.expires_at;
@@ -80,9 +81,36 @@ impl State {
             }
         }
         if !is_live {
-            return Ok(CodeOutcome::Expired);
+            return Ok((CodeOutcome::Expired, None));
         }
-        Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
+        let webhooks = new.as_ref().and_then(|new| self.add_authorization(&new.grant, new.scopes));
+        Ok((CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) }, webhooks))
+    }
+
+    /// Deletes the unused codes and revokes the live grants of a client's access, with their audit entries; returns the
+    /// grants. The entries come first: nothing may change if they fail.
+    pub(super) fn revoke_grants(
+        &mut self,
+        ports: &Ports,
+        access: &ClientAccess,
+        now: Ticks,
+        (context, note): (&AuditContext, &str),
+    ) -> Vec<Grant> {
+        let is_live = |grant: &&Grant| {
+            ClientAccess::of(grant) == *access && grant.revoked_at.is_none() && grant.expires_at > now
+        };
+        let revoked_grants: Vec<Grant> = self.grants.values().filter(is_live).cloned().collect();
+        for grant in &revoked_grants {
+            self.append_audit(&*ports.random, revocation_entry(grant, now, context, note));
+        }
+        for grant in &revoked_grants {
+            self.revoke(&grant.id, now);
+        }
+        let ClientAccess { user, client, tenant } = access;
+        self.codes.retain(|_, StoredCode { code, used, .. }| {
+            *used || (&code.user, &code.client, &code.tenant) != (user, client, tenant)
+        });
+        revoked_grants
     }
 
     /// A refresh token with the relevant fields of its successor.
@@ -125,20 +153,27 @@ impl Grants for MemoryStore {
         else {
             return Ok(CodeOutcome::Unknown);
         };
+        let mut webhooks = None;
         let (outcome, before) = if stored.used {
             let revoked = stored.grant.clone();
-            if let Some(created_grant) = &revoked {
-                state.revoke(created_grant, exchange.now);
-            }
+            let is_revoked = revoked.as_ref().is_some_and(|grant| state.revoke(grant, exchange.now));
             let before =
                 revoked.as_ref().and_then(|created_grant| state.grants.get(created_grant.as_str()).cloned());
+            if let Some(grant) = before.as_ref().filter(|_| is_revoked) {
+                let why = (&exchange.context, CODE_REUSED);
+                webhooks = state.end_if_unused(&self.ports, &ClientAccess::of(grant), exchange.now, why);
+            }
             (CodeOutcome::Reused { revoked }, before)
         } else {
-            (state.redeem(&self.ports.vault, &hash, exchange.now, decide)?, None)
+            let redeemed = state.redeem(&self.ports.vault, &hash, exchange.now, decide)?;
+            webhooks = redeemed.1;
+            (redeemed.0, None)
         };
         if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
             state.append_audit(&*self.ports.random, entry);
         }
+        drop(state);
+        self.access_changed_for(webhooks);
         Ok(outcome)
     }
 
@@ -150,10 +185,13 @@ impl Grants for MemoryStore {
         let grant = row.as_ref().and_then(|row| state.grants.get(&row.grant).cloned());
         let decision = decide_refresh(rotation, row, grant, &successor);
         let entry = rotation_entry(rotation, &decision);
+        let mut webhooks = None;
         let outcome = match decision {
             RefreshDecision::Done(done) => done,
             RefreshDecision::Revoke(grant) => {
                 state.revoke(&grant.id, rotation.now);
+                let why = (&rotation.context, REFRESH_REUSED);
+                webhooks = state.end_if_unused(&self.ports, &ClientAccess::of(&grant), rotation.now, why);
                 RefreshOutcome::Reused { revoked: grant.id }
             }
             RefreshDecision::Retry { grant, expires_at, is_longer: _ } => {
@@ -173,6 +211,8 @@ impl Grants for MemoryStore {
         if let Some(entry) = entry {
             state.append_audit(&*self.ports.random, entry);
         }
+        drop(state);
+        self.access_changed_for(webhooks);
         Ok(outcome)
     }
 
@@ -201,12 +241,14 @@ impl Grants for MemoryStore {
     async fn is_grant_live(&self, id: &GrantId) -> Result<bool> {
         let state = self.state();
         let Some(grant) = state.grants.get(id.as_str()) else { return Ok(false) };
-        let client = state.clients.get(grant.client.as_str());
-        let mut tenant_memberships = state.tenant_memberships(&grant.user);
+        let owner = WebhookOwner { tenant: grant.tenant.clone(), client: grant.client.clone() };
+        let OwnerAccess { tenant, client, authorizations } = state.owner_access(&owner);
+        let stands = |facts: &AuthorizationFacts| {
+            facts.authorization.access.user == grant.user && facts.obstacle().is_none()
+        };
         Ok(grant.revoked_at.is_none()
-            && client.is_some_and(|stored| stored.client.status == Status::Active)
-            && tenant_memberships
-                .any(|membership| membership.tenant.id == grant.tenant && membership.is_active()))
+            && [tenant, client] == [Some(Status::Active); 2]
+            && authorizations.iter().any(stands))
     }
 
     async fn revoke_grant(
@@ -220,7 +262,11 @@ impl Grants for MemoryStore {
         let live = state.grants.get(id.as_str()).filter(|grant| grant.revoked_at.is_none());
         let Some(grant) = live.cloned() else { return Ok(false) };
         state.append_audit(&*self.ports.random, revocation_entry(&grant, now, context, note));
-        Ok(state.revoke(id, now))
+        state.revoke(id, now);
+        let webhooks = state.end_if_unused(&self.ports, &ClientAccess::of(&grant), now, (context, note));
+        drop(state);
+        self.access_changed_for(webhooks);
+        Ok(true)
     }
 
     async fn revoke_client_access(
@@ -230,23 +276,12 @@ impl Grants for MemoryStore {
         context: &AuditContext,
         note: &str,
     ) -> Result<Vec<GrantId>> {
-        let ClientAccess { user, client, tenant } = access;
         let mut state = self.state_mut()?;
-        let is_live = |grant: &&Grant| {
-            (&grant.user, &grant.client, &grant.tenant) == (user, client, tenant)
-                && grant.revoked_at.is_none()
-                && grant.expires_at > now
-        };
-        let revoked_grants: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
-        for grant in &revoked_grants {
-            state.append_audit(&*self.ports.random, revocation_entry(grant, now, context, note));
-        }
-        for grant in &revoked_grants {
-            state.revoke(&grant.id, now);
-        }
-        state.codes.retain(|_, StoredCode { code, used, .. }| {
-            *used || (&code.user, &code.client, &code.tenant) != (user, client, tenant)
-        });
+        let revoked_grants = state.revoke_grants(&self.ports, access, now, (context, note));
+        let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::Withdrawn };
+        let webhooks = state.end_authorization(&self.ports, access, ended, (context, note));
+        drop(state);
+        self.access_changed_for(webhooks);
         Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
     }
 }

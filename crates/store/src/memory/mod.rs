@@ -1,6 +1,7 @@
 //! A store in memory for the simulation and for tests: the same rules over ordered maps.
 
 mod audit;
+mod authorizations;
 mod changes;
 mod clients;
 mod deliveries;
@@ -29,8 +30,9 @@ use crate::archive::HEADS_ADVANCE;
 use crate::grants::RefreshRow;
 use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
-    AuditCursor, AuditEntry, AuthorizationCode, Client, Grant, IngestProgress, InvalidationCounters, KeySlot,
-    LogBounds, Membership, Ports, Result, Session, StoreError, Subscription, Tenant, User,
+    AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant, IngestProgress,
+    InvalidationCounters, KeySlot, LogBounds, Membership, Ports, Result, Session, StoreError, Subscription,
+    Tenant, User,
 };
 
 /// The data of a memory store; handles with the same contents share the data.
@@ -77,6 +79,7 @@ struct State {
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
+    authorizations: BTreeMap<authorizations::AuthorizationKey, Authorization>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
     ticket_keys: BTreeMap<[u8; 16], (crate::TicketKey, Vec<u8>)>,

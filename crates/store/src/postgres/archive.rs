@@ -123,7 +123,7 @@ impl Archive for PostgresStore {
         Ok(())
     }
 
-    async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
+    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
         self.change("UPDATE heads SET head = head + $1", &[&signed(heads_advance)]).await?;
         self.row(
             "SELECT setval(pg_get_serial_sequence('tenants', 'no'),
@@ -132,7 +132,8 @@ impl Archive for PostgresStore {
             &[],
         )
         .await?;
-        Ok(())
+        let client = self.client().await?;
+        client.batch_execute(super::migrate::backfill(from_schema)).await.map_err(store_error)
     }
 
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::Transaction;
-use domain::WebhookId;
+use domain::{Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -23,8 +23,9 @@ fn delivery_state(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, D
         fence: fences.get(&shard).copied().unwrap_or(0),
         revision: unsigned(row.get(1)),
         cursor: row.get::<_, Option<i64>>(2).map(unsigned),
-        handshake: handshake(row, 3, 17),
+        handshake: handshake(row, 3, 18),
         disabled: disabled(row, 9),
+        suspended_at: row.get::<_, Option<i64>>(17).map(Ticks),
         initial_cursor: row.get::<_, Option<i64>>(16).map(unsigned),
         event_gap: event_gap(row, 13),
     };
@@ -51,7 +52,7 @@ async fn delivery_states(
         on,
         "SELECT w.tenant_no, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.id,
-             w.shard, w.lost_at, w.lost_after, w.lost_upto, w.began, w.handshake_asked_at,
+             w.shard, w.lost_at, w.lost_after, w.lost_upto, w.began, w.suspended_at, w.handshake_asked_at,
              w.handshake_while_disabled
          FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = ANY($1) ORDER BY w.id FOR UPDATE OF w",
         &[&column(&ids, |id| id.as_bytes().as_slice())],
@@ -109,11 +110,12 @@ async fn write_webhooks(on: &Transaction<'_>, writes: &CheckpointWrites) -> Resu
         "UPDATE webhooks w SET cursor = k.cursor, handshake_accepted = k.accepted, handshake_attempts = k.attempts,
              handshake_failed_at = k.failed_at, handshake_next_at = k.next_at, disabled_at = k.disabled_at,
              disabled_why = k.disabled_why, lost_at = k.lost_at, lost_after = k.lost_after, lost_upto = k.lost_upto,
-             began = k.began, handshake_asked_at = k.asked_at
+             began = k.began, suspended_at = k.suspended_at, handshake_asked_at = k.asked_at
          FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-             $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[])
+             $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[],
+             $15::bigint[])
              AS k (tenant_no, id, cursor, accepted, attempts, failed_at, next_at, disabled_at, disabled_why, lost_at,
-                 lost_after, lost_upto, began, asked_at)
+                 lost_after, lost_upto, began, suspended_at, asked_at)
          WHERE w.tenant_no = k.tenant_no AND w.id = k.id",
         &[
             &column(&all, |(key, _)| key.tenant_no),
@@ -129,6 +131,7 @@ async fn write_webhooks(on: &Transaction<'_>, writes: &CheckpointWrites) -> Resu
             &column(&all, |(_, one)| one.event_gap.map(|event_gap| signed(event_gap.after))),
             &column(&all, |(_, one)| one.event_gap.map(|event_gap| signed(event_gap.through))),
             &column(&all, |(_, one)| one.initial_cursor.map(signed)),
+            &column(&all, |(_, one)| one.suspended_at.map(|at| at.0)),
             &column(&all, |(_, one)| one.handshake.asked_at.map(|at| at.0)),
         ],
     )

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::event::EventKind;
-use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
+use domain::{ClientId, Guid, Resource, Suspension, TenantId, WebhookId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
+use super::authorizations::authorizations_of;
 use super::changes::{ENTRY, entry};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
@@ -16,7 +17,7 @@ use crate::plan::{signed, unsigned};
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LeaseRenewal, LoadedWebhook,
-    LogBounds, LogEvent, LogTail, RenewedLeases, Replay, Result, Status, StoreError, WebhookCheckpoint,
+    LogBounds, LogEvent, LogTail, RenewedLeases, Replay, Result, StoreError, WebhookCheckpoint, WebhookOwner,
 };
 
 /// Sorts before every id.
@@ -63,12 +64,20 @@ impl PostgresStore {
             &[&tenants, &ids],
         )
         .await?;
+        let mut owners: Vec<&WebhookOwner> = found.iter().map(|one| &one.webhook.owner).collect();
+        owners.sort_unstable_by_key(|owner| (&owner.tenant, &owner.client));
+        owners.dedup();
+        let access = authorizations_of(on, &owners).await?;
         let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
         let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
         let vault = &self.ports().vault;
         let loaded = found.into_iter().map(|one| {
             let webhook = one.open(vault)?;
+            let area = webhook.resource.area();
+            let access = access.get(&webhook.owner);
             Ok(LoadedWebhook {
+                authorization_gap: access
+                    .map_or(Some(Suspension::NotAuthorized), |access| access.authorization_gap(area)),
                 lanes: lanes.remove(&webhook.id).unwrap_or_default(),
                 replays: replays.remove(&webhook.id).unwrap_or_default(),
                 id_key: id_key(vault, webhook.id),
@@ -134,9 +143,8 @@ impl Deliveries for PostgresStore {
     }
 
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
-        let disabled = Status::Disabled.code();
-        let tenants = self.rows("SELECT id FROM tenants WHERE standing = $1", &[&disabled]).await?;
-        let clients = self.rows("SELECT id FROM clients WHERE standing = $1", &[&disabled]).await?;
+        let tenants = self.rows("SELECT id FROM tenants WHERE standing = 0", &[]).await?;
+        let clients = self.rows("SELECT id FROM clients WHERE standing = 0", &[]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
         Ok(DisabledOwners {
             tenants: tenants.iter().map(text).map(TenantId::new).collect(),

@@ -5,13 +5,18 @@ use deadpool_postgres::Transaction;
 use domain::{MembershipId, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
-use super::rows::{AFTER, IN_ORDER, execute, guid, row, tenant_no};
+use super::audit::append_audit;
+use super::authorizations::{end_all, touch_user};
+use super::rows::{AFTER, Args, IN_ORDER, execute, guid, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
+use crate::authorizations::MEMBERSHIP_REMOVED;
+use crate::directory::membership_admin_entry;
 use crate::plan::{signed, unsigned};
 use crate::{
-    Directory, ListPage, ListQuery, Membership, ResourceSet, Result, Status, StoreError, Tenant,
-    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
+    AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
+    ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
+    UserUpdate,
 };
 
 fn tenant(row: &Row) -> Tenant {
@@ -57,11 +62,12 @@ fn membership(row: &Row) -> Result<Membership> {
         second_client_id: row.get(6),
         created_at: Ticks(row.get(7)),
         last_used_at: row.get::<_, Option<i64>>(8).map(Ticks),
+        is_admin: row.get::<_, i64>(9) != 0,
     })
 }
 
 fn tenant_membership(row: &Row) -> Result<TenantMembership> {
-    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 17) })
+    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 10), tenant: tenant_at(row, 18) })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
@@ -69,7 +75,7 @@ const USER: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
-         m.second_client_id, m.created_at, m.last_used_at,
+         m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
          t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
@@ -79,8 +85,8 @@ async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Res
     execute(
         on,
         "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-             second_client_id, created_at, last_used_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+             second_client_id, created_at, last_used_at, admin)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         &[
             &membership.id.as_str(),
             &membership.user.as_str(),
@@ -91,6 +97,7 @@ async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Res
             &membership.second_client_id,
             &membership.created_at.0,
             &membership.last_used_at.map(|at| at.0),
+            &i64::from(membership.is_admin),
         ],
     )
     .await
@@ -148,6 +155,9 @@ impl Directory for PostgresStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        // In the order of locks: an exchange of a code changes the authorization before the webhooks.
+        let authorizations = "DELETE FROM authorizations WHERE tenant_id = $1";
+        execute(&transaction, authorizations, &[&id.as_str()]).await.map_err(store_error)?;
         // Taking the change number first blocks concurrent subscriptions.
         let change_number = next_change_number(&transaction).await?;
         let Some(tenant_no) = tenant_no(&transaction, id).await? else {
@@ -241,25 +251,29 @@ impl Directory for PostgresStore {
         update: &UserUpdate,
         expected_revision: Option<u64>,
     ) -> Result<UpdateOutcome<User>> {
-        let (updated, row) = self
-            .update_row(
-                "WITH updated AS (
-                     UPDATE users SET standing = coalesce($2, standing), password_hash = coalesce($3, password_hash),
-                         revision = revision + 1
-                     WHERE id = $1 AND ($4::bigint IS NULL OR revision = $4) RETURNING id),
-                 ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated))
-                 SELECT id FROM updated",
-                &[
-                    &id.as_str(),
-                    &update.status.map(Status::code),
-                    &update.password_hash,
-                    &expected_revision.map(signed),
-                ],
-                &format!("{USER} WHERE id = $1"),
-                id.as_str(),
-            )
-            .await?;
-        Ok(UpdateOutcome::of(updated, row.as_ref().map(user)))
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let updated = execute(
+            &transaction,
+            "WITH updated AS (
+                 UPDATE users SET standing = coalesce($2, standing), password_hash = coalesce($3, password_hash),
+                     revision = revision + 1
+                 WHERE id = $1 AND ($4::bigint IS NULL OR revision = $4) RETURNING id),
+             ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated))
+             SELECT id FROM updated",
+            &[
+                &id.as_str(),
+                &update.status.map(Status::code),
+                &update.password_hash,
+                &expected_revision.map(signed),
+            ],
+        )
+        .await
+        .map_err(store_error)?;
+        let found = row(&transaction, &format!("{USER} WHERE id = $1"), &[&id.as_str()]).await?;
+        let webhooks = if update.status.is_some() { touch_user(&transaction, id).await? } else { Vec::new() };
+        self.commit_access(transaction, Some(webhooks)).await?;
+        Ok(UpdateOutcome::of(updated > 0, found.as_ref().map(user)))
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
@@ -269,12 +283,55 @@ impl Directory for PostgresStore {
         transaction.commit().await.map_err(store_error)
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
-        self.change_access(
-            "DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2",
-            &[&user.as_str(), &tenant.as_str()],
+    async fn set_membership_admin(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        is_admin: bool,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let ports = self.ports();
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let rows = execute(
+            &transaction,
+            "UPDATE memberships SET admin = $3 WHERE user_id = $1 AND tenant_id = $2",
+            &[&user.as_str(), &tenant.as_str(), &i64::from(is_admin)],
         )
         .await
+        .map_err(store_error)?;
+        if rows > 0 {
+            let entry = membership_admin_entry((user, tenant), is_admin, ports.clock.now(), context);
+            append_audit(&transaction, &*ports.random, entry).await?;
+        }
+        transaction.commit().await.map_err(store_error)?;
+        Ok(rows > 0)
+    }
+
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+        let ports = self.ports();
+        let ended = EndedAuthorization { at: ports.clock.now(), cause: AuthorizationEnd::MembershipRemoved };
+        let ids: Args<'_> = &[&user.as_str(), &tenant.as_str()];
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let removed =
+            execute(&transaction, "DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2", ids)
+                .await
+                .map_err(store_error)?;
+        execute(
+            &transaction,
+            "DELETE FROM codes WHERE hash IN
+             (SELECT hash FROM codes WHERE user_id = $1 AND tenant_id = $2 AND used_at IS NULL
+              ORDER BY hash FOR UPDATE)",
+            ids,
+        )
+        .await
+        .map_err(store_error)?;
+        let which = ("a.user_id = $1 AND a.tenant_id = $2", ids);
+        let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
+        let (_, webhooks) = end_all(&transaction, ports, which, ended, why).await?;
+        self.commit_access(transaction, Some(webhooks)).await?;
+        Ok(removed > 0)
     }
 
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
@@ -283,7 +340,7 @@ impl Directory for PostgresStore {
             .rows(
                 &format!(
                     "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                         second_client_id, created_at, last_used_at
+                         second_client_id, created_at, last_used_at, admin
                      FROM memberships WHERE {AFTER} AND user_id = $4 {IN_ORDER}"
                 ),
                 &[&created_at, &id, &query.limit(), &user.as_str()],

@@ -3,19 +3,21 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
 use super::rows::{column, execute, row, rows};
-use super::{PostgresStore, exists, store_error};
+use super::{PostgresStore, authorizations, exists, store_error};
 use crate::grants::{
-    CODE, REFRESH, RefreshDecision, code_exchange_entry, decide_refresh, revocation_entry, rotation_entry,
+    CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, code_exchange_entry, decide_refresh,
+    revocation_entry, rotation_entry,
 };
 use crate::{
-    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
-    NewGrant, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, Vault,
+    AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
+    EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, RefreshOutcome, RefreshRotation,
+    RefreshToken, Result, Status, Vault,
 };
 
 const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -118,7 +120,7 @@ async fn redeem(
     (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
     decide: GrantDecision,
-) -> Result<CodeOutcome> {
+) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
     let created_grant = new.as_ref().map(|new| &new.grant);
@@ -135,14 +137,22 @@ async fn redeem(
         add_grant(on, new, refresh).await?;
     }
     if !is_live {
-        return Ok(CodeOutcome::Expired);
+        return Ok((CodeOutcome::Expired, None));
     }
-    Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
+    let webhooks = match &new {
+        Some(new) => authorizations::add(on, &new.grant, new.scopes).await?,
+        None => None,
+    };
+    Ok((CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) }, webhooks))
 }
 
 /// Deletes the unused codes and revokes the live grants of a client's access; returns the grants. Codes come
 /// first: the delete waits for a concurrent exchange, whose grant is then visible.
-async fn revoke_access(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
+pub(super) async fn revoke_grants(
+    on: &Transaction<'_>,
+    access: &ClientAccess,
+    now: Ticks,
+) -> Result<Vec<Grant>> {
     let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
     if [user, client, tenant].iter().any(|id| id.contains('\0')) {
         return Ok(Vec::new());
@@ -207,13 +217,21 @@ impl Grants for PostgresStore {
         let Some((code, used)) = lock_code(&transaction, &hash, &exchange.client).await? else {
             return Ok(CodeOutcome::Unknown);
         };
+        let mut webhooks = None;
         let (outcome, before) = match used {
             CodeUse::Unused => {
-                (redeem(&transaction, &ports.vault, (&hash, code), exchange.now, decide).await?, None)
+                let redeemed =
+                    redeem(&transaction, &ports.vault, (&hash, code), exchange.now, decide).await?;
+                webhooks = redeemed.1;
+                (redeemed.0, None)
             }
             CodeUse::Used { created_grant: None } => (CodeOutcome::Reused { revoked: None }, None),
             CodeUse::Used { created_grant: Some(created_grant) } => {
-                revoke(&transaction, created_grant.as_str(), exchange.now).await?;
+                if let Some(grant) = revoke(&transaction, created_grant.as_str(), exchange.now).await? {
+                    let why = (&exchange.context, CODE_REUSED);
+                    webhooks =
+                        authorizations::end_if_unused(&transaction, ports, &grant, exchange.now, why).await?;
+                }
                 let before = find(&transaction, created_grant.as_str()).await?;
                 (CodeOutcome::Reused { revoked: Some(created_grant) }, before)
             }
@@ -221,7 +239,7 @@ impl Grants for PostgresStore {
         if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
             append_audit(&transaction, &*ports.random, entry).await?;
         }
-        transaction.commit().await.map_err(store_error)?;
+        self.commit_access(transaction, webhooks).await?;
         Ok(outcome)
     }
 
@@ -243,6 +261,7 @@ impl Grants for PostgresStore {
                 None => Ok(()),
             }
         };
+        let mut webhooks = None;
         let outcome = match decision {
             RefreshDecision::Done(done) => {
                 record.await?;
@@ -251,6 +270,9 @@ impl Grants for PostgresStore {
             RefreshDecision::Revoke(grant) => {
                 record.await?;
                 revoke(&transaction, grant.id.as_str(), rotation.now).await?;
+                let why = (&rotation.context, REFRESH_REUSED);
+                webhooks =
+                    authorizations::end_if_unused(&transaction, ports, &grant, rotation.now, why).await?;
                 RefreshOutcome::Reused { revoked: grant.id }
             }
             RefreshDecision::Retry { grant, expires_at, is_longer } => {
@@ -273,7 +295,7 @@ impl Grants for PostgresStore {
                 RefreshOutcome::Rotated { grant, expires_at }
             }
         };
-        transaction.commit().await.map_err(store_error)?;
+        self.commit_access(transaction, webhooks).await?;
         Ok(outcome)
     }
 
@@ -312,7 +334,9 @@ impl Grants for PostgresStore {
                  JOIN users u ON u.id = g.user_id
                  JOIN tenants t ON t.id = g.tenant_id
                  JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
-                 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL
+                 JOIN authorizations a ON a.tenant_id = g.tenant_id AND a.client_id = g.client_id
+                     AND a.user_id = g.user_id AND a.membership_id = m.id
+                 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL AND a.ended_at IS NULL
                  AND c.standing = $2 AND u.standing = $2 AND t.standing = $2",
                 &[&id.as_str(), &Status::Active.code()],
             )
@@ -332,9 +356,12 @@ impl Grants for PostgresStore {
         let Some(revoked) = revoke(&transaction, id.as_str(), now).await? else {
             return Ok(false);
         };
+        let ports = self.ports();
         let entry = revocation_entry(&revoked, now, context, note);
-        append_audit(&transaction, &*self.ports().random, entry).await?;
-        transaction.commit().await.map_err(store_error)?;
+        append_audit(&transaction, &*ports.random, entry).await?;
+        let why = (context, note);
+        let webhooks = authorizations::end_if_unused(&transaction, ports, &revoked, now, why).await?;
+        self.commit_access(transaction, webhooks).await?;
         Ok(true)
     }
 
@@ -347,12 +374,15 @@ impl Grants for PostgresStore {
     ) -> Result<Vec<GrantId>> {
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(store_error)?;
-        let revoked_grants = revoke_access(&transaction, access, now).await?;
+        let revoked_grants = revoke_grants(&transaction, access, now).await?;
+        let ports = self.ports();
         for grant in &revoked_grants {
             let entry = revocation_entry(grant, now, context, note);
-            append_audit(&transaction, &*self.ports().random, entry).await?;
+            append_audit(&transaction, &*ports.random, entry).await?;
         }
-        transaction.commit().await.map_err(store_error)?;
+        let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::Withdrawn };
+        let webhooks = authorizations::end(&transaction, ports, access, ended, (context, note)).await?;
+        self.commit_access(transaction, webhooks).await?;
         Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
     }
 }

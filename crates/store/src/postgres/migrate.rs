@@ -6,6 +6,8 @@ use super::store_error;
 use crate::migration::migration_number;
 use crate::{Ports, Result, StoreError};
 
+const AUTHORIZATIONS: &str = include_str!("migrations/0008_authorizations.sql");
+
 /// In order; each name starts with its number.
 const MIGRATIONS: &[(&str, &str)] = &[
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
@@ -15,6 +17,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
     ("0007_revisions", include_str!("migrations/0007_revisions.sql")),
+    ("0008_authorizations", AUTHORIZATIONS),
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
     ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
     ("0012_contract", include_str!("migrations/0012_contract.sql")),
@@ -22,6 +25,11 @@ const MIGRATIONS: &[(&str, &str)] = &[
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;
+
+/// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.
+pub(super) fn backfill(from: i64) -> &'static str {
+    crate::archive::backfill_of(AUTHORIZATIONS, 8, from)
+}
 
 fn known() -> i64 {
     MIGRATIONS.last().map_or(0, |(name, _)| migration_number(name))

@@ -5,6 +5,7 @@ mod activity;
 mod apply;
 mod archive;
 mod audit;
+mod authorizations;
 mod batch_queue;
 mod changes;
 mod checkpoint;

@@ -108,6 +108,7 @@ impl Notifier {
             webhooks: payload.webhooks.iter().filter_map(|id| Guid::parse(id)).collect(),
             access: payload.access,
             shards: payload.shards,
+            access_version: 0,
             all: payload.all,
         })
     }
@@ -141,6 +142,15 @@ impl PostgresStore {
     pub(super) fn access_changed(&self) {
         self.inner.invalidation.access_changed();
         self.queue_notification(|changes| changes.access = true);
+    }
+
+    /// Access changed, and with it perhaps whether these webhooks are delivered to.
+    pub(super) fn access_changed_for(&self, webhooks: &[WebhookId]) {
+        self.inner.invalidation.access_changed_for(webhooks);
+        self.queue_notification(|changes| {
+            changes.access = true;
+            changes.webhooks.extend(webhooks);
+        });
     }
 
     pub(super) fn webhook_changed(&self, webhook: WebhookId) {

@@ -19,7 +19,8 @@ pub(super) const WEBHOOK: &str =
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
          w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.unsubscribed_at, w.deleted_at,
          w.revision, w.cursor, w.lost_at, w.lost_after, w.lost_upto, w.tenant_no, w.secret, w.old_secret,
-         w.old_secret_until, w.began, coalesce(w.original_url, w.url), w.handshake_asked_at, w.handshake_while_disabled
+         w.old_secret_until, w.began, w.suspended_at, coalesce(w.original_url, w.url), w.handshake_asked_at,
+         w.handshake_while_disabled
      FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
 
 pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
@@ -85,14 +86,15 @@ pub(super) fn sealed(row: &Row) -> Result<SealedWebhook> {
         name: row.get(6),
         description: row.get(7),
         url: row.get(8),
-        original_url: row.get(32),
+        original_url: row.get(33),
         secret: Secret::new(""),
         previous_secret: None,
         host_mismatch: row.get(9),
         created_at: Ticks(row.get(10)),
         enabled: is_set(row, 11),
-        handshake: handshake(row, 12, 33),
+        handshake: handshake(row, 12, 34),
         disabled: disabled(row, 18),
+        suspended_at: ticks(row, 32),
         unsubscribed_at: ticks(row, 20),
         deleted_at: ticks(row, 21),
         revision: number(row, 22),

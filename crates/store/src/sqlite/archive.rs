@@ -159,7 +159,7 @@ impl Archive for SqliteStore {
         .await
     }
 
-    async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
+    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
         self.write(move |writer| {
             writer
                 .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
@@ -172,7 +172,8 @@ impl Archive for SqliteStore {
                          max(coalesce((SELECT max(no) FROM tenants), 0),
                              coalesce((SELECT max(tenant_no) FROM erased_tenants), 0));",
                 )
-                .map_err(store_error)
+                .map_err(store_error)?;
+            writer.execute_batch(super::migrate::backfill(from_schema)).map_err(store_error)
         })
         .await
     }

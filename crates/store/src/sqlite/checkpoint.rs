@@ -19,8 +19,9 @@ fn delivery_state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
         fence: row.get(1)?,
         revision: unsigned(row.get(2)?),
         cursor: row.get::<_, Option<i64>>(3)?.map(unsigned),
-        handshake: handshake(row, 4, 16)?,
+        handshake: handshake(row, 4, 17)?,
         disabled: disabled(row, 10)?,
+        suspended_at: row.get::<_, Option<i64>>(16)?.map(Ticks),
         initial_cursor: row.get::<_, Option<i64>>(15)?.map(unsigned),
         event_gap: event_gap(row, 12)?,
     })
@@ -33,7 +34,8 @@ fn delivery_states(
     let mut find = writer.prepare_cached(
         "SELECT w.tenant_no, l.fence, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why,
-             w.lost_at, w.lost_after, w.lost_upto, w.began, w.handshake_asked_at, w.handshake_while_disabled
+             w.lost_at, w.lost_after, w.lost_upto, w.began, w.suspended_at, w.handshake_asked_at,
+             w.handshake_while_disabled
          FROM webhooks w JOIN tenants t ON t.no = w.tenant_no JOIN shard_leases l ON l.shard = w.shard
          WHERE w.id = ?1",
     )?;
@@ -72,7 +74,7 @@ fn write_webhooks(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::R
     let mut update = writer.prepare_cached(
         "UPDATE webhooks SET cursor = ?3, handshake_accepted = ?4, handshake_attempts = ?5,
              handshake_failed_at = ?6, handshake_next_at = ?7, disabled_at = ?8, disabled_why = ?9, lost_at = ?10,
-             lost_after = ?11, lost_upto = ?12, began = ?13, handshake_asked_at = ?14
+             lost_after = ?11, lost_upto = ?12, began = ?13, suspended_at = ?14, handshake_asked_at = ?15
          WHERE tenant_no = ?1 AND id = ?2",
     )?;
     for (key, one) in &writes.changed {
@@ -91,6 +93,7 @@ fn write_webhooks(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::R
             one.event_gap.map(|event_gap| signed(event_gap.after)),
             one.event_gap.map(|event_gap| signed(event_gap.through)),
             one.initial_cursor.map(signed),
+            one.suspended_at.map(|at| at.0),
             one.handshake.asked_at.map(|at| at.0)
         ])?;
     }

@@ -1,10 +1,13 @@
 //! The delivery engine's port in SQLite.
 
+use std::collections::HashMap;
+
 use async_trait::async_trait;
 use domain::event::EventKind;
-use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
+use domain::{Area, ClientId, Guid, Resource, Suspension, TenantId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::authorizations::owner_access;
 use super::changes::{ENTRY, bounds, entry};
 use super::delivery_lock::{Ownership, lease_all_shards, release_all_shards};
 use super::rows::{guid, tenant_no};
@@ -14,11 +17,19 @@ use crate::plan::{signed, unsigned};
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LeaseRenewal, LoadedWebhook, LogEvent,
-    LogTail, RenewedLeases, Result, Status, StoreError, Vault, WebhookCheckpoint,
+    LogTail, RenewedLeases, Result, StoreError, Vault, WebhookCheckpoint, WebhookOwner,
 };
 
-/// Adds the lanes and the open replays to a webhook.
-fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<LoadedWebhook> {
+/// Why owners' webhooks get nothing, by owner and area; read once for all webhooks of a page.
+type Gaps = HashMap<(WebhookOwner, Area), Option<Suspension>>;
+
+/// Adds the lanes, the open replays and the access of its owner to a webhook.
+fn load_parts(
+    reader: &Connection,
+    vault: &Vault,
+    gaps: &mut Gaps,
+    one: SealedWebhook,
+) -> Result<LoadedWebhook> {
     let key = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
         .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
@@ -31,7 +42,15 @@ fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<
         .and_then(|mut all| all.query_map(key, replay)?.collect())
         .map_err(store_error)?;
     let webhook = one.open(vault)?;
-    Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
+    let owner_area = (webhook.owner.clone(), webhook.resource.area());
+    let authorization_gap = match gaps.get(&owner_area) {
+        Some(gap) => *gap,
+        None => {
+            let gap = owner_access(reader, &webhook.owner)?.authorization_gap(owner_area.1);
+            *gaps.entry(owner_area).or_insert(gap)
+        }
+    };
+    Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook, authorization_gap })
 }
 
 pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
@@ -57,9 +76,7 @@ fn tail_sql(resource: Resource) -> String {
 fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
     reader
         .prepare_cached(sql)
-        .and_then(|mut all| {
-            all.query_map([Status::Disabled.code()], |row| row.get(0).map(&convert))?.collect()
-        })
+        .and_then(|mut all| all.query_map([], |row| row.get(0).map(&convert))?.collect())
         .map_err(store_error)
 }
 
@@ -102,7 +119,8 @@ impl Deliveries for SqliteStore {
                 ))
                 .and_then(|mut all| all.query_map(params![shard, after, rows_max], sealed)?.collect())
                 .map_err(store_error)?;
-            found.into_iter().map(|one| load_parts(reader, &self.ports().vault, one)).collect()
+            let mut gaps = Gaps::new();
+            found.into_iter().map(|one| load_parts(reader, &self.ports().vault, &mut gaps, one)).collect()
         })
     }
 
@@ -112,7 +130,8 @@ impl Deliveries for SqliteStore {
                 .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1 AND {LIVE}"))
                 .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
                 .map_err(store_error)?;
-            found.map(|one| load_parts(reader, &self.ports().vault, one)).transpose()
+            let mut gaps = Gaps::new();
+            found.map(|one| load_parts(reader, &self.ports().vault, &mut gaps, one)).transpose()
         })
     }
 
@@ -133,8 +152,8 @@ impl Deliveries for SqliteStore {
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
         self.read_fresh_snapshot(|reader| {
             Ok(DisabledOwners {
-                tenants: texts(reader, "SELECT id FROM tenants WHERE standing = ?1", TenantId::new)?,
-                clients: texts(reader, "SELECT id FROM clients WHERE standing = ?1", ClientId::new)?,
+                tenants: texts(reader, "SELECT id FROM tenants WHERE standing = 0", TenantId::new)?,
+                clients: texts(reader, "SELECT id FROM clients WHERE standing = 0", ClientId::new)?,
             })
         })
     }

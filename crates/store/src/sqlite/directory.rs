@@ -4,13 +4,18 @@ use async_trait::async_trait;
 use domain::{MembershipId, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
+use super::audit::append_audit;
+use super::authorizations::{end_all, touch_user};
 use super::rows::{AFTER, IN_ORDER, find, guid, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
+use crate::authorizations::MEMBERSHIP_REMOVED;
+use crate::directory::membership_admin_entry;
 use crate::plan::{signed, unsigned};
 use crate::{
-    Directory, ListPage, ListQuery, Membership, ResourceSet, Result, Status, StoreError, Tenant,
-    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
+    AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
+    ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
+    UserUpdate,
 };
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
@@ -56,11 +61,16 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
         second_client_id: row.get(6)?,
         created_at: Ticks(row.get(7)?),
         last_used_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
+        is_admin: row.get::<_, i64>(9)? != 0,
     })
 }
 
 fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
-    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 17)? })
+    Ok(TenantMembership {
+        membership: membership(row)?,
+        user: user_at(row, 10)?,
+        tenant: tenant_at(row, 18)?,
+    })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
@@ -68,7 +78,7 @@ const USER: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
-         m.second_client_id, m.created_at, m.last_used_at,
+         m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
          t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
@@ -87,8 +97,8 @@ fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()>
     writer
         .execute(
             "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                 second_client_id, created_at, last_used_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+                 second_client_id, created_at, last_used_at, admin)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
             params![
                 membership.id.as_str(),
                 membership.user.as_str(),
@@ -98,7 +108,8 @@ fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()>
                 membership.equipo_user_id,
                 membership.second_client_id,
                 membership.created_at.0,
-                membership.last_used_at.map(|at| at.0)
+                membership.last_used_at.map(|at| at.0),
+                membership.is_admin
             ],
         )
         .map(drop)
@@ -116,6 +127,7 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
+    change(writer, "DELETE FROM authorizations WHERE tenant_id = ?1", [id.as_str()])?;
     let change_number = next_change_number(writer)?;
     change(
         writer,
@@ -257,7 +269,7 @@ impl Directory for SqliteStore {
         expected_revision: Option<u64>,
     ) -> Result<UpdateOutcome<User>> {
         let (id, update) = (id.clone(), update.clone());
-        self.write_access(move |writer| {
+        self.write_access_for(move |writer| {
             let updated = change(
                 writer,
                 "UPDATE users SET standing = coalesce(?2, standing), password_hash = coalesce(?3, password_hash),
@@ -273,7 +285,9 @@ impl Directory for SqliteStore {
             if updated && update.password_hash.is_some() {
                 change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
             }
-            Ok(UpdateOutcome::of(updated, find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user)?))
+            let webhooks = if update.status.is_some() { touch_user(writer, &id)? } else { Vec::new() };
+            let found = find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user)?;
+            Ok((UpdateOutcome::of(updated, found), Some(webhooks)))
         })
         .await
     }
@@ -283,14 +297,43 @@ impl Directory for SqliteStore {
         self.write(move |writer| insert_membership(writer, &membership)).await
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+    async fn set_membership_admin(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        is_admin: bool,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let ports = self.ports().clone();
+        let entry = membership_admin_entry((user, tenant), is_admin, ports.clock.now(), context);
         let (user, tenant) = (user.clone(), tenant.clone());
-        self.write_access(move |writer| {
-            change(
+        self.write(move |writer| {
+            let is_found = change(
                 writer,
-                "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2",
-                [user.as_str(), tenant.as_str()],
-            )
+                "UPDATE memberships SET admin = ?3 WHERE user_id = ?1 AND tenant_id = ?2",
+                params![user.as_str(), tenant.as_str(), is_admin],
+            )?;
+            if is_found {
+                append_audit(writer, &*ports.random, entry)?;
+            }
+            Ok(is_found)
+        })
+        .await
+    }
+
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+        let (ports, user, tenant) = (self.ports().clone(), user.clone(), tenant.clone());
+        let ended = EndedAuthorization { at: ports.clock.now(), cause: AuthorizationEnd::MembershipRemoved };
+        self.write_access_for(move |writer| {
+            let ids = [user.as_str(), tenant.as_str()];
+            let is_removed =
+                change(writer, "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2", ids)?;
+            let unused = "DELETE FROM codes WHERE user_id = ?1 AND tenant_id = ?2 AND used_at IS NULL";
+            change(writer, unused, ids)?;
+            let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
+            let which = ("a.user_id = ?1 AND a.tenant_id = ?2", &ids[..]);
+            let (_, webhooks) = end_all(writer, &ports, which, ended, why)?;
+            Ok((is_removed, Some(webhooks)))
         })
         .await
     }
@@ -301,7 +344,7 @@ impl Directory for SqliteStore {
             let rows = reader
                 .prepare_cached(&format!(
                     "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                         second_client_id, created_at, last_used_at
+                         second_client_id, created_at, last_used_at, admin
                      FROM memberships WHERE {AFTER} AND user_id = ?4 {IN_ORDER}"
                 ))
                 .and_then(|mut rows| {

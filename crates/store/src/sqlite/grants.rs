@@ -1,17 +1,18 @@
 //! Authorization codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
 use super::refresh::{add_refresh, rotate};
-use super::{SqliteStore, exists, store_error};
-use crate::grants::{CODE, REFRESH, code_exchange_entry, revocation_entry};
+use super::{SqliteStore, authorizations, exists, store_error};
+use crate::grants::{CODE, CODE_REUSED, REFRESH, code_exchange_entry, revocation_entry};
 use crate::{
-    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
-    NewGrant, Ports, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status,
+    AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
+    EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, Ports, RefreshOutcome, RefreshRotation,
+    RefreshToken, Result, Status,
 };
 
 const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -109,7 +110,7 @@ fn redeem(
     (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
     decide: GrantDecision,
-) -> Result<CodeOutcome> {
+) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
     let created_grant = new.as_ref().map(|new| &new.grant);
@@ -124,9 +125,13 @@ fn redeem(
         add_grant(writer, new, refresh)?;
     }
     if !is_live {
-        return Ok(CodeOutcome::Expired);
+        return Ok((CodeOutcome::Expired, None));
     }
-    Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
+    let webhooks = match &new {
+        Some(new) => authorizations::add(writer, &new.grant, new.scopes)?,
+        None => None,
+    };
+    Ok((CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) }, webhooks))
 }
 
 fn take(
@@ -135,29 +140,36 @@ fn take(
     hash: &[u8; 32],
     exchange: &CodeExchange,
     decide: GrantDecision,
-) -> Result<CodeOutcome> {
+) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
     let Some(row) = find_code(writer, hash)?.filter(|row| row.code.client == exchange.client) else {
-        return Ok(CodeOutcome::Unknown);
+        return Ok((CodeOutcome::Unknown, None));
     };
+    let mut webhooks = None;
     let (outcome, before) = match row {
         CodeRow { used: false, code, .. } => {
-            (redeem(writer, ports, (hash, code), exchange.now, decide)?, None)
+            let redeemed = redeem(writer, ports, (hash, code), exchange.now, decide)?;
+            webhooks = redeemed.1;
+            (redeemed.0, None)
         }
         CodeRow { grant: None, .. } => (CodeOutcome::Reused { revoked: None }, None),
         CodeRow { grant: Some(created_grant), .. } => {
-            revoke(writer, &created_grant, exchange.now)?;
+            let is_revoked = revoke(writer, &created_grant, exchange.now)?;
             let before = find_grant(writer, &created_grant)?;
+            if let Some(grant) = before.as_ref().filter(|_| is_revoked) {
+                let why = (&exchange.context, CODE_REUSED);
+                webhooks = authorizations::end_if_unused(writer, ports, grant, exchange.now, why)?;
+            }
             (CodeOutcome::Reused { revoked: Some(GrantId::new(created_grant)) }, before)
         }
     };
     if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
         append_audit(writer, &*ports.random, entry)?;
     }
-    Ok(outcome)
+    Ok((outcome, webhooks))
 }
 
 /// Deletes the unused codes and revokes the live grants of a client's access; returns the grants.
-fn revoke_access(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
+pub(super) fn revoke_grants(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let access_ids = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
     change(
         writer,
@@ -219,14 +231,14 @@ impl Grants for SqliteStore {
     async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome> {
         let (ports, exchange) = (self.ports().clone(), exchange.clone());
         let hash = ports.vault.fingerprint(CODE, &exchange.code);
-        self.write(move |writer| take(writer, &ports, &hash, &exchange, decide)).await
+        self.write_access_for(move |writer| take(writer, &ports, &hash, &exchange, decide)).await
     }
 
     async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
         let (ports, rotation) = (self.ports().clone(), rotation.clone());
         let hashes =
             [&rotation.presented, &rotation.successor].map(|token| ports.vault.fingerprint(REFRESH, token));
-        self.write(move |writer| rotate(writer, &ports, &hashes, &rotation)).await
+        self.write_access_for(move |writer| rotate(writer, &ports, &hashes, &rotation)).await
     }
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
@@ -274,7 +286,9 @@ impl Grants for SqliteStore {
                      JOIN users u ON u.id = g.user_id
                      JOIN tenants t ON t.id = g.tenant_id
                      JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
-                     WHERE g.id = ?1 AND +g.revoked_at IS NULL
+                     JOIN authorizations a ON a.tenant_id = g.tenant_id AND a.client_id = g.client_id
+                         AND a.user_id = g.user_id AND a.membership_id = m.id
+                     WHERE g.id = ?1 AND +g.revoked_at IS NULL AND a.ended_at IS NULL
                      AND c.standing = ?2 AND u.standing = ?2 AND t.standing = ?2",
                 )
                 .and_then(|mut find| find.exists(params![id.as_str(), Status::Active.code()]))
@@ -289,13 +303,14 @@ impl Grants for SqliteStore {
         context: &AuditContext,
         note: &str,
     ) -> Result<bool> {
-        let random = self.ports().random.clone();
+        let ports = self.ports().clone();
         let (id, context, note) = (id.clone(), context.clone(), note.to_owned());
-        self.write(move |writer| {
+        self.write_access_for(move |writer| {
             let live = find_grant(writer, id.as_str())?.filter(|grant| grant.revoked_at.is_none());
-            let Some(grant) = live else { return Ok(false) };
-            append_audit(writer, &*random, revocation_entry(&grant, now, &context, &note))?;
-            revoke(writer, id.as_str(), now)
+            let Some(grant) = live else { return Ok((false, None)) };
+            append_audit(writer, &*ports.random, revocation_entry(&grant, now, &context, &note))?;
+            revoke(writer, id.as_str(), now)?;
+            Ok((true, authorizations::end_if_unused(writer, &ports, &grant, now, (&context, &note))?))
         })
         .await
     }
@@ -307,14 +322,16 @@ impl Grants for SqliteStore {
         context: &AuditContext,
         note: &str,
     ) -> Result<Vec<GrantId>> {
-        let random = self.ports().random.clone();
+        let ports = self.ports().clone();
         let (access, context, note) = (access.clone(), context.clone(), note.to_owned());
-        self.write(move |writer| {
-            let revoked_grants = revoke_access(writer, &access, now)?;
+        self.write_access_for(move |writer| {
+            let revoked_grants = revoke_grants(writer, &access, now)?;
             for grant in &revoked_grants {
-                append_audit(writer, &*random, revocation_entry(grant, now, &context, &note))?;
+                append_audit(writer, &*ports.random, revocation_entry(grant, now, &context, &note))?;
             }
-            Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
+            let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::Withdrawn };
+            let webhooks = authorizations::end(writer, &ports, &access, ended, (&context, &note))?;
+            Ok((revoked_grants.into_iter().map(|grant| grant.id).collect(), webhooks))
         })
         .await
     }

@@ -3,6 +3,7 @@
 mod apply;
 mod archive;
 mod audit;
+mod authorizations;
 mod changes;
 mod checkpoint;
 mod clients;
@@ -40,6 +41,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use domain::WebhookId;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 
@@ -214,6 +216,20 @@ impl SqliteStore {
         let written = self.write(work).await;
         self.inner.invalidation.access_changed();
         written
+    }
+
+    /// Like `write_access`; `work` also returns the webhooks that the change concerns, or None if access is unchanged.
+    async fn write_access_for<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<(T, Option<Vec<WebhookId>>)> + Send + 'static,
+    ) -> Result<T> {
+        let invalidation = &self.inner.invalidation;
+        // Also after an error: the commit may have succeeded.
+        let (result, webhooks) = self.write(work).await.inspect_err(|_| invalidation.access_changed())?;
+        if let Some(webhooks) = webhooks {
+            invalidation.access_changed_for(&webhooks);
+        }
+        Ok(result)
     }
 }
 

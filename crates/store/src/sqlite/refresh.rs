@@ -1,13 +1,14 @@
 //! Refresh tokens in SQLite and the effect of their use on the grant.
 
-use domain::{ClientId, Ticks};
+use domain::{ClientId, Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
+use super::authorizations::end_if_unused;
 use super::directory::change;
 use super::grants::{find_grant, revoke};
 use super::{exists, store_error};
-use crate::grants::{RefreshDecision, RefreshRow, decide_refresh, rotation_entry};
+use crate::grants::{REFRESH_REUSED, RefreshDecision, RefreshRow, decide_refresh, rotation_entry};
 use crate::{Grant, Ports, RefreshOutcome, RefreshRotation, Result};
 
 pub(super) fn add_refresh(
@@ -55,7 +56,7 @@ pub(super) fn rotate(
     ports: &Ports,
     [presented, successor]: &[[u8; 32]; 2],
     rotation: &RefreshRotation,
-) -> Result<RefreshOutcome> {
+) -> Result<(RefreshOutcome, Option<Vec<WebhookId>>)> {
     let row = find_refresh(writer, presented)?;
     let grant = match &row {
         Some(row) => find_grant(writer, &row.grant)?,
@@ -65,11 +66,13 @@ pub(super) fn rotate(
     if let Some(entry) = rotation_entry(rotation, &decision) {
         append_audit(writer, &*ports.random, entry)?;
     }
-    match decision {
-        RefreshDecision::Done(done) => Ok(done),
+    let outcome = match decision {
+        RefreshDecision::Done(done) => done,
         RefreshDecision::Revoke(grant) => {
             revoke(writer, grant.id.as_str(), rotation.now)?;
-            Ok(RefreshOutcome::Reused { revoked: grant.id })
+            let why = (&rotation.context, REFRESH_REUSED);
+            let webhooks = end_if_unused(writer, ports, &grant, rotation.now, why)?;
+            return Ok((RefreshOutcome::Reused { revoked: grant.id }, webhooks));
         }
         RefreshDecision::Retry { grant, expires_at, is_longer } => {
             if is_longer {
@@ -79,7 +82,7 @@ pub(super) fn rotate(
                     params![grant.id.as_str(), grant.expires_at.0],
                 )?;
             }
-            Ok(RefreshOutcome::Retried { grant, expires_at })
+            RefreshOutcome::Retried { grant, expires_at }
         }
         RefreshDecision::Rotate { grant, expires_at } => {
             change(
@@ -93,7 +96,8 @@ pub(super) fn rotate(
                 "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
                 params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
             )?;
-            Ok(RefreshOutcome::Rotated { grant, expires_at })
+            RefreshOutcome::Rotated { grant, expires_at }
         }
-    }
+    };
+    Ok((outcome, None))
 }

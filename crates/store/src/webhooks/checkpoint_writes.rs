@@ -8,7 +8,7 @@ use domain::{Ticks, WebhookId};
 
 use super::{
     AttemptRecord, CheckpointResult, DisabledByService, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
-    SuccessfulDelivery, WebhookCheckpoint,
+    SuccessfulDelivery, SuspensionStep, WebhookCheckpoint,
 };
 use crate::AuditEntry;
 use crate::audit::replace_nul;
@@ -31,6 +31,7 @@ pub(crate) struct DeliveryState {
     pub(crate) initial_cursor: Option<u64>,
     pub(crate) handshake: Handshake,
     pub(crate) disabled: Option<DisabledByService>,
+    pub(crate) suspended_at: Option<Ticks>,
     pub(crate) event_gap: Option<EventGap>,
 }
 
@@ -90,6 +91,17 @@ impl CheckpointWrites {
         now: Ticks,
     ) {
         let before = state.clone();
+        match checkpoint.suspension {
+            None => {}
+            Some(SuspensionStep::Suspended { at }) => {
+                state.suspended_at.get_or_insert(at);
+            }
+            Some(SuspensionStep::Resumed) => {
+                state.suspended_at = None;
+                state.handshake.retry = None;
+                self.reset_lanes_of(key, now);
+            }
+        }
         if let Some(step) = checkpoint.handshake
             && apply_handshake_step(state, step)
         {

@@ -57,6 +57,7 @@ pub(crate) fn new_webhook(new: NewWebhook, now: Ticks) -> Webhook {
             while_disabled: false,
         },
         disabled: None,
+        suspended_at: None,
         unsubscribed_at: None,
         deleted_at: None,
         revision: 1,

@@ -3,11 +3,9 @@
 
 use async_trait::async_trait;
 use domain::retry::RetryState;
-use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
+use domain::{ClientId, Guid, Resource, Suspension, TenantId, Ticks, WebhookId};
 
-use super::{
-    AttemptRecord, LeaseRenewal, RenewedLeases, Replay, ReplayStep, SuccessfulDelivery, Webhook, WebhookOwner,
-};
+use super::{AttemptRecord, LeaseRenewal, RenewedLeases, Replay, ReplayStep, SuccessfulDelivery, Webhook};
 use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
 /// Nodes share the webhooks by this many shards.
@@ -36,6 +34,8 @@ pub struct LoadedWebhook {
     pub replays: Vec<Replay>,
     /// The key from which its outgoing ids are derived.
     pub id_key: [u8; 32],
+    /// Why no authorization entitles its owner to deliveries, apart from a disabled tenant or client.
+    pub authorization_gap: Option<Suspension>,
 }
 
 /// A record whose next event could not be delivered yet; its later events wait.
@@ -91,18 +91,11 @@ pub struct ChangedWebhooks {
     pub webhooks: Vec<WebhookId>,
 }
 
-/// Disabled tenants and clients: their webhooks are paused.
+/// Disabled tenants and clients: their webhooks are suspended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisabledOwners {
     pub tenants: Vec<TenantId>,
     pub clients: Vec<ClientId>,
-}
-
-impl DisabledOwners {
-    /// Whether the owner's tenant or client is disabled, so that its webhooks are suspended.
-    pub fn includes(&self, owner: &WebhookOwner) -> bool {
-        self.tenants.contains(&owner.tenant) || self.clients.contains(&owner.client)
-    }
 }
 
 /// What the engine writes for one webhook, atomically.
@@ -119,6 +112,7 @@ pub struct WebhookCheckpoint {
     /// Records whose lane is empty.
     pub cleared: Vec<i64>,
     pub handshake: Option<HandshakeStep>,
+    pub suspension: Option<SuspensionStep>,
     /// The reason, if the service disables the webhook.
     pub disabled: Option<String>,
     pub event_gap: Option<EventGap>,
@@ -138,6 +132,7 @@ impl WebhookCheckpoint {
             parked: Vec::new(),
             cleared: Vec::new(),
             handshake: None,
+            suspension: None,
             disabled: None,
             event_gap: None,
             attempts: Vec::new(),
@@ -155,6 +150,16 @@ pub enum HandshakeStep {
     Accepted { number: u32, head: u64 },
     /// `answered`: the attempt was made because its owner had asked for one at this time, or has made that one superfluous.
     Failed { number: u32, retry: RetryState, answered: Option<Ticks> },
+}
+
+/// A webhook is suspended, or its owner's access stands again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SuspensionStep {
+    Suspended {
+        at: Ticks,
+    },
+    /// Retry windows and schedules start anew.
+    Resumed,
 }
 
 /// The result of a checkpoint.

@@ -23,7 +23,7 @@ pub(crate) use db_codes::{EVENT, from_nanos, nanos};
 pub(crate) use decide::{apply_change, new_webhook, subscribe_again_change, subscribe_again_changes_nothing};
 pub use deliveries::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, EventGap, HandshakeStep, Lane,
-    LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
+    LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, SuspensionStep, WebhookCheckpoint, shard_of,
 };
 pub use history::{
     AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, DeliveryQuery, History, Replay,
@@ -78,6 +78,8 @@ pub struct Webhook {
     pub handshake: Handshake,
     /// Set if the service disabled the webhook.
     pub disabled: Option<DisabledByService>,
+    /// Since when the engine has found that the owner's access does not stand.
+    pub suspended_at: Option<Ticks>,
     pub unsubscribed_at: Option<Ticks>,
     pub deleted_at: Option<Ticks>,
     /// Increases when the owner or the operator resets the cursor or the lanes: the engine's earlier work

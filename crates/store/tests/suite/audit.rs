@@ -34,7 +34,9 @@ pub(crate) async fn audit_lines(store: &Arc<dyn Store>) -> Vec<String> {
 fn sample_entries(fixture: &Fixture, count: usize) -> Vec<AuditEntry> {
     let start = fixture.now();
     let entry = |number: usize| {
-        let kind = AuditKind::ALL[number % AuditKind::ALL.len()];
+        // Shifted in each round, so that every kind meets every user, tenant and client.
+        let kinds = AuditKind::ALL.len();
+        let kind = AuditKind::ALL[(number + number / kinds) % kinds];
         let at = start + Duration::from_secs(number as u64);
         let mut entry = AuditEntry::new(kind, at, &context()).note(format!("número {number}"));
         entry.user = (!number.is_multiple_of(5)).then(|| UserId::new(format!("u{}", number % 3)));

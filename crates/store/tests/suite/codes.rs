@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
 use store::{
     AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant, StoreError,
 };
 
+use super::authorizations::ALL;
 use super::fixture::{Fixture, concurrently};
 
 pub(crate) fn our_client() -> ClientId {
@@ -60,6 +61,7 @@ pub(crate) fn code(now: Ticks) -> AuthorizationCode {
 pub(crate) fn approve(grant: &Grant, refresh: Option<(&str, Ticks)>) -> GrantDecision {
     let new = NewGrant {
         grant: grant.clone(),
+        scopes: Scopes::parse(ALL).scopes,
         refresh: refresh.map(|(token, expires_at)| (Secret::new(token), expires_at)),
     };
     Box::new(move |_| Some(new))
@@ -77,7 +79,7 @@ pub(crate) async fn second_use_of_code_revokes_its_grant(fixture: Fixture) {
     let decided = new_grant.clone();
     let decision: GrantDecision = Box::new(move |seen: &AuthorizationCode| {
         assert_eq!(*seen, code(now));
-        Some(NewGrant { grant: decided, refresh: None })
+        Some(NewGrant { grant: decided, scopes: Scopes::default(), refresh: None })
     });
     let taken = store.take_code(&exchange(&secret, &our_client(), now), decision).await;
     let expected = CodeOutcome::Redeemed { code: code(now), grant: Some(new_grant.clone()) };
@@ -104,7 +106,7 @@ pub(crate) async fn one_of_many_concurrent_exchanges_redeems_the_code(fixture: F
             let decision: GrantDecision = Box::new(move |_| {
                 calls.fetch_add(1, Ordering::SeqCst);
                 let new = grant(&format!("g{number}"), now);
-                Some(NewGrant { grant: new, refresh: None })
+                Some(NewGrant { grant: new, scopes: Scopes::default(), refresh: None })
             });
             let taken =
                 store.take_code(&exchange(&Secret::new("code-1"), &our_client(), now), decision).await;

@@ -31,6 +31,7 @@ pub(crate) fn membership(fixture: &Fixture, id: &str, user: &str, tenant: &Tenan
         second_client_id: "S-8".into(),
         created_at: fixture.now(),
         last_used_at: None,
+        is_admin: false,
     }
 }
 

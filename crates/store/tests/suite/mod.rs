@@ -7,6 +7,7 @@ mod webhook_fixtures;
 
 mod account_links;
 mod audit;
+mod authorizations;
 mod changes;
 mod checkpoints;
 mod client_access;
@@ -269,6 +270,17 @@ tests_on_every_store! {
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
         development_credentials_are_stored_in_plain_text,
+    }
+    authorizations {
+        exchange_makes_and_widens_an_authorization,
+        authorization_ends_with_its_cause_and_its_grants,
+        authorization_outlives_its_tokens,
+        concurrent_revocations_of_the_last_grants_end_the_authorization,
+        membership_added_again_is_another_one,
+        disabled_user_does_not_count_until_enabled,
+        membership_carries_admin,
+        erased_tenant_has_no_authorizations,
+        suspension_is_stored_and_its_end_resets_retries,
     }
     usage {
         calls_add_up_by_day_and_route,

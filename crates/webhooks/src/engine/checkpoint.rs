@@ -124,6 +124,7 @@ impl WebhookState {
             parked: parked.into_iter().filter_map(|record| self.lanes.get(record).copied()).collect(),
             cleared,
             handshake: pending.handshake,
+            suspension: pending.suspension,
             disabled: pending.disabled,
             event_gap: pending.gap,
             attempts: pending.attempts,

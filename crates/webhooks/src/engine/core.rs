@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use domain::{ClientId, Resource, TenantId, Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 use store::ChangeSet;
 
 use super::checkpoint::CheckpointSchedule;
@@ -12,6 +12,7 @@ use super::counts::DeliveryCounts;
 use super::delivery::InFlight;
 use super::deterministic::{SeededRandom, StableMap, StableSet};
 use super::owner_interner::OwnerInterner;
+use super::suspension::Access;
 use super::tail_cache::TailCache;
 use super::webhook_state::WebhookState;
 use super::{Command, Input, Moment, Settings, TailKey};
@@ -51,10 +52,7 @@ pub struct Core {
     pub(super) leased_until: Duration,
     /// The orderly stop has begun: nothing starts any more.
     is_stopping: bool,
-    /// Nothing starts before the core has learned which owners are disabled.
-    pub(super) knows_disabled_owners: bool,
-    pub(super) disabled_tenants: StableSet<TenantId>,
-    pub(super) disabled_clients: StableSet<ClientId>,
+    pub(super) access: Access,
     pub(super) in_flight: StableMap<u64, InFlight>,
     /// Attempts in flight to webhooks whose last attempt timed out.
     pub(super) slow_in_flight: usize,
@@ -95,9 +93,7 @@ impl Core {
             next_reload: 0,
             leased_until: Duration::ZERO,
             is_stopping: false,
-            knows_disabled_owners: false,
-            disabled_tenants: StableSet::default(),
-            disabled_clients: StableSet::default(),
+            access: Access::default(),
             in_flight: StableMap::default(),
             slow_in_flight: 0,
             asked_hosts: StableMap::default(),
@@ -132,7 +128,9 @@ impl Core {
             }
             Input::Committed(changes) => self.committed(changes),
             Input::HeadsRead(heads) => self.heads_read(&heads),
-            Input::DisabledOwnersRead(disabled) => self.disabled_owners_read(disabled),
+            Input::DisabledOwnersRead { disabled, access_version } => {
+                self.disabled_owners_read(disabled, access_version);
+            }
             Input::TailRead { key, after, serial, read } => self.tail_read(&key, after, serial, read.ok()),
             Input::RecordRead { webhook, epoch, record_key, upto, read } => {
                 self.record_read(webhook, epoch, record_key, upto, read.ok());
@@ -221,13 +219,17 @@ impl Core {
     /// Whether an attempt that starts now ends while this node still holds its shards.
     pub(super) fn can_start(&self) -> bool {
         let end = self.now.steady + self.settings.timeout + LEASE_MARGIN;
-        self.knows_disabled_owners && !self.is_stopping && end < self.leased_until
+        self.access.is_current() && !self.is_stopping && end < self.leased_until
     }
 
     fn committed(&mut self, changes: ChangeSet) {
-        for webhook in changes.webhooks {
+        // In a fixed order, so that the simulation can repeat a run.
+        let mut webhooks: Vec<WebhookId> = changes.webhooks.into_iter().collect();
+        webhooks.sort_unstable();
+        for webhook in webhooks {
             self.webhook_changed(webhook);
         }
+        self.access.signalled(changes.access_version);
         for (tenant, resources) in changes.tenants {
             for key in self.tails_of(&tenant, |resource| resources.contains(resource)) {
                 if let Some(tail) = self.tails.get_mut(&key) {
@@ -315,7 +317,7 @@ impl Core {
     fn set_due(&mut self, webhook: WebhookId) {
         let host_asked_at = self.host_asked_at(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let next = state.next_due(self.now.wall, host_asked_at);
+        let next = state.next_due(self.now.wall, host_asked_at, self.settings.retention);
         if state.due != next {
             if let Some(at) = state.due {
                 self.due.remove(&(at, webhook));

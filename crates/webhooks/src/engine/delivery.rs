@@ -1,5 +1,7 @@
 //! Attempts: which one a webhook starts next, and what follows from its outcome.
 
+use std::time::Duration;
+
 use domain::retry::{RetryDecision, RetryState};
 use domain::{Ticks, WebhookId};
 use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery, shard_of};
@@ -38,15 +40,20 @@ impl WebhookState {
         if self.is_slow || self.is_breaker_open { 1 } else { slots_max }
     }
 
-    /// When the webhook's next handshake or lane is due, if later than now. `host_asked_at` as in
-    /// [`super::webhook_state::HandshakeState::due_at`].
-    pub(super) fn next_due(&self, now: Ticks, host_asked_at: Option<Ticks>) -> Option<Ticks> {
+    /// When the webhook's next handshake or lane is due, or its suspension has lasted too long, if later than now.
+    /// `host_asked_at` as in [`super::webhook_state::HandshakeState::due_at`].
+    pub(super) fn next_due(
+        &self,
+        now: Ticks,
+        host_asked_at: Option<Ticks>,
+        retention: Duration,
+    ) -> Option<Ticks> {
         let needs_handshake =
             self.needs_handshake() && !self.handshake.is_in_flight && !self.handshake.is_accepted;
         let handshake = needs_handshake.then(|| self.handshake.due_at(now, host_asked_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot; the attempt that frees it wakes the webhook.
-        [handshake, lane].into_iter().flatten().filter(|at| *at > now).min()
+        [handshake, lane, self.suspension_end(retention)].into_iter().flatten().filter(|at| *at > now).min()
     }
 }
 
@@ -58,6 +65,9 @@ impl Core {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
         if self.giving.contains(&shard_of(webhook)) {
             return false;
+        }
+        if state.is_suspended {
+            return self.check_suspension(webhook);
         }
         if state.needs_handshake() {
             return self.start_handshake(webhook);

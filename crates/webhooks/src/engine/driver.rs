@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, WebhookId};
-use store::StoreError;
+use store::{ChangeSet, StoreError};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, timeout};
 use web::Tasks;
@@ -98,6 +98,11 @@ impl Engine {
         let mut seed = [0; 8];
         driver.ports.random.fill(&mut seed);
         let core = Core::new(settings, u64::from_le_bytes(seed), driver.now());
+        // Before anything is loaded: what changes from now on is signalled, what changed before is loaded.
+        let invalidation = driver.ports.store.invalidation();
+        invalidation.commit_signal().listen();
+        let access_version = invalidation.access_version();
+        inputs.send(Input::Committed(ChangeSet { access_version, ..ChangeSet::default() }));
         let counts = core.counts();
         let renewing = leases.clone().renew(inputs.clone(), renewals_guard, stopped.clone());
         let store = driver.ports.store.clone();
@@ -220,6 +225,7 @@ impl<S: EngineStore + ?Sized> Driver<S> {
     }
 
     fn settle(&self, core: &mut Core) {
+        core.observe_access(self.ports.store.invalidation().access_version());
         for command in core.settle(self.now()) {
             self.execute(command);
         }

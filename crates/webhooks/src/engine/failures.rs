@@ -83,7 +83,7 @@ impl WebhookState {
         self.has_moved = true;
     }
 
-    fn audit(&mut self, kind: AuditKind, now: Ticks, note: &str) {
+    pub(super) fn audit(&mut self, kind: AuditKind, now: Ticks, note: &str) {
         let note = format!("webhook {}: {note}", self.target.webhook());
         let entry = AuditEntry::new(kind, now, &AuditContext::default());
         let entry = entry.tenant(&self.tail_key.tenant).client(&self.client).note(note);

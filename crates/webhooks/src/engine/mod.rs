@@ -20,6 +20,7 @@ mod ports;
 mod replay;
 mod shard_assignment;
 mod shard_leases;
+mod suspension;
 mod tail_cache;
 mod webhook_state;
 
@@ -61,7 +62,11 @@ pub struct Settings {
     pub checkpoint_every: Duration,
     /// A node asks others for its share of the shards only when it has run for this long.
     pub ask_after: Duration,
+    /// How long the log keeps events: a webhook that is suspended for longer is disabled.
+    pub retention: Duration,
 }
+
+const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
 impl Settings {
     pub fn new(schedule: Schedule, timeout: Duration) -> Self {
@@ -72,6 +77,7 @@ impl Settings {
             in_flight_max: 2048,
             checkpoint_every: Duration::from_millis(50),
             ask_after: Duration::from_secs(30),
+            retention: RETENTION,
         }
     }
 }
@@ -109,7 +115,11 @@ pub enum Input {
     Committed(ChangeSet),
     /// The last sequence number of each tenant's log.
     HeadsRead(Vec<(TenantId, u64)>),
-    DisabledOwnersRead(DisabledOwners),
+    /// Disabled tenants and clients, and the version of access in this process before they were read.
+    DisabledOwnersRead {
+        disabled: DisabledOwners,
+        access_version: u64,
+    },
     TailRead {
         key: TailKey,
         after: u64,

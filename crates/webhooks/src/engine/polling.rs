@@ -23,14 +23,14 @@ pub(super) async fn poll<S: EngineStore + ?Sized>(store: Arc<S>, inputs: InputSe
     }
 }
 
-/// Passes commit signals on at once. Signals that come while the core is busy are joined into one.
+/// Passes commit signals on at once; [`Engine::start`](super::Engine::start) has begun to collect them. Signals that
+/// come while the core is busy are joined into one.
 pub(super) async fn listen<S: EngineStore + ?Sized>(
     store: Arc<S>,
     inputs: InputSender,
     renew_soon: Arc<Notify>,
 ) {
     let commit_signal = store.invalidation().commit_signal();
-    commit_signal.listen();
     let mut changes_after = None;
     loop {
         let changes = commit_signal.wait().await;
@@ -78,7 +78,10 @@ async fn read_disabled_owners<S: EngineStore + ?Sized>(
     store: &S,
     inputs: &InputSender,
 ) -> Result<(), StoreError> {
-    inputs.send(Input::DisabledOwnersRead(store.disabled_owners().await?));
+    // Before the read, so that no later change is missed.
+    let access_version = store.invalidation().access_version();
+    let disabled = store.disabled_owners().await?;
+    inputs.send(Input::DisabledOwnersRead { disabled, access_version });
     Ok(())
 }
 

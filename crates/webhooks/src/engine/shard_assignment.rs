@@ -1,10 +1,9 @@
-//! Which webhooks this node delivers to: shards are leased and lost, owners change their webhooks, and operators disable
-//! tenants and clients.
+//! Which webhooks this node delivers to: shards are leased and lost, and owners change their webhooks.
 
 use std::time::Duration;
 
 use domain::WebhookId;
-use store::{DisabledOwners, LoadedWebhook, ShardLease, shard_of};
+use store::{LoadedWebhook, ShardLease, shard_of};
 
 use super::Command;
 use super::core::Core;
@@ -146,11 +145,10 @@ impl Core {
                 state.handshake.continue_from(earlier);
             }
             state.clamp_due(self.now.wall, self.latest_due());
-            state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
-                || self.disabled_clients.contains(&state.client);
             self.tails.entry(state.tail_key.clone()).or_default().webhooks.insert(webhook);
             self.webhooks.insert(webhook, Box::new(state));
         }
+        self.apply_access(webhook);
         self.wake(webhook);
         self.queue_read(webhook);
     }
@@ -168,20 +166,5 @@ impl Core {
                 self.tails.remove(&state.tail_key);
             }
         }
-    }
-
-    pub(super) fn disabled_owners_read(&mut self, disabled: DisabledOwners) {
-        self.knows_disabled_owners = true;
-        let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
-        let clients: StableSet<_> = disabled.clients.into_iter().collect();
-        if tenants == self.disabled_tenants && clients == self.disabled_clients {
-            return;
-        }
-        (self.disabled_tenants, self.disabled_clients) = (tenants, clients);
-        for state in self.webhooks.values_mut() {
-            state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
-                || self.disabled_clients.contains(&state.client);
-        }
-        self.wake_all();
     }
 }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, HANDSHAKE_REQUEST_PAUSE, WebhookFlags};
-use domain::{ClientId, Ticks};
+use domain::{ClientId, Suspension, Ticks};
 use store::{
     AttemptRecord, AuditEntry, EventGap, HandshakeStep, LoadedWebhook, ReplayStep, SuccessfulDelivery,
+    SuspensionStep,
 };
 
 use super::deterministic::{StableMap, StableSet};
@@ -32,8 +33,12 @@ pub(crate) struct WebhookState {
     pub(crate) epoch: u64,
     /// The webhook was changed: nothing starts until it is reloaded.
     pub(crate) is_frozen: bool,
-    /// Its tenant or its client is disabled.
+    /// Why no authorization entitles its owner to deliveries.
+    pub(crate) authorization_gap: Option<Suspension>,
+    /// Its owner's access does not stand.
     pub(crate) is_suspended: bool,
+    /// Since when it has been suspended, as far as the next checkpoint knows.
+    pub(crate) suspended_at: Option<Ticks>,
     pub(crate) has_cursor: bool,
     /// The webhook has read the log up to this sequence.
     pub(crate) read_to: u64,
@@ -90,6 +95,7 @@ pub(crate) struct PendingWrites {
     pub(crate) parked: StableSet<i64>,
     pub(crate) cleared: StableSet<i64>,
     pub(crate) handshake: Option<HandshakeStep>,
+    pub(crate) suspension: Option<SuspensionStep>,
     pub(crate) disabled: Option<String>,
     pub(crate) gap: Option<EventGap>,
     pub(crate) attempts: Vec<AttemptRecord>,
@@ -111,7 +117,9 @@ impl WebhookState {
             revision: webhook.revision,
             epoch,
             is_frozen: false,
+            authorization_gap: loaded.authorization_gap,
             is_suspended: false,
+            suspended_at: webhook.suspended_at,
             has_cursor: webhook.cursor.is_some(),
             read_to: webhook.cursor.unwrap_or(0),
             caught_up_at: None,
@@ -153,6 +161,7 @@ impl WebhookState {
             self.flags.handshake_accepted = false;
             self.set_handshake_accepted(cursor);
         }
+        self.authorization_gap = loaded.authorization_gap;
         self.target = Arc::new(Target::new(&webhook, loaded.id_key));
         self.replays.update(loaded.replays, webhook.initial_cursor.unwrap_or(u64::MAX));
         self.is_frozen = false;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::delivery::{HandshakeView, LostEvents, WebhookHealth};
-use domain::{Ticks, WebhookStatus};
+use domain::delivery::{HandshakeView, LostEvents, SuspensionView, WebhookHealth};
+use domain::{Suspension, Ticks, WebhookStatus};
 use store::{DeliveryQuery, Webhook, WebhookStats};
 
 use super::view::{attempt_view, replay_view};
@@ -18,7 +18,7 @@ impl History {
     pub async fn health(&self, webhook: &Webhook, since: Option<Ticks>) -> Result<WebhookHealth> {
         let since = since.unwrap_or_else(|| self.ports.clock.now().minus(SPAN_DEFAULT));
         let (store, id) = (&self.ports.store, webhook.id);
-        let status = self.status(webhook).await?;
+        let (status, suspension) = self.status(webhook).await?;
         let stats = store.webhook_stats(id, since).await?;
         let newest = DeliveryQuery {
             webhook: id,
@@ -31,6 +31,7 @@ impl History {
         let replays = store.replays(id, REPLAYS_MAX).await?;
         Ok(WebhookHealth {
             status,
+            suspension: suspension.map(|reason| SuspensionView { reason, since: webhook.suspended_at }),
             since,
             delivered: stats.delivered,
             failed_attempts: stats.failed,
@@ -54,7 +55,7 @@ impl History {
                 through: gap.through,
             }),
             host_mismatch: Some(webhook.host_mismatch.clone()).filter(|mismatch| !mismatch.is_empty()),
-            warnings: warnings(webhook, status, &stats, self.retry_window),
+            warnings: warnings(webhook, (status, suspension), &stats, self.retry_window),
             recent_attempts: attempts.into_iter().map(attempt_view).collect(),
             replays: replays.iter().map(|replay| replay_view(webhook, replay)).collect(),
         })
@@ -64,7 +65,7 @@ impl History {
 /// What needs attention, most urgent first; nothing for a webhook that is unsubscribed or deleted.
 fn warnings(
     webhook: &Webhook,
-    status: WebhookStatus,
+    (status, suspension): (WebhookStatus, Option<Suspension>),
     stats: &WebhookStats,
     retry_window: Duration,
 ) -> Vec<String> {
@@ -79,8 +80,8 @@ fn warnings(
             disabled.at.iso(),
             disabled.reason
         ));
-    } else if status == WebhookStatus::Suspended {
-        warnings.push(status.explanation(webhook.initial_cursor.is_some(), ""));
+    } else if let Some(suspension) = suspension {
+        warnings.push(suspension.explanation());
     } else if let Some(since) = stats.failing_since {
         warnings.push(format!(
             "Deliveries have failed since {}; if this goes on, the webhook will be disabled at about {}.",

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use domain::delivery::{DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView};
 use domain::outgoing_id::IdKey;
-use domain::{Clock, WebhookId, WebhookStatus};
+use domain::{Clock, Suspension, WebhookId, WebhookStatus};
 use store::{LogEvent, Store, StoreError, Webhook};
 
 pub use replay::Requester;
@@ -77,16 +77,19 @@ impl History {
         Ok(DeliveryView { body, ..views.view(delivery, event.as_ref()) })
     }
 
-    async fn status(&self, webhook: &Webhook) -> Result<WebhookStatus> {
-        let disabled_owners = self.ports.store.disabled_owners().await?;
-        Ok(WebhookStatus::of(webhook.flags(), disabled_owners.includes(&webhook.owner)))
+    /// The webhook's status and, if its owner's access does not stand, why.
+    async fn status(&self, webhook: &Webhook) -> Result<(WebhookStatus, Option<Suspension>)> {
+        let access = self.ports.store.owner_access(&webhook.owner).await?;
+        let suspension = access.suspension(webhook.resource.area());
+        let status = WebhookStatus::of(webhook.flags(), suspension.is_some());
+        Ok((status, suspension.filter(|_| status == WebhookStatus::Suspended)))
     }
 
     async fn views<'a>(&self, webhook: &'a Webhook) -> Result<DeliveryViews<'a>> {
         let store = &self.ports.store;
         Ok(DeliveryViews {
             webhook,
-            status: self.status(webhook).await?,
+            status: self.status(webhook).await?.0,
             lanes: store.lanes(webhook.id, LANES_MAX).await?,
             ids: IdKey::new(&store.outgoing_id_key(webhook.id)),
         })

@@ -61,7 +61,10 @@ impl History {
 
     /// Refuses a webhook to which nothing can be sent now.
     async fn check_active(&self, webhook: &Webhook) -> Result<()> {
-        let status = self.status(webhook).await?;
+        let (status, suspension) = self.status(webhook).await?;
+        if let Some(suspension) = suspension {
+            return Err(HistoryError::Suspended(suspension));
+        }
         if status != WebhookStatus::Active {
             return Err(HistoryError::Inactive(status));
         }

@@ -80,6 +80,7 @@ pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
         HistoryError::NothingToReplay => refused(404, "nothing_to_replay", Some("from")),
         HistoryError::NotEntitled => refused(409, "not_entitled", Some("to")),
         HistoryError::Inactive(_) => refused(409, "inactive", Some("webhookId")),
+        HistoryError::Suspended(_) => refused(409, "suspended", Some("webhookId")),
         HistoryError::TooManyReplays(_) => refused(409, "too_many_replays", None),
         HistoryError::Store(error) => store_error(error),
     }

@@ -2,9 +2,9 @@
 
 use domain::delivery::{
     AttemptMilliseconds, AttemptView, DeliveryStatus, DeliveryView, HandshakeView, LostEvents, ReplayView,
-    WebhookHealth,
+    SuspensionView, WebhookHealth,
 };
-use domain::{Guid, Ticks, WebhookId};
+use domain::{Guid, Suspension, Ticks, WebhookId};
 use serde::Serialize;
 use utoipa::openapi::schema::Type;
 use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
@@ -170,6 +170,8 @@ pub(super) struct HealthJson {
     /// Records whose next event failed and is retried.
     records_waiting: u64,
     handshake: HandshakeJson,
+    /// Why nothing is sent; null: the webhook is not suspended. `isActive` does not change.
+    suspension: Option<SuspensionJson>,
     lost: Option<LostEventsJson>,
     /// Why the receiver's host may not be the subscriber's.
     doubt: Option<String>,
@@ -195,6 +197,7 @@ impl HealthJson {
             events_behind: health.events_behind,
             records_waiting: health.lanes,
             handshake: health.handshake.into(),
+            suspension: health.suspension.map(SuspensionJson::from),
             lost: health.lost.map(LostEventsJson::from),
             doubt: health.host_mismatch,
             warnings: health.warnings,
@@ -202,6 +205,37 @@ impl HealthJson {
             replays: health.replays.iter().map(ReplayJson::from).collect(),
         }
     }
+}
+
+/// Why nothing is sent: the application's access does not stand. Deliveries resume with the first undelivered event.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookSuspension)]
+pub(super) struct SuspensionJson {
+    #[schema(schema_with = suspension_reason_schema)]
+    reason: &'static str,
+    /// Null where the delivery engine has not noticed it yet.
+    #[schema(format = DateTime)]
+    since: Option<String>,
+    /// What has happened, and what ends the suspension.
+    explanation: String,
+}
+
+impl From<SuspensionView> for SuspensionJson {
+    fn from(view: SuspensionView) -> Self {
+        Self {
+            reason: view.reason.as_str(),
+            since: view.since.map(Ticks::iso),
+            explanation: view.reason.explanation(),
+        }
+    }
+}
+
+fn suspension_reason_schema() -> utoipa::openapi::Object {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .enum_values(Some(Suspension::ALL.map(Suspension::as_str)))
+        .build()
 }
 
 /// The Acknowledge or the echo that the receiver has to accept.

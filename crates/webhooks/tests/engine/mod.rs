@@ -1,5 +1,6 @@
 //! The engine's tasks with a real runtime: a panic never leaves a slot or a lease taken, and a stop ends every task.
 
+mod access;
 mod handshake;
 
 use std::sync::Arc;

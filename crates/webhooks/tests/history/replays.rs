@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::delivery::{DeliveryName, ReplayRequest, ReplayView};
-use domain::{Ticks, UserId, WebhookStatus};
+use domain::{Suspension, Ticks, UserId, WebhookStatus};
 use store::{Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
 use webhooks::history::{HistoryError, Requester};
 
@@ -91,7 +91,7 @@ async fn replays_are_refused_unless_the_webhook_is_active() {
     fixture.store.change_webhook(webhook, None, WebhookChange::Enable).await.unwrap();
     disable_tenant(&fixture).await;
     let refused = request(&fixture, &id, ReplayRequest::TestEvent).await;
-    assert!(matches!(refused, Err(HistoryError::Inactive(WebhookStatus::Suspended))), "{refused:?}");
+    assert!(matches!(refused, Err(HistoryError::Suspended(Suspension::TenantDisabled))), "{refused:?}");
     fixture.store.change_webhook(webhook, None, WebhookChange::Delete).await.unwrap();
     let refused = request(&fixture, &id, ReplayRequest::TestEvent).await;
     assert!(matches!(refused, Err(HistoryError::Inactive(WebhookStatus::Deleted))), "{refused:?}");

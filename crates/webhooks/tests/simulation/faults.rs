@@ -2,12 +2,14 @@
 
 use std::time::Duration;
 
-use domain::{ClientId, TenantId};
+use domain::{ClientId, TenantId, UserId};
 use store::{
-    ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
-    Webhooks as _,
+    ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status, Webhook, WebhookChange,
+    WebhookChangeOutcome, Webhooks as _,
 };
 use webhooks::engine::Input;
+
+use crate::authorization::{ALL_SCOPES, USER};
 
 use super::fixture::{CLIENTS, TENANTS, block_on, random_webhook};
 use super::receiver::Behaviour;
@@ -46,7 +48,7 @@ impl World {
         }
         let pause = self.random.span(10..1500);
         self.after(pause, SimEvent::Fault);
-        match self.random.below(20) {
+        match self.random.below(22) {
             0..=3 => self.subscribe(),
             4..=7 => self.change_random_webhook(),
             8..=11 => self.change_behaviour(),
@@ -55,6 +57,7 @@ impl World {
             14 => self.jump_clock(),
             15 => self.cut_off(),
             16 => self.change_owner_status(),
+            19 | 20 => self.change_access(),
             17 => self.prune(),
             18 => self.back_up_or_restore(),
             _ => {}
@@ -208,6 +211,51 @@ impl World {
         self.oracle.status_changed(self.at);
     }
 
+    /// A user withdraws or gives an authorization, perhaps a narrower one, or is disabled or enabled.
+    fn change_access(&mut self) {
+        let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;
+        let (tenant, client) = (*self.random.pick(&TENANTS), *self.random.pick(&CLIENTS));
+        match self.random.below(10) {
+            0..=3 => self.fixture.withdraw(tenant, client),
+            4..=6 => self.fixture.authorize(tenant, client, ALL_SCOPES),
+            7 => {
+                self.fixture.withdraw(tenant, client);
+                self.fixture.authorize(tenant, client, "SVC.ES.Webhooks");
+            }
+            8 => self.set_user_status(Status::Disabled),
+            _ => self.set_user_status(Status::Active),
+        }
+        self.access_changed(before);
+    }
+
+    fn set_user_status(&self, status: Status) {
+        block_on(self.fixture.store.set_user_status(&UserId::new(USER), status)).unwrap();
+    }
+
+    /// The engine of the node that serves the change learns of it before the response; most others get a signal, and all
+    /// of them poll.
+    pub(crate) fn access_changed(&mut self, changes_before: u64) {
+        let webhooks = block_on(self.fixture.store.changed_webhooks(changes_before)).unwrap().webhooks;
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let notified = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
+        let notified = notified.then_some(node);
+        let changes = store::ChangeSet { webhooks: webhooks.into_iter().collect(), ..Default::default() };
+        for webhook in &changes.webhooks {
+            self.oracle.access_changed(*webhook, self.at, notified);
+        }
+        if let Some(node) = notified {
+            let incarnation = self.nodes[node].incarnation;
+            self.input(node, incarnation, Input::Committed(changes.clone()));
+        }
+        for node in (0..self.nodes.len()).filter(|node| Some(*node) != notified) {
+            if self.random.percent(80) {
+                let (incarnation, pause) = (self.nodes[node].incarnation, self.random.span(0..20));
+                let input = Box::new(Input::Committed(changes.clone()));
+                self.after(pause, SimEvent::Input { node, incarnation, input });
+            }
+        }
+    }
+
     /// A restore loses what happened since the backup. Events that were sent since may be sent again, but none of their
     /// numbers or ids may be used for another event.
     fn back_up_or_restore(&mut self) {
@@ -234,7 +282,7 @@ impl World {
         block_on(self.fixture.store.prune_log(&tenant, before, 1000)).unwrap();
     }
 
-    /// Every receiver is healthy, every node runs, and no owner is disabled.
+    /// Every receiver is healthy, every node runs, no owner is disabled, and every client is authorized.
     pub(crate) fn end_faults(&mut self) {
         self.is_recovering = true;
         for behaviour in self.behaviours.values_mut() {
@@ -247,6 +295,14 @@ impl World {
             block_on(self.fixture.store.set_client_status(&ClientId::new(client), Status::Active)).unwrap();
         }
         self.oracle.status_changed(self.at);
+        let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;
+        self.set_user_status(Status::Active);
+        for tenant in TENANTS {
+            for client in CLIENTS {
+                self.fixture.authorize(tenant, client, ALL_SCOPES);
+            }
+        }
+        self.access_changed(before);
         for node in 0..self.nodes.len() {
             self.nodes[node].cut_off_until = self.nodes[node].cut_off_until.min(self.at);
             self.nodes[node].skew = 0;

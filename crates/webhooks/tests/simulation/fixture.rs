@@ -11,9 +11,12 @@ use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
-    BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, Clients as _, Consent, Directory as _,
-    MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
+    AuditContext, BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, ClientAccess, Clients as _,
+    Consent, Directory as _, Grants as _, MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault,
+    WebhookOwner,
 };
+
+use crate::authorization::{ALL_SCOPES, USER, add_user, authorize};
 
 use super::random::{RandomBytes, SeededRandom, SteadyClock};
 
@@ -70,7 +73,13 @@ impl Fixture {
         for client in CLIENTS {
             block_on(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
         }
+        block_on(add_user(&store, &TENANTS, START));
         let fixture = Self { store, clock, ports, backup: None };
+        for tenant in TENANTS {
+            for client in CLIENTS {
+                fixture.authorize(tenant, client, ALL_SCOPES);
+            }
+        }
         for tenant in TENANTS {
             fixture.apply(
                 tenant,
@@ -124,6 +133,21 @@ impl Fixture {
         );
     }
 
+    pub(crate) fn authorize(&self, tenant: &str, client: &str, scopes: &str) {
+        block_on(authorize(&self.store, tenant, client, scopes, domain::Clock::now(&*self.clock)));
+    }
+
+    /// The user withdraws the client's access.
+    pub(crate) fn withdraw(&self, tenant: &str, client: &str) {
+        let access = ClientAccess {
+            user: UserId::new(USER),
+            client: ClientId::new(client),
+            tenant: TenantId::new(tenant),
+        };
+        let (now, context) = (domain::Clock::now(&*self.clock), AuditContext::default());
+        block_on(self.store.revoke_client_access(&access, now, &context, "")).unwrap();
+    }
+
     pub(crate) fn back_up(&mut self) {
         self.backup = Some(self.store.contents().backup());
     }
@@ -175,7 +199,7 @@ pub(crate) fn random_webhook(random: &mut SeededRandom, url: String) -> NewWebho
             tenant: TenantId::new(*random.pick(&TENANTS)),
             client: ClientId::new(*random.pick(&CLIENTS)),
         },
-        user: UserId::new("user"),
+        user: UserId::new(USER),
         resource,
         kinds,
         name: "app".into(),

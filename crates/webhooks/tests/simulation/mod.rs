@@ -98,3 +98,21 @@ fn webhook_whose_receiver_succeeds_is_not_disabled() {
         }
     }
 }
+
+#[test]
+fn retry_window_starts_anew_after_a_suspension() {
+    for seed in 0..20 {
+        assert_eq!(World::new(seed).run_with_suspension(), [false, false, true], "seed {seed}");
+    }
+}
+
+#[test]
+fn webhook_suspended_for_longer_than_the_retention_is_disabled() {
+    let retention = Duration::from_secs(60);
+    for seed in 0..20 {
+        let before = World::new(seed).run_suspended_for(retention, Duration::from_secs(58));
+        assert_eq!(before, None, "seed {seed}");
+        let after = World::new(seed).run_suspended_for(retention, Duration::from_secs(64));
+        assert!(after.is_some_and(|why| why.contains("no access")), "seed {seed}");
+    }
+}

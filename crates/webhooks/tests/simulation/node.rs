@@ -32,6 +32,8 @@ pub(crate) struct Node {
     /// An orderly stop ends at this time, or earlier when nothing is in flight.
     pub(crate) stops_at: Option<Duration>,
     number: u8,
+    /// How long a webhook may be suspended.
+    pub(crate) retention: Duration,
 }
 
 impl Node {
@@ -49,6 +51,7 @@ impl Node {
             renewal_answered: Duration::ZERO,
             stops_at: None,
             number,
+            retention: Duration::from_secs(24 * 3600),
         }
     }
 
@@ -60,7 +63,7 @@ impl Node {
         self.id = Guid::from_bytes(id);
         self.changes_read_upto = 0;
         self.started_at = steady;
-        self.core = Some(Core::new(settings(), seed, self.moment(steady)));
+        self.core = Some(Core::new(settings(self.retention), seed, self.moment(steady)));
     }
 
     pub(crate) fn crash(&mut self) {
@@ -95,7 +98,7 @@ impl Node {
     }
 }
 
-fn settings() -> Settings {
+fn settings(retention: Duration) -> Settings {
     let schedule = Schedule { pauses: PAUSES.map(Duration::from_secs).to_vec(), window: WINDOW };
-    Settings::new(schedule, TIMEOUT)
+    Settings { retention, ..Settings::new(schedule, TIMEOUT) }
 }

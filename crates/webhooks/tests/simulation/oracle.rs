@@ -7,8 +7,8 @@ use bytes::Bytes;
 use domain::{TenantId, Ticks, WebhookId};
 use store::memory::MemoryStore;
 use store::{
-    AttemptPurpose, ChangeLog as _, CheckpointResult, Deliveries as _, History as _, LogEvent, Webhook,
-    WebhookCheckpoint, Webhooks as _,
+    AttemptPurpose, Authorizations as _, ChangeLog as _, CheckpointResult, Deliveries as _, History as _,
+    LogEvent, Webhook, WebhookCheckpoint, Webhooks as _,
 };
 use webhooks::egress::OutboundRequest;
 use webhooks::engine::Attempt;
@@ -29,6 +29,8 @@ pub(crate) struct Oracle {
     expect_nothing_upto: HashMap<WebhookId, u64>,
     /// When a webhook was last changed, and which node was notified before the response.
     changed: HashMap<WebhookId, (Duration, Option<usize>)>,
+    /// When the access of a webhook's owner last changed, and which node was notified before the response.
+    access_changed: HashMap<WebhookId, (Duration, Option<usize>)>,
     /// When a tenant or client was last enabled or disabled.
     status_changed: Duration,
     /// When each event was first seen in the log.
@@ -65,11 +67,16 @@ impl Oracle {
             known.retain(|event| event.entry.sequence <= last);
         }
         self.changed.clear();
+        self.access_changed.clear();
         self.status_changed = at;
     }
 
     pub(crate) fn changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
         self.changed.insert(webhook, (at, node));
+    }
+
+    pub(crate) fn access_changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
+        self.access_changed.insert(webhook, (at, node));
     }
 
     pub(crate) fn status_changed(&mut self, at: Duration) {
@@ -93,6 +100,7 @@ impl Oracle {
         self.attempts += 1;
         let id = attempt.target.webhook();
         let webhook = block_on(store.find_webhook(id)).unwrap().expect("the webhook exists");
+        self.check_access(store, &webhook, at, node, may_be_stale);
         let (changed_at, notified) = self.changed.get(&id).copied().unwrap_or_default();
         let may_not_know = notified != Some(node) && (may_be_stale || at < changed_at + PROPAGATION_MAX);
         if may_not_know {
@@ -111,6 +119,30 @@ impl Oracle {
             assert!(!disabled.tenants.contains(&webhook.owner.tenant), "an attempt for a disabled tenant");
             assert!(!disabled.clients.contains(&webhook.owner.client), "an attempt for a disabled client");
         }
+    }
+
+    /// Nothing is sent to a webhook whose owner has no authorization: at once on the node that served the end of access,
+    /// after the propagation on others.
+    fn check_access(
+        &self,
+        store: &MemoryStore,
+        webhook: &Webhook,
+        at: Duration,
+        node: usize,
+        may_be_stale: bool,
+    ) {
+        let (changed_at, notified) = self.access_changed.get(&webhook.id).copied().unwrap_or_default();
+        if notified != Some(node) && (may_be_stale || at < changed_at + PROPAGATION_MAX) {
+            return;
+        }
+        let access = block_on(store.owner_access(&webhook.owner)).unwrap();
+        let gap = access.authorization_gap(webhook.resource.area());
+        assert_eq!(
+            gap,
+            None,
+            "an attempt without an authorization, {:?} after its end: {webhook:?}",
+            at - changed_at
+        );
     }
 
     /// A request arrives: it must equal earlier requests for its event, and the event must belong to the webhook.
@@ -216,7 +248,8 @@ impl Oracle {
         }
     }
 
-    /// A webhook is disabled only after an attempt at the end of the window, and after enough attempts.
+    /// A webhook is disabled only after an attempt at the end of the window, and after enough attempts; or because its
+    /// owner has had no access for too long.
     pub(crate) fn checkpoint_written(
         &mut self,
         checkpoints: &[WebhookCheckpoint],
@@ -229,6 +262,9 @@ impl Oracle {
                 continue;
             }
             self.disabled += 1;
+            if checkpoint.disabled.as_ref().is_some_and(|why| why.contains("no access")) {
+                continue;
+            }
             let is_handshake = checkpoint.attempts.iter().any(|attempt| {
                 matches!(attempt.purpose, AttemptPurpose::Handshake { .. }) && attempt.number >= attempts_min
             });

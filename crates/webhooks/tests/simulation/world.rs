@@ -9,6 +9,8 @@ use store::{
 };
 use webhooks::engine::{Attempt, Command, Input, TailKey};
 
+use crate::authorization::ALL_SCOPES;
+
 use super::fixture::{Fixture, block_on};
 use super::node::{Node, PAUSES, TIMEOUT, WINDOW};
 use super::oracle::Oracle;
@@ -104,6 +106,61 @@ impl World {
         behaviour: Behaviour,
         more_events: bool,
     ) -> (Webhook, Option<Ticks>) {
+        let id = self.start_one(behaviour);
+        if more_events {
+            self.after(Duration::from_secs(1), SimEvent::Change);
+        }
+        self.run_until(TIMEOUT + WINDOW * 2);
+        let lanes = block_on(self.fixture.store.lanes(id, usize::MAX)).unwrap();
+        (self.webhook(id), lanes.iter().map(|lane| lane.retry.first_failed_at).min())
+    }
+
+    /// One webhook whose receiver always fails; its access ends after three quarters of the window, for longer than the
+    /// window. Returns whether the service has disabled it at the end of the suspension, three quarters of a window later,
+    /// and after the whole window.
+    pub(crate) fn run_with_suspension(mut self) -> [bool; 3] {
+        let id = self.start_one(Behaviour::RespondsWith(500));
+        self.run_until(TIMEOUT + WINDOW * 3 / 4);
+        self.set_access_of(id, false);
+        let attempts = self.oracle.attempts;
+        self.run_until(self.at + WINDOW * 2);
+        assert_eq!(self.oracle.attempts, attempts, "nothing is sent to a suspended webhook");
+        let mut disabled = [self.webhook(id).disabled.is_some(), false, false];
+        self.set_access_of(id, true);
+        self.run_until(self.at + WINDOW * 3 / 4);
+        assert!(self.oracle.attempts > attempts, "it is tried again");
+        disabled[1] = self.webhook(id).disabled.is_some();
+        self.run_until(self.at + WINDOW);
+        disabled[2] = self.webhook(id).disabled.is_some();
+        disabled
+    }
+
+    /// One webhook that stays suspended; returns why the service has disabled it after `waits`.
+    pub(crate) fn run_suspended_for(mut self, retention: Duration, waits: Duration) -> Option<String> {
+        self.nodes[0].retention = retention;
+        let id = self.start_one(Behaviour::Healthy);
+        self.set_access_of(id, false);
+        self.run_until(self.at + waits);
+        self.webhook(id).disabled.map(|disabled| disabled.reason)
+    }
+
+    fn set_access_of(&mut self, id: WebhookId, has_access: bool) {
+        let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;
+        let owner = self.webhook(id).owner;
+        if has_access {
+            self.fixture.authorize(owner.tenant.as_str(), owner.client.as_str(), ALL_SCOPES);
+        } else {
+            self.fixture.withdraw(owner.tenant.as_str(), owner.client.as_str());
+        }
+        self.access_changed(before);
+    }
+
+    fn webhook(&self, id: WebhookId) -> Webhook {
+        block_on(self.fixture.store.find_webhook(id)).unwrap().unwrap()
+    }
+
+    /// One node and one webhook, whose receiver accepts the handshake and then behaves as given; one event waits.
+    fn start_one(&mut self, behaviour: Behaviour) -> WebhookId {
         self.nodes.truncate(1);
         self.has_reliable_store = true;
         self.after(Duration::ZERO, SimEvent::Start { node: 0 });
@@ -121,13 +178,7 @@ impl World {
             r#""action":"upsert","data":{}"#,
         );
         self.oracle.read_log(&self.fixture.store, self.at);
-        if more_events {
-            self.after(Duration::from_secs(1), SimEvent::Change);
-        }
-        self.run_until(TIMEOUT + WINDOW * 2);
-        let webhook = block_on(self.fixture.store.find_webhook(id)).unwrap().unwrap();
-        let lanes = block_on(self.fixture.store.lanes(id, usize::MAX)).unwrap();
-        (webhook, lanes.iter().map(|lane| lane.retry.first_failed_at).min())
+        id
     }
 
     fn for_each_webhook(&self, check: impl Fn(&Self, &Webhook)) {
@@ -419,7 +470,8 @@ impl World {
         self.nodes[node].changes_read_upto = changes_read_upto.last_change;
         let mut inputs: Vec<Input> =
             changes_read_upto.webhooks.into_iter().map(Input::WebhookChanged).collect();
-        inputs.push(Input::DisabledOwnersRead(block_on(store.disabled_owners()).unwrap()));
+        let disabled = block_on(store.disabled_owners()).unwrap();
+        inputs.push(Input::DisabledOwnersRead { disabled, access_version: 0 });
         inputs.push(Input::HeadsRead(block_on(store.log_heads()).unwrap()));
         for input in inputs {
             let pause = self.random.span(0..10);

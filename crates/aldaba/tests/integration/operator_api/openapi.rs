@@ -207,6 +207,10 @@ fn responses_match_the_document() {
         "/users/{user}/tenants/{tenant}",
         &api.put("/users/documented@example.com/tenants/documented"),
     );
+    for body in [json!({"admin": true}), json!({})] {
+        let changed = api.patch("/users/documented@example.com/tenants/documented", &body);
+        assert_documented("patch", "/users/{user}/tenants/{tenant}", &changed);
+    }
     assert_documented("get", "/users/{user}/tenants", &api.get("/users/documented@example.com/tenants"));
     let client = json!({"name": "Panel", "id": "documented", "redirectUris": [CALLBACK]});
     assert_documented("post", "/clients", &api.post("/clients", &client));

@@ -125,10 +125,15 @@ fn adding_and_removing_a_membership_is_idempotent() {
     let membership = |tenant: &str| format!("/users/joining%40example.com/tenants/{}", segment(tenant));
     let first = api.put(&membership(&tenants[0]));
     assert_eq!(first.status, 201);
-    assert_eq!(members(&first.json()), ["createdAt", "lastUsedAt", "modules", "tenant"]);
+    assert_eq!(members(&first.json()), ["admin", "createdAt", "lastUsedAt", "modules", "tenant"]);
     let again = api.put(&membership(&tenants[0]));
     assert_eq!((again.status, again.json()), (200, first.json()), "nothing changed");
     assert_eq!(api.put(&membership(&tenants[1])).status, 201);
+    for admin in [true, false] {
+        let changed = api.patch(&membership(&tenants[1]), &json!({ "admin": admin }));
+        assert_eq!((changed.status, &changed.json()["admin"]), (200, &json!(admin)), "{changed:?}");
+    }
+    api.patch(&membership(&tenants[1]), &json!({"owner": true})).problem(400);
     assert_eq!(texts(&list(), "tenant"), tenants);
 
     let fixture = fixture_for("joining@example.com", &tenants[0]);

@@ -1,5 +1,6 @@
 //! Webhook management and deliveries of both families, over real HTTP through the gateway.
 
+mod access;
 mod accounting;
 mod authorization;
 mod crash;

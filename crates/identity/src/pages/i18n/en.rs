@@ -192,6 +192,12 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         text: "Once you allow an application to see your data, it appears here.",
     },
     revoked: |name| html! { (name) " no longer has access." },
+    revoked_webhooks_go_on: |name| {
+        html! {
+            (name) " no longer has access in your name. It is still notified of changes, because a colleague has \
+            allowed it too."
+        }
+    },
     tenant: "Organisation",
     since: "With access since",
     last_used: "Last used",
@@ -203,6 +209,26 @@ const PERMISSIONS: PermissionsText = PermissionsText {
             " until you allow it again."
         }
     },
+    webhooks_stop: "It will no longer be notified of changes either.",
+    webhooks_go_on: "It will still be notified of changes, because a colleague has allowed it too. Only an \
+                     administrator can remove everybody's access.",
     revoke_submit: "Yes, remove",
+    webhooks: "Is notified of changes",
+    last_delivery: "last notified:",
+    no_delivery: "not yet",
+    more_webhooks: |count| html! { "and " (count) " more" },
+    colleagues: |count| {
+        html! {
+            @if count == 1 { "One colleague has given it access." }
+            @else { (count) " colleagues have given it access." }
+        }
+    },
+    revoke_for_tenant: "Remove everybody's access",
+    revoke_for_tenant_explanation: |application, tenant| {
+        html! {
+            b { (application) } " will lose its access to the data of " b { (tenant) }
+            " and its notifications of changes, whoever allowed them."
+        }
+    },
     sign_out: "Sign out",
 };

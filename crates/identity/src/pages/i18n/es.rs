@@ -195,6 +195,12 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         text: "Cuando permita el acceso a una aplicación, aparecerá aquí.",
     },
     revoked: |name| html! { (name) " ya no tiene acceso." },
+    revoked_webhooks_go_on: |name| {
+        html! {
+            (name) " ya no tiene acceso en su nombre. Sigue recibiendo avisos de cambios, porque otra persona de su \
+            organización también se lo ha permitido."
+        }
+    },
     tenant: "Organización",
     since: "Con acceso desde",
     last_used: "Último uso",
@@ -206,6 +212,26 @@ const PERMISSIONS: PermissionsText = PermissionsText {
             " hasta que se lo vuelva a permitir."
         }
     },
+    webhooks_stop: "También dejará de recibir avisos de cambios.",
+    webhooks_go_on: "Seguirá recibiendo avisos de cambios, porque otra persona de su organización también se lo ha \
+                     permitido. Solo un administrador puede retirar el acceso de todos.",
     revoke_submit: "Sí, retirar",
+    webhooks: "Recibe avisos de cambios",
+    last_delivery: "último aviso:",
+    no_delivery: "todavía ninguno",
+    more_webhooks: |count| html! { "y " (count) " más" },
+    colleagues: |count| {
+        html! {
+            @if count == 1 { "Otra persona de la organización le ha dado acceso." }
+            @else { "Otras " (count) " personas de la organización le han dado acceso." }
+        }
+    },
+    revoke_for_tenant: "Retirar el acceso de todos",
+    revoke_for_tenant_explanation: |application, tenant| {
+        html! {
+            b { (application) } " dejará de tener acceso a los datos de " b { (tenant) }
+            " y de recibir avisos de cambios, se lo haya permitido quien se lo haya permitido."
+        }
+    },
     sign_out: "Cerrar sesión",
 };

@@ -111,6 +111,9 @@ pub(super) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminErr
             let status = status.as_str();
             refused("inactive", format!("webhook {id} is {status}; events are sent only to an active one"))
         }
+        HistoryError::Suspended(suspension) => {
+            refused("suspended", format!("webhook {id} is suspended: {}", suspension.cause()))
+        }
         HistoryError::TooManyReplays(open) => refused(
             "too_many_replays",
             format!("{open} replays of webhook {id} are running; wait until one has finished"),

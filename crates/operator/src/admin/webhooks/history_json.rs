@@ -1,10 +1,10 @@
 //! Deliveries, health and replays as JSON for the operator.
 
-use domain::Ticks;
 use domain::delivery::{
     AttemptMilliseconds, AttemptOccasion, AttemptView, DeliveryPage, DeliveryStatus, DeliveryView,
-    HandshakeView, LostEvents, ReplayView, WebhookHealth,
+    HandshakeView, LostEvents, ReplayView, SuspensionView, WebhookHealth,
 };
+use domain::{Suspension, Ticks};
 use serde::Serialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -209,6 +209,9 @@ pub struct HealthJson {
     #[schema(examples(0))]
     pub lanes: u64,
     pub handshake: HandshakeJson,
+    /// Why nothing is sent; null: the webhook is not suspended.
+    #[schema(required = true)]
+    pub suspension: Option<SuspensionJson>,
     /// Events that will never be delivered, because the log no longer has them.
     #[schema(required = true)]
     pub lost: Option<LostEventsJson>,
@@ -230,10 +233,39 @@ impl From<WebhookHealth> for HealthJson {
             events_behind: health.events_behind,
             lanes: health.lanes,
             handshake: health.handshake.into(),
+            suspension: health.suspension.map(SuspensionJson::from),
             lost: health.lost.map(LostEventsJson::from),
             recent_attempts: health.recent_attempts.into_iter().map(AttemptJson::from).collect(),
         }
     }
+}
+
+/// Why nothing is sent: the application's access does not stand. Deliveries resume with the first undelivered event.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookSuspension)]
+pub struct SuspensionJson {
+    #[schema(schema_with = suspension_reason_schema)]
+    pub reason: &'static str,
+    /// Null where the delivery engine has not noticed it yet.
+    #[schema(required = true, format = DateTime)]
+    pub since: Option<String>,
+    /// What has happened, and what ends the suspension.
+    pub explanation: String,
+}
+
+impl From<SuspensionView> for SuspensionJson {
+    fn from(view: SuspensionView) -> Self {
+        Self {
+            reason: view.reason.as_str(),
+            since: view.since.map(Ticks::iso),
+            explanation: view.reason.explanation(),
+        }
+    }
+}
+
+fn suspension_reason_schema() -> RefOr<Schema> {
+    names_schema(None, Suspension::ALL.map(Suspension::as_str))
 }
 
 /// The Acknowledge or the echo that the receiver has to accept.

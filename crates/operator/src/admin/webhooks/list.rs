@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::WebhookQuery;
 use utoipa::ToSchema;
 
-use super::{WebhookAdmin, WebhookFamily, WebhookJson};
+use super::{Suspensions, WebhookAdmin, WebhookFamily, WebhookJson};
 use crate::admin::{AdminError, Result};
 use crate::page_size::{ROWS_DEFAULT, ROWS_MAX};
 
@@ -68,7 +68,6 @@ impl WebhookAdmin {
         if !(1..=ROWS_MAX).contains(&size) {
             return Err(AdminError::Invalid(format!("a page has 1 to {ROWS_MAX} webhooks, not {size}")));
         }
-        let disabled_owners = self.store.disabled_owners().await?;
         let mut query = WebhookQuery {
             tenant: list.tenant.as_deref().map(TenantId::new),
             client: list.client.as_deref().map(ClientId::new),
@@ -84,12 +83,14 @@ impl WebhookAdmin {
         for _ in 0..READS_MAX {
             let found = self.store.webhooks(&query).await?;
             let is_last = found.len() < query.rows_max;
+            let suspensions = Suspensions::of(&*self.store, &found).await?;
             for webhook in found {
                 if page.webhooks.len() == size {
                     return Ok(WebhookPageJson { next: next(query.after), ..page });
                 }
                 query.after = Some((webhook.created_at, webhook.id));
-                let json = WebhookJson::new(webhook, &disabled_owners);
+                let suspension = suspensions.get(&webhook);
+                let json = WebhookJson::new(webhook, suspension);
                 if list.status.is_none_or(|status| status == json.status) {
                     page.webhooks.push(json);
                 }

@@ -19,8 +19,8 @@ use crate::ports::WebhookHistory;
 
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
+pub(crate) use webhook_json::{Suspensions, WebhookStatusSchema, names_schema, resource_schema};
 pub use webhook_json::{WebhookFamily, WebhookJson, subscribable_resources};
-pub(crate) use webhook_json::{WebhookStatusSchema, names_schema, resource_schema, webhook_status};
 
 /// The administration of webhooks.
 #[derive(Clone)]
@@ -54,8 +54,8 @@ impl WebhookAdmin {
     }
 
     async fn json(&self, webhook: Webhook) -> Result<WebhookJson> {
-        let disabled_owners = self.store.disabled_owners().await?;
-        Ok(WebhookJson::new(webhook, &disabled_owners))
+        let suspension = Suspensions::of(&*self.store, std::slice::from_ref(&webhook)).await?.get(&webhook);
+        Ok(WebhookJson::new(webhook, suspension))
     }
 }
 

@@ -1,10 +1,12 @@
 //! A webhook as JSON for the operator.
 
+use std::collections::{HashMap, HashSet};
+
 use domain::event::semantic_name;
 use domain::webhook::Family;
-use domain::{Resource, Ticks, WebhookStatus};
+use domain::{Resource, Suspension, Ticks, WebhookStatus};
 use serde::Serialize;
-use store::{DisabledOwners, Webhook};
+use store::{OwnerAccess, Store, Webhook, WebhookOwner};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
@@ -120,12 +122,13 @@ pub struct WebhookJson {
 }
 
 impl WebhookJson {
-    pub(super) fn new(webhook: Webhook, disabled_owners: &DisabledOwners) -> Self {
-        let status = webhook_status(&webhook, disabled_owners);
+    /// `suspension`: why its owner may not receive anything now.
+    pub(super) fn new(webhook: Webhook, suspension: Option<Suspension>) -> Self {
+        let status = WebhookStatus::of(webhook.flags(), suspension.is_some());
         let disabled_reason = webhook.disabled.as_ref().map_or("", |disabled| &disabled.reason);
         let resource = webhook.resource;
         Self {
-            explanation: status.explanation(webhook.initial_cursor.is_some(), disabled_reason),
+            explanation: status.explanation(webhook.initial_cursor.is_some(), disabled_reason, suspension),
             status,
             id: webhook.id.to_string(),
             family: webhook.family().into(),
@@ -148,8 +151,20 @@ impl WebhookJson {
     }
 }
 
-pub(crate) fn webhook_status(webhook: &Webhook, disabled_owners: &DisabledOwners) -> WebhookStatus {
-    WebhookStatus::of(webhook.flags(), disabled_owners.includes(&webhook.owner))
+/// Why the webhooks of a page are suspended: the access of their owners, read together.
+pub(crate) struct Suspensions(HashMap<WebhookOwner, OwnerAccess>);
+
+impl Suspensions {
+    pub(crate) async fn of(store: &dyn Store, webhooks: &[Webhook]) -> store::Result<Self> {
+        let owners: HashSet<&WebhookOwner> = webhooks.iter().map(|webhook| &webhook.owner).collect();
+        let owners: Vec<WebhookOwner> = owners.into_iter().cloned().collect();
+        Ok(Self(store.owners_access(&owners).await?))
+    }
+
+    pub(crate) fn get(&self, webhook: &Webhook) -> Option<Suspension> {
+        let unknown = OwnerAccess::default();
+        self.0.get(&webhook.owner).unwrap_or(&unknown).suspension(webhook.resource.area())
+    }
 }
 
 /// The resources that a webhook can be about; their names are unique among them.

@@ -139,7 +139,7 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
     assert!(original.store.find_session(&cookie, then).await.unwrap().is_some());
     assert_eq!(restored.store.find_session(&cookie, then).await, Ok(None), "it may have ended since");
     let everything = AuditQuery { rows_max: 100, ..AuditQuery::default() };
-    assert_eq!(original.store.audit(&everything).await.unwrap().len(), 3);
+    assert_eq!(original.store.audit(&everything).await.unwrap().len(), 7);
     assert_eq!(original.store.audit(&everything).await, restored.store.audit(&everything).await);
     assert_eq!(
         original.store.active_memberships(&maria).await,

@@ -4,10 +4,10 @@ use std::fs;
 use std::sync::Arc;
 
 use domain::subscription::Products;
-use domain::{ClientId, GrantId, Ticks, UserId};
+use domain::{ClientId, GrantId, Scopes, TenantId, Ticks, UserId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{AuditQuery, CallbackIdToken, CellValue, ListQuery, Result, StoreError};
+use store::{AuditQuery, CallbackIdToken, CellValue, ListQuery, Result, StoreError, WebhookOwner};
 use tokio::sync::Barrier;
 
 use super::rows::{fill_every_table, rows};
@@ -267,6 +267,105 @@ async fn schema_3_file_is_migrated_with_its_records() {
     assert!(whole.bodies.len() == 41 && whole.bodies.iter().last().unwrap().contains("new"));
     migrated.purge_all(10).await;
     assert_eq!(migrated.page(&customer("c2", "x", ""), 0, 100).await.total, 26);
+}
+
+/// Rows of a schema 7 store, in SQL that both databases accept; `BYTES` stands for a blob.
+const SCHEMA_7_ROWS: &str = "
+    INSERT INTO tenants (id, name, short_code, standing, created_at) VALUES ('t', 'Norte', 'ES', 1, 6);
+    INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
+        SELECT name, name || '@x.example', '', 'es', 'hash', 1, 5 FROM NAMES;
+    INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+        second_client_id, created_at) SELECT 'm-' || name, name, 't', '', BYTES, '', '', 7 FROM NAMES
+        WHERE name <> 'gone';
+    INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, revoked_at, expires_at) VALUES
+        ('g1', 'a', 'grant', 't', '{\"scope\":\"openid SVC.ES.Webhooks\",\"methods\":\"\"}', 700, NULL, 9000),
+        ('g2', 'a', 'grant', 't', '{\"scope\":\"SVC.ES.NEWPOL.ACC.API\",\"methods\":\"\"}', 800, NULL, 9000),
+        ('g3', 'a', 'revoked', 't', '{\"scope\":\"openid\",\"methods\":\"\"}', 800, 850, 9000);
+    INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url, secret, doubt,
+        fingerprint, created_at, enabled, handshake, handshake_at, handshake_accepted, revision, shard, moved, replays,
+        deleted_at)
+        SELECT 1, BYTES || CAST(name AS BLOB_TYPE), 'a', name, resource, 31, '', '', 'https://x.example/', BYTES, '',
+            BYTES || CAST(name AS BLOB_TYPE), 900, 1, 1, 900, 1, 1, 9, 1, 0, deleted_at
+        FROM NAMES WHERE resource IS NOT NULL;
+    INSERT INTO audit (at, id, kind, user_id, tenant_id, client_id, address, request_id, note) VALUES
+        (950, BYTES, 'revoked', 'withdrawn', 't', 'a', '', '', 'withdrawn by the user'),
+        (951, BYTES, 'revoked', 'returned', 't', 'a', '', '', 'withdrawn by the user'),
+        (952, BYTES, 'granted', 'returned', 't', 'a', '', '', ''),
+        (953, BYTES, 'revoked', 'webhook', 't', 'a', '', '', 'revoked by the client'),
+        (954, BYTES, 'revoked', 'webhook', 't', 'b', '', '', 'withdrawn by the user');";
+/// User, resource of a webhook, deletion of the webhook, and the scopes that the authorization gets.
+const SCHEMA_7_USERS: [(&str, &str, &str, Option<&str>); 8] = [
+    ("grant", "NULL", "NULL", Some("openid SVC.ES.Webhooks SVC.ES.NEWPOL.ACC.API")),
+    ("revoked", "NULL", "NULL", None),
+    ("webhook", "4", "NULL", Some("SVC.ES.NEWPOL.ACC.API SVC.ES.Webhooks")),
+    ("returned", "13", "NULL", Some("SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks")),
+    ("invoices", "107", "NULL", Some("SVC.ES.Webhooks")),
+    ("withdrawn", "4", "NULL", None),
+    ("deleted", "4", "950", None),
+    ("gone", "4", "NULL", None),
+];
+
+/// Makes storage look as version 0.1.0 left it.
+async fn create_schema_7(storage: &Storage) {
+    let users = SCHEMA_7_USERS.map(|(name, resource, deleted, _)| {
+        format!("SELECT '{name}' AS name, CAST({resource} AS BIGINT) AS resource, CAST({deleted} AS BIGINT) AS deleted_at")
+    });
+    let names = format!("({}) names", users.join(" UNION ALL "));
+    let migrations = |folder: &str| {
+        let folder = format!("{}/src/{folder}/migrations", env!("CARGO_MANIFEST_DIR"));
+        let mut names: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        names.sort();
+        names.truncate(7);
+        names.into_iter().map(|path| fs::read_to_string(path).unwrap()).collect::<Vec<_>>()
+    };
+    let rows = SCHEMA_7_ROWS.replace("NAMES", &names);
+    if let Storage::Sqlite(_) = storage {
+        let file = rusqlite::Connection::open(storage.file()).unwrap();
+        for migration in migrations("sqlite") {
+            file.execute_batch(&migration).unwrap();
+        }
+        let rows = rows.replace("BYTES", "x'09090909090909090909090909090909'").replace("BLOB_TYPE", "BLOB");
+        file.execute_batch(&rows).unwrap();
+        file.pragma_update(None, "user_version", 7).unwrap();
+    } else {
+        let server = connect(&storage.url()).await;
+        for migration in migrations("postgres") {
+            server.batch_execute(&migration).await.unwrap();
+        }
+        let rows = rows
+            .replace("BYTES", "'\\x09090909090909090909090909090909'::bytea")
+            .replace("BLOB_TYPE", "bytea");
+        server.batch_execute(&rows).await.unwrap();
+        server
+            .batch_execute(
+                "CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL);
+                 INSERT INTO schema_migrations VALUES (7, '0007_revisions');",
+            )
+            .await
+            .unwrap();
+    }
+}
+
+pub(crate) async fn schema_7_store_suspends_nobody_who_has_access(fixture: Fixture) {
+    let storage = Storage::create(fixture.kind).await;
+    create_schema_7(&storage).await;
+    let opened = storage.open(fixture.ports(&master_key())).await.unwrap();
+    let owner = WebhookOwner { tenant: TenantId::new("t"), client: ClientId::new("a") };
+    let access = opened.store.owner_access(&owner).await.unwrap();
+    for (name, _, _, expected) in SCHEMA_7_USERS {
+        let mut found = access.authorizations.iter().map(|facts| &facts.authorization);
+        let found = found.find(|one| one.access.user.as_str() == name);
+        let expected = expected.map(|names| Scopes::parse(names).scopes);
+        assert_eq!(found.map(|one| one.scopes), expected, "{name}");
+        assert!(
+            found.is_none_or(|one| one.ended.is_none() && one.membership.as_str() == format!("m-{name}"))
+        );
+    }
+    assert_eq!(
+        opened.store.is_grant_live(&GrantId::new("g1")).await,
+        Ok(false),
+        "there is no client in this store"
+    );
 }
 
 pub(crate) async fn concurrent_opens_of_an_empty_store_succeed(fixture: Fixture) {

@@ -31,6 +31,7 @@ tests_on_durable_stores! {
         newer_schema_is_refused_and_unchanged,
         schema_1_store_is_migrated_with_its_rows,
         schema_1_records_get_the_contracts_order_and_their_accounts,
+        schema_7_store_suspends_nobody_who_has_access,
         concurrent_opens_of_an_empty_store_succeed,
         invalid_locations_are_reported,
     }

@@ -9,7 +9,7 @@ use store::{Archive, CellValue, FIRST_REVISION, RestoredAccess, Result};
 use tokio::sync::mpsc;
 
 use super::backup::restore;
-use super::rows::{fill_every_table, rows};
+use super::rows::{Rows, fill_every_table, rows};
 use crate::suite::fixture::{Fixture, Storage, master_key};
 
 /// Tables that have more columns since schema 6, with the values that their rows get.
@@ -24,8 +24,15 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
     ]
 }
 
-/// How many columns webhooks have got since schema 6.
-const WEBHOOK_COLUMNS_SINCE: usize = 4;
+/// Tables whose further columns are derived from their rows, with how many there are since schema 6.
+const DERIVED_COLUMNS: [(&str, usize); 2] = [("memberships", 1), ("webhooks", 5)];
+const SINCE_SCHEMA_8: [&str; 1] = ["authorizations"];
+
+/// How many columns a table has got since schema 6.
+fn columns_since(table: &str) -> usize {
+    let added = added_columns().into_iter().map(|(name, added)| (name, added.len()));
+    added.chain(DERIVED_COLUMNS).find(|(name, _)| *name == table).map_or(0, |(_, columns)| columns)
+}
 
 /// The archive of a current store, with its rows in the form of schema 6.
 struct Schema6Archive<'a>(&'a dyn Archive);
@@ -36,13 +43,11 @@ impl Archive for Schema6Archive<'_> {
         let (sender, mut chunks) = mpsc::channel::<RowChunk>(4);
         let forward = async {
             while let Some(mut chunk) = chunks.recv().await {
-                if let Some((_, added)) = added_columns().iter().find(|(table, _)| *table == chunk.table.name)
-                {
-                    chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - added.len()));
+                if SINCE_SCHEMA_8.contains(&chunk.table.name) {
+                    continue;
                 }
-                if chunk.table.name == "webhooks" {
-                    chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - WEBHOOK_COLUMNS_SINCE));
-                }
+                let since = columns_since(chunk.table.name);
+                chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - since));
                 out.send(chunk).await.unwrap();
             }
         };
@@ -65,8 +70,8 @@ impl Archive for Schema6Archive<'_> {
         self.0.settle_access(access).await
     }
 
-    async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
-        self.0.finish_restore(heads_advance).await
+    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
+        self.0.finish_restore(heads_advance, from_schema).await
     }
 
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {
@@ -97,4 +102,17 @@ pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
         assert!(!after[table].is_empty());
         assert_eq!(after[table], before[table], "{table}");
     }
+    for (table, derived) in DERIVED_COLUMNS {
+        let older = |rows: &[Vec<CellValue>]| -> Vec<Vec<CellValue>> {
+            rows.iter().map(|row| row[..row.len() - derived].to_vec()).collect()
+        };
+        assert_eq!(older(&after[table]), older(&before[table]), "{table}");
+    }
+    let standing = |rows: &Rows| {
+        let ended_at = |row: &&Vec<CellValue>| row[6] == CellValue::Null;
+        rows["authorizations"].iter().filter(ended_at).map(|row| row[..4].to_vec()).collect::<Vec<_>>()
+    };
+    let filled = standing(&after);
+    assert!(!filled.is_empty(), "authorizations are made from grants and webhooks");
+    assert!(standing(&before).iter().all(|row| filled.contains(row)), "{filled:?}");
 }

@@ -161,7 +161,7 @@ macro_rules! archive_of_rows {
                 Ok(())
             }
 
-            async fn finish_restore(&self, _: u64) -> Result<()> {
+            async fn finish_restore(&self, _: u64, _: i64) -> Result<()> {
                 Ok(())
             }
 

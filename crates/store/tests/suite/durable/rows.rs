@@ -3,15 +3,16 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{Guid, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, Secret, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
-    Archive, CallCount, CellValue, ClientSecret, EventGap, HandshakeStep, KeyLastUse, KeySlot, WebhookChange,
+    Archive, AuthorizationCode, CallCount, CellValue, ClientSecret, EventGap, Grant, HandshakeStep,
+    KeyLastUse, KeySlot, SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
 use crate::suite::clients::{client, subscription};
-use crate::suite::codes::{approve, code, exchange, grant, membership_id, our_client};
+use crate::suite::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::Fixture;
 use crate::suite::refresh_tokens::rotation;
@@ -85,9 +86,23 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
+    fill_authorizations(fixture, &tenant).await;
     fill_webhooks(fixture, &tenant).await;
     store.erase_tenant(&erased.id).await.unwrap();
     tenant
+}
+
+/// One authorization that stands and one that has ended.
+async fn fill_authorizations(fixture: &Fixture, tenant: &TestTenant) {
+    let (store, now) = (&fixture.store, fixture.now());
+    for name in ["g3", "g4"] {
+        let (secret, client) = (Secret::new(name), ClientId::new(name));
+        let code = AuthorizationCode { client: client.clone(), tenant: tenant.id.clone(), ..code(now) };
+        store.store_code(&secret, &code, &membership_id(), now).await.unwrap();
+        let new = Grant { client: client.clone(), tenant: tenant.id.clone(), ..grant(name, now) };
+        store.take_code(&exchange(&secret, &client, now), approve(&new, None)).await.unwrap();
+    }
+    store.revoke_grant(&GrantId::new("g4"), now, &context(), "").await.unwrap();
 }
 
 /// Adds webhooks that together set every column, with lanes, replays and history.
@@ -104,6 +119,7 @@ async fn fill_webhooks(fixture: &Fixture, tenant: &TestTenant) {
     let mut checkpoint = new_checkpoint(store, &rotated).await;
     checkpoint.event_gap = Some(EventGap { at: now, after: 1, through: 2 });
     checkpoint.disabled = Some("24 h".into());
+    checkpoint.suspension = Some(SuspensionStep::Suspended { at: now });
     checkpoint.attempts = vec![failed_attempt(3, 1, now)];
     checkpoint.delivered = vec![successful_delivery(4, now, 7), successful_delivery(5, later(now), 8)];
     write_checkpoint(store, checkpoint).await;

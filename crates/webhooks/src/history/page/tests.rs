@@ -171,6 +171,7 @@ fn webhook() -> Webhook {
             while_disabled: false,
         },
         disabled: None,
+        suspended_at: None,
         unsubscribed_at: None,
         deleted_at: None,
         revision: 0,

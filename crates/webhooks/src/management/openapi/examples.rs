@@ -106,7 +106,7 @@ pub(super) fn health() -> Value {
         "failedAttempts": 3, "successRate": 0.9756, "p95Milliseconds": 140, "lastDeliveredAt": AT,
         "failingSince": null, "nextAttemptAt": null, "eventsBehind": 0, "recordsWaiting": 0,
         "handshake": {"number": 1, "askedAt": AT, "isAccepted": true, "failedAttempts": 0},
-        "lost": null, "doubt": null, "warnings": [], "recentAttempts": [attempt()], "replays": [],
+        "suspension": null, "lost": null, "doubt": null, "warnings": [], "recentAttempts": [attempt()], "replays": [],
     })
 }
 

@@ -20,7 +20,7 @@ pub use asyncapi::asyncapi;
 
 use super::history_json::{
     AttemptJson, AttemptTimesJson, DeliveryJson, DeliveryStatusSchema, HandshakeJson, HealthJson,
-    LostEventsJson, ReplayJson,
+    LostEventsJson, ReplayJson, SuspensionJson,
 };
 use super::record::{AccountingRecord, EventDescriptor, InvoicingRecord};
 use super::secret::RotatedSecretJson;
@@ -62,6 +62,7 @@ fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<AttemptJson>()
         .schema_from::<AttemptTimesJson>()
         .schema_from::<HealthJson>()
+        .schema_from::<SuspensionJson>()
         .schema_from::<HandshakeJson>()
         .schema_from::<LostEventsJson>()
         .schema_from::<ReplayJson>()

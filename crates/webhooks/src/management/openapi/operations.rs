@@ -113,12 +113,7 @@ fn requirements(route: Route) -> Vec<SecurityRequirement> {
 }
 
 fn area_scope(route: Route) -> Scope {
-    match route.area() {
-        domain::Area::Core => Scope::Core,
-        domain::Area::Accounting | domain::Area::Import => Scope::Accounting,
-        domain::Area::Payroll => Scope::Payroll,
-        domain::Area::Invoicing => Scope::Webhooks,
-    }
+    route.area().scope().unwrap_or(Scope::Webhooks)
 }
 
 fn parameters(route: Route) -> Vec<Parameter> {

@@ -7,17 +7,20 @@ use std::time::Duration;
 
 use domain::change::Change;
 use domain::retry::RetryState;
-use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ticks, UserId};
+use domain::{
+    Area, ClientId, Clock, GrantId, Guid, MembershipId, Random, Resource, Scopes, Secret, TenantId, Ticks,
+    UserId,
+};
 use store::memory::MemoryStore;
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, BatchCounts, ChangeBatch,
-    ChangeLine, CheckpointResult, Client, Consent, HandshakeStep, Lane, LeaseRenewal, MasterKey, NewWebhook,
-    Pkce, Status, SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint,
-    WebhookOwner,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, AuthorizationCode, BatchCounts,
+    ChangeBatch, ChangeLine, CheckpointResult, Client, CodeExchange, Consent, Grant, HandshakeStep, Lane,
+    LeaseRenewal, MasterKey, NewGrant, NewWebhook, Pkce, Status, SubscribeOutcome, SuccessfulDelivery, Tenant,
+    Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use super::FakeHistory;
-use crate::admin::{Admin, WebhookAdmin};
+use crate::admin::{Admin, NewUser, WebhookAdmin};
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(super) const TENANT: &str = "tenant-a";
@@ -67,8 +70,10 @@ impl Fixture {
         let admin = Admin { store, clock: clock.clone(), random };
         let fixture = Self { admin, webhooks, history, clock };
         fixture.add_tenant().await;
+        fixture.add_user().await;
         for id in ["app-1", "app-2"] {
             fixture.add_client(id).await;
+            fixture.authorize(id).await;
         }
         fixture
             .apply(
@@ -88,6 +93,48 @@ impl Fixture {
             revision: store::FIRST_REVISION,
         };
         self.admin.store.add_tenant(&tenant).await.unwrap();
+    }
+
+    async fn add_user(&self) {
+        let new = NewUser {
+            email: "user@example.com".into(),
+            given_name: "Eva".into(),
+            lang: "es".into(),
+            password: Secret::new("una contraseña larga"),
+            tenants: vec![TenantId::new(TENANT)],
+        };
+        self.admin.add_user(new).await.unwrap();
+    }
+
+    /// The user signs in to the client.
+    async fn authorize(&self, client: &str) {
+        let (store, now, client) = (&self.admin.store, self.now(), ClientId::new(client));
+        let user = store.find_user_by_email("user@example.com").await.unwrap().unwrap().id;
+        let (secret, tenant) = (Secret::new(format!("code of {client}")), TenantId::new(TENANT));
+        let expires_at = now + Duration::from_secs(3600);
+        let code = AuthorizationCode {
+            client: client.clone(),
+            user: user.clone(),
+            tenant: tenant.clone(),
+            expires_at,
+            details: String::new(),
+        };
+        store.store_code(&secret, &code, &MembershipId::new(""), now).await.unwrap();
+        let grant = Grant {
+            id: GrantId::new(format!("grant of {client}")),
+            client: client.clone(),
+            user,
+            tenant,
+            details: String::new(),
+            created_at: now,
+            last_used_at: now,
+            expires_at,
+            revoked_at: None,
+        };
+        let scopes = Scopes::parse("SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks").scopes;
+        let new = NewGrant { grant, scopes, refresh: None };
+        let exchange = CodeExchange { code: secret, client, now, context: context() };
+        store.take_code(&exchange, Box::new(|_| Some(new))).await.unwrap();
     }
 
     async fn add_client(&self, id: &str) {

@@ -86,6 +86,7 @@ fn health() -> WebhookHealth {
         p95_milliseconds: Some(40),
         last_delivered_at: Some(START),
         failing_since: None,
+        suspension: None,
         next_attempt_at: None,
         events_behind: 2,
         lanes: 1,
@@ -197,8 +198,8 @@ async fn errors_of_the_history_name_the_webhook() {
         fixture.history.fail_with(error);
         fixture.webhooks.replay_delivery(&id, "7", &by).await
     };
-    let inactive = replay_after(HistoryError::Inactive(WebhookStatus::Suspended)).await;
-    assert!(refused(inactive, "inactive").contains("suspended"));
+    let inactive = replay_after(HistoryError::Suspended(domain::Suspension::Withdrawn)).await;
+    assert!(refused(inactive, "suspended").contains("withdrawn"));
     assert!(
         refused(replay_after(HistoryError::TooManyReplays(10)).await, "too_many_replays").contains("wait")
     );
