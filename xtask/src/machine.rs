@@ -4,10 +4,11 @@ use std::{
     fs, io,
     net::{Ipv4Addr, TcpListener},
     os::unix::fs::MetadataExt,
+    path::Path,
     process::Command,
 };
 
-use crate::{failure::Failure, workspace};
+use crate::{failure::Failure, temp_dir::TempDir, workspace};
 
 /// The owner of /proc/self is the effective user of this process.
 pub(crate) fn is_root() -> bool {
@@ -26,6 +27,34 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     eprintln!("{package} is missing: installing the Debian package");
     apt_get(&["update"])?;
     apt_get(&["install", "-y", "--no-install-recommends", package])
+}
+
+/// Downloads a Debian package and unpacks its files into a folder, without installing it. The list of packages is
+/// updated where the first attempt fails and this user may.
+pub(crate) fn download(package: &str, folder: &Path) -> Result<(), Failure> {
+    let archives = TempDir::new("packages").map_err(|error| Failure::work(error.to_string()))?;
+    let download = || {
+        let mut command = Command::new("apt-get");
+        command.args(["download", package]).current_dir(archives.path());
+        workspace::run(&format!("apt-get download {package}"), command.stdout(io::stderr()))
+    };
+    download().or_else(|failure| {
+        if !is_root() {
+            return Err(failure);
+        }
+        apt_get(&["update"])?;
+        download()
+    })?;
+    let files = fs::read_dir(archives.path()).map_err(|error| Failure::work(error.to_string()))?;
+    let mut packages = files
+        .flatten()
+        .map(|file| file.path())
+        .filter(|path| path.extension().is_some_and(|end| end == "deb"));
+    let archive =
+        packages.next().ok_or_else(|| Failure::work(format!("apt-get downloaded no package {package}")))?;
+    let mut unpack = Command::new("dpkg");
+    unpack.arg("-x").arg(archive).arg(folder);
+    workspace::run(&format!("dpkg -x {package}"), &mut unpack)
 }
 
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {

@@ -1,24 +1,23 @@
 //! Probes and metrics: `/livez`, `/readyz`, `/metrics`. The public `/readyz` says only whether the service is ready; the
-//! operator's says why not.
+//! operator's says why not, and so does the log.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::extract::State;
-use axum::http::StatusCode;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
-use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::gauge::Gauge;
-use prometheus_client::registry::Unit;
+use parking_lot::Mutex;
 use serde_json::json;
 use store::Store;
 use web::Metrics;
 use webhooks::engine::DeliveryCounts;
 
+use crate::gauges::Gauges;
 use crate::supervisor::{Supervisor, TaskFailure};
 use crate::wiring::{ClockDifference, NodeClock};
 
@@ -33,73 +32,8 @@ pub(crate) struct Health {
     pub(crate) gauges: Gauges,
     pub(crate) deliveries: DeliveryCounts,
     pub(crate) clock: Arc<NodeClock>,
-}
-
-/// Figures that are read when the metrics are requested.
-#[derive(Clone, Default)]
-pub(crate) struct Gauges {
-    commits: Counter,
-    queued: Gauge,
-    resident: Gauge,
-    open_files: Gauge,
-    delivered: Counter,
-    failed: Counter,
-    in_flight: Gauge,
-    webhooks: Gauge,
-    clock_difference: Gauge<f64, AtomicU64>,
-}
-
-impl Gauges {
-    pub(crate) fn register(metrics: &Metrics) -> Self {
-        let gauges = Self::default();
-        metrics.with_registry(|registry| {
-            registry.register(
-                "change_commits",
-                "Commits of changes; one may hold many requests",
-                gauges.commits.clone(),
-            );
-            registry.register("store_queued", "Requests that wait to be written", gauges.queued.clone());
-            registry.register_with_unit(
-                "process_resident_memory",
-                "Resident memory",
-                Unit::Bytes,
-                gauges.resident.clone(),
-            );
-            registry.register("process_open_fds", "Open file descriptors", gauges.open_files.clone());
-            registry.register("deliveries", "Deliveries that receivers took", gauges.delivered.clone());
-            registry.register("delivery_failures", "Attempts to deliver that failed", gauges.failed.clone());
-            registry.register("deliveries_in_flight", "Attempts under way", gauges.in_flight.clone());
-            registry.register(
-                "webhooks_held",
-                "Webhooks that this node delivers to",
-                gauges.webhooks.clone(),
-            );
-            registry.register_with_unit(
-                "clock_difference",
-                "By how much this machine's clock is ahead of the database's",
-                Unit::Seconds,
-                gauges.clock_difference.clone(),
-            );
-        });
-        gauges
-    }
-
-    async fn read(&self, store: &dyn Store, deliveries: &DeliveryCounts) {
-        self.delivered.inner().store(deliveries.delivered(), Ordering::Relaxed);
-        self.failed.inner().store(deliveries.failed(), Ordering::Relaxed);
-        self.in_flight.set(i64::try_from(deliveries.in_flight()).unwrap_or(i64::MAX));
-        self.webhooks.set(i64::try_from(deliveries.webhooks()).unwrap_or(i64::MAX));
-        self.commits.inner().store(store.change_commits(), Ordering::Relaxed);
-        if let Ok(health) = store.health().await {
-            self.queued.set(i64::try_from(health.queued).unwrap_or(i64::MAX));
-        }
-        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
-        let kib = resident.and_then(|line| line.trim().trim_end_matches(" kB").parse::<i64>().ok());
-        self.resident.set(kib.unwrap_or(0) * 1024);
-        let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
-        self.open_files.set(i64::try_from(open).unwrap_or(i64::MAX));
-    }
+    /// Why the last probe found the service not ready; for the log.
+    pub(crate) last_reason: Arc<Mutex<Option<String>>>,
 }
 
 /// The public listener's probes.
@@ -140,7 +74,18 @@ impl Readiness {
         };
         let draining = health.draining.load(Ordering::Relaxed);
         let (failure, clock) = (health.supervisor.failure(), health.clock.difference());
-        Self { store, schema, draining, failure, clock }
+        let readiness = Self { store, schema, draining, failure, clock };
+        log_change(&health.last_reason, readiness.reason());
+        readiness
+    }
+
+    /// Why the service is not ready.
+    fn reason(&self) -> Option<String> {
+        let store = self.schema.is_none().then(|| self.store.clone());
+        let failure = self.failure.as_ref().map(ToString::to_string);
+        let draining = self.draining.then(|| "the service is shutting down".to_owned());
+        let reasons: Vec<String> = [failure, store, draining].into_iter().flatten().collect();
+        (!reasons.is_empty()).then(|| reasons.join("; "))
     }
 
     fn is_ready(&self) -> bool {
@@ -154,6 +99,17 @@ impl Readiness {
             (StatusCode::SERVICE_UNAVAILABLE, "not ready")
         }
     }
+}
+
+/// Logs why the service is not ready, once until the reason changes.
+fn log_change(last: &Mutex<Option<String>>, reason: Option<String>) {
+    let mut last = last.lock();
+    match &reason {
+        Some(reason) if last.as_ref() != Some(reason) => tracing::warn!(reason, "not ready"),
+        None if last.is_some() => tracing::info!("ready again"),
+        _ => {}
+    }
+    *last = reason;
 }
 
 async fn public_readiness(State(health): State<Health>) -> Response {
@@ -176,12 +132,16 @@ async fn operator_readiness(State(health): State<Health>) -> Response {
     (code, Json(body)).into_response()
 }
 
-async fn export_metrics(State(health): State<Health>) -> Response {
-    const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    health
-        .gauges
-        .clock_difference
-        .set(health.clock.difference().map_or(0.0, |difference| difference.seconds));
+/// In the format that the client asks for: OpenMetrics, or else the text format of Prometheus.
+async fn export_metrics(State(health): State<Health>, headers: HeaderMap) -> Response {
+    const OPEN_METRICS: &str = "application/openmetrics-text";
     health.gauges.read(&*health.store, &health.deliveries).await;
-    ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.text()).into_response()
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    if accept.contains(OPEN_METRICS) {
+        let content_type = format!("{OPEN_METRICS}; version=1.0.0; charset=utf-8");
+        ([(CONTENT_TYPE, content_type)], health.metrics.open_metrics_text()).into_response()
+    } else {
+        let content_type = "text/plain; version=0.0.4; charset=utf-8";
+        ([(CONTENT_TYPE, content_type)], health.metrics.text()).into_response()
+    }
 }

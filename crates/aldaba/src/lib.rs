@@ -9,6 +9,7 @@ mod dev;
 mod documents;
 pub mod embedded;
 mod exit;
+mod gauges;
 mod health;
 mod listen;
 mod logging;

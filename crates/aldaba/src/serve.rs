@@ -97,11 +97,16 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     if let Some(why) = descriptors::shortage(config, descriptors::raise_limit()) {
         wrong("server.connections_max", &why);
     }
-    if let Some(pem) = &config.server.tls
-        && let Err(why) = web::tls::from_pem_files(&pem.certificates, &pem.key)
+    for (key, tls) in
+        [("server.tls_certificates", &config.server.tls), ("operator.tls_certificates", &config.operator.tls)]
     {
-        wrong("server.tls_certificates", &why);
+        if let Some(pem) = tls
+            && let Err(why) = web::tls::from_pem_files(&pem.certificates, &pem.key)
+        {
+            wrong(key, &why);
+        }
     }
+    faults.extend(config::exposures(config));
     faults
 }
 

@@ -20,10 +20,11 @@ use webhooks::egress::Egress;
 use webhooks::engine::Engine;
 
 use crate::clock_watch;
-use crate::config::Config;
+use crate::config::{Config, Tls};
 use crate::documents::{self, Document};
 use crate::exit::Failure;
-use crate::health::{self, Gauges, Health};
+use crate::gauges::Gauges;
+use crate::health::{self, Health};
 use crate::maintenance;
 use crate::signals::ShutdownSignals;
 use crate::supervisor::{Supervisor, TaskFailure};
@@ -52,16 +53,19 @@ impl Service {
         opened: OpenStore,
         token: &Secret,
     ) -> Result<Self, Failure> {
-        let tls = match &config.server.tls {
-            Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
-            None => None,
+        let tls = |pem: &Option<Tls>| {
+            let read = |pem: &Tls| tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed);
+            pem.as_ref().map(read).transpose()
         };
         let metrics = Metrics::new();
         let (public, operator) = wiring::listener_limits(&config);
         let connections = |side| metrics.for_connections(side);
-        let public = Listener::bind(config.server.listen, tls, public, connections("public"));
+        let public_tls = tls(&config.server.tls)?;
+        let public = Listener::bind(config.server.listen, public_tls, public, connections("public"));
         let public = public.await.map_err(cannot_listen("server.listen", config.server.listen))?;
-        let operator = Listener::bind(config.operator.listen, None, operator, connections("operator"));
+        let operator_tls = tls(&config.operator.tls)?;
+        let operator =
+            Listener::bind(config.operator.listen, operator_tls, operator, connections("operator"));
         let operator = operator.await.map_err(cannot_listen("operator.listen", config.operator.listen))?;
         fill_urls(&mut config, public.address()?);
         let store = opened.store.clone();
@@ -99,9 +103,10 @@ impl Service {
             draining: draining.clone(),
             supervisor: supervisor.clone(),
             metrics: metrics.clone(),
-            gauges: Gauges::register(&metrics),
+            gauges: Gauges::register(&metrics, store.clone(), base.node_clock.clone()),
             deliveries: engine.counts().clone(),
             clock: base.node_clock.clone(),
+            last_reason: Arc::default(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
         let notifier = Arc::new(engine.clone());

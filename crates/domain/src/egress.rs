@@ -5,9 +5,14 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use ipnet::IpNet;
 
+/// The shortest prefixes of a range that does not open a large part of the internet.
+pub const ALLOW_PREFIX_V4_MIN: u8 = 8;
+pub const ALLOW_PREFIX_V6_MIN: u8 = 16;
+
 /// What the operator allows beyond public addresses.
 #[derive(Clone, Debug, Default)]
 pub struct EgressPolicy {
+    /// A metadata address is allowed only by an entry for this one address.
     pub allow: Vec<IpNet>,
     /// Allow loopback addresses; for development.
     pub loopback: bool,
@@ -31,7 +36,9 @@ impl EgressPolicy {
     }
 
     fn allows(&self, address: IpAddr) -> bool {
-        self.allow.iter().any(|range| range.contains(&address))
+        let needs_its_own_entry = is_metadata(address);
+        let names_it = |range: &IpNet| range.prefix_len() == range.max_prefix_len();
+        self.allow.iter().any(|range| range.contains(&address) && (!needs_its_own_entry || names_it(range)))
     }
 
     fn refusal_reason_v4(&self, address: Ipv4Addr) -> Option<&'static str> {
@@ -64,6 +71,46 @@ fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     address.to_ipv4().filter(|_| !is_itself)
 }
 
+/// Whether an allowed range opens a large part of the internet: of IPv6, or of IPv4, also where IPv6 contains it.
+pub fn is_wide(range: &IpNet) -> bool {
+    match range {
+        IpNet::V4(range) => range.prefix_len() < ALLOW_PREFIX_V4_MIN,
+        IpNet::V6(range) => {
+            let contains_v4 = CONTAIN_V4.iter().any(|(start, length)| {
+                range.prefix_len() >= *length && contains(*start, *length, range.network())
+            });
+            let prefix_min = if contains_v4 { 96 + ALLOW_PREFIX_V4_MIN } else { ALLOW_PREFIX_V6_MIN };
+            range.prefix_len() < prefix_min
+        }
+    }
+}
+
+/// Whether a cloud's metadata service answers at this address, or at the IPv4 address in it.
+fn is_metadata(address: IpAddr) -> bool {
+    let is_metadata_v4 =
+        |address: Ipv4Addr| REFUSED_V4.iter().any(|(start, _, why)| *why == METADATA && *start == address);
+    match address {
+        IpAddr::V4(address) => is_metadata_v4(address),
+        IpAddr::V6(address) => {
+            let last_bits = u32::try_from(address.to_bits() & u128::from(u32::MAX)).unwrap_or_default();
+            let in_v4 = CONTAIN_V4.iter().any(|(start, length)| contains(*start, *length, address));
+            REFUSED_V6.iter().any(|(start, _, why)| *why == METADATA && *start == address)
+                || (in_v4 && is_metadata_v4(Ipv4Addr::from_bits(last_bits)))
+        }
+    }
+}
+
+fn contains(start: Ipv6Addr, length: u8, address: Ipv6Addr) -> bool {
+    (address.to_bits() ^ start.to_bits()) >> (128 - u32::from(length)) == 0
+}
+
+/// IPv6 ranges that end with an IPv4 address: IPv4-compatible, IPv4-mapped, NAT64.
+const CONTAIN_V4: [(Ipv6Addr, u8); 3] = [
+    (Ipv6Addr::UNSPECIFIED, 96),
+    (Ipv6Addr::new(0, 0, 0, 0, 0, 0xffff, 0, 0), 96),
+    (v6([0x64, 0xff9b], 0), 96),
+];
+
 const METADATA: &str = "cloud metadata";
 const PRIVATE: &str = "private network";
 const LINK_LOCAL: &str = "link-local";
@@ -71,8 +118,11 @@ const DOCUMENTATION: &str = "documentation";
 const TUNNEL: &str = "IPv4 in IPv6";
 
 /// Refused ranges with their reasons; the first match wins. From the IANA special-purpose address registries (RFC 6890).
-const REFUSED_V4: [(Ipv4Addr, u32, &str); 21] = [
+const REFUSED_V4: [(Ipv4Addr, u32, &str); 23] = [
     (Ipv4Addr::new(169, 254, 169, 254), 32, METADATA),
+    // The credentials of containers on AWS.
+    (Ipv4Addr::new(169, 254, 170, 2), 32, METADATA),
+    (Ipv4Addr::new(169, 254, 170, 23), 32, METADATA),
     // A public address, but Azure's platform services answer there. The next two are the metadata services of Alibaba
     // and Oracle.
     (Ipv4Addr::new(168, 63, 129, 16), 32, METADATA),
@@ -97,8 +147,10 @@ const REFUSED_V4: [(Ipv4Addr, u32, &str); 21] = [
     (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved"),
 ];
 
-const REFUSED_V6: [(Ipv6Addr, u32, &str); 20] = [
+const REFUSED_V6: [(Ipv6Addr, u32, &str); 22] = [
     (v6([0xfd00, 0xec2], 0x254), 128, METADATA),
+    (v6([0xfd00, 0xec2], 0x23), 128, METADATA),
+    (Ipv6Addr::new(0xfe80, 0, 0, 0, 0, 0, 0xa9fe, 0xa9fe), 128, METADATA),
     (v6([0xfd20, 0xce], 0x254), 128, METADATA),
     (Ipv6Addr::UNSPECIFIED, 128, "unspecified"),
     (Ipv6Addr::LOCALHOST, 128, "loopback"),

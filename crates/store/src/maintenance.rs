@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::Ticks;
 
-use crate::{InvalidationCounters, Result};
+use crate::{InvalidationCounters, Operations, Result};
 
 #[async_trait]
 pub trait Maintenance: Send + Sync + 'static {
@@ -23,6 +23,9 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Commits of change batches since the store was opened; one commit may hold many requests.
     fn change_commits(&self) -> u64;
+
+    /// How long this store's operations took.
+    fn operations(&self) -> &Operations;
 
     /// Waits until a background worker of the store has ended: SQLite's writer thread, PostgreSQL's listener. Before
     /// `close` that is a failure, and the store cannot go on. One caller at a time.

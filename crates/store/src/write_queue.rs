@@ -5,6 +5,7 @@ use std::sync::Arc;
 use domain::change::Action;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit, oneshot};
 
+use crate::operations::counted;
 use crate::{BatchCounts, ChangeBatch, Result, StoreError};
 
 /// The total size of queued changes; further batches wait outside the queue.
@@ -77,7 +78,7 @@ impl BatchAnswer {
 }
 
 pub(crate) fn closed() -> StoreError {
-    StoreError::Unavailable("the store is closed".into())
+    counted(StoreError::Unavailable("the store is closed".into()))
 }
 
 /// The size of a group so far.

@@ -2,6 +2,7 @@
 //! address.
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -112,8 +113,13 @@ impl Metrics {
         ConnectionMetrics { listener, families: self.connections.clone(), open }
     }
 
-    /// All metrics in the OpenMetrics text format.
+    /// All metrics in the text format of Prometheus (version 0.0.4).
     pub fn text(&self) -> String {
+        classic(&self.open_metrics_text())
+    }
+
+    /// All metrics in the OpenMetrics text format.
+    pub fn open_metrics_text(&self) -> String {
         let registry = self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut text = String::new();
         let _ = text::encode(&mut text, &registry);
@@ -189,6 +195,25 @@ impl Drop for OpenConnection {
     }
 }
 
+/// OpenMetrics in the older text format of Prometheus, in which a counter's family has the suffix `_total` too and units
+/// have no line of their own.
+fn classic(open_metrics: &str) -> String {
+    let mut text = String::with_capacity(open_metrics.len());
+    let mut help = "";
+    for line in open_metrics.lines() {
+        if let Some(rest) = line.strip_prefix("# HELP ") {
+            help = rest.split_once(' ').map_or("", |(_, help)| help);
+        } else if let Some((name, kind)) = line.strip_prefix("# TYPE ").and_then(|rest| rest.split_once(' '))
+        {
+            let suffix = if kind == "counter" { "_total" } else { "" };
+            let _ = writeln!(text, "# HELP {name}{suffix} {help}\n# TYPE {name}{suffix} {kind}");
+        } else if !line.starts_with('#') {
+            let _ = writeln!(text, "{line}");
+        }
+    }
+    text
+}
+
 /// The metrics of one listener. Looks each route's series up once and keeps them.
 pub(crate) struct ListenerMetrics {
     listener: &'static str,
@@ -242,5 +267,31 @@ fn method_label(method: &Method) -> &'static str {
         "OPTIONS" => "OPTIONS",
         "PATCH" => "PATCH",
         _ => "other",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn classic_text_names_counters_as_their_samples() {
+        let metrics = Metrics::new();
+        let listener = metrics.for_listener("public");
+        listener.record(&Method::GET, "/livez", StatusCode::OK, Duration::from_millis(1));
+        let open_metrics = metrics.open_metrics_text();
+        assert!(open_metrics.contains("# TYPE aldaba_http_requests counter\n"), "{open_metrics}");
+        assert!(open_metrics.ends_with("# EOF\n"), "{open_metrics}");
+        let text = metrics.text();
+        for line in [
+            "# HELP aldaba_http_requests_total HTTP requests completed.",
+            "# TYPE aldaba_http_requests_total counter",
+            r#"aldaba_http_requests_total{side="public",method="GET",route="/livez",status="200"} 1"#,
+            "# TYPE aldaba_http_request_duration_seconds histogram",
+            r#"aldaba_http_request_duration_seconds_bucket{le="+Inf",side="public",route="/livez"} 1"#,
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}\n{text}");
+        }
+        assert!(!text.contains("# UNIT") && !text.contains("# EOF"), "{text}");
     }
 }

@@ -86,7 +86,7 @@ impl RequestLayerConfig {
     fn finish(
         &self,
         response: Response,
-        id: RequestId,
+        RequestContext { id, address }: RequestContext,
         (method, version): (&Method, Version),
         route: &str,
         watch: Stopwatch,
@@ -95,7 +95,7 @@ impl RequestLayerConfig {
         remove_length_of_not_modified(&mut response);
         let (status, elapsed) = (response.status(), watch.elapsed());
         self.metrics.record(method, route, status, elapsed);
-        log_response(&id, method, route, status.as_u16(), elapsed);
+        log_response(&id, address, method, route, status.as_u16(), elapsed);
         let headers = response.headers_mut();
         if let Ok(id) = HeaderValue::from_str(id.as_str()) {
             headers.insert(X_REQUEST_ID, id);
@@ -162,7 +162,8 @@ where
         let peer = request.extensions_mut().remove::<PeerAddress>().map(|peer| peer.0.ip());
         config.warn_of_proxy(peer, request.headers());
         let address = client_address(peer, request.headers(), &config.trusted_proxies);
-        request.extensions_mut().insert(RequestContext { id, address });
+        let context = RequestContext { id, address };
+        request.extensions_mut().insert(context.clone());
         let route = request.extensions().get::<MatchedPath>().cloned();
         let (method, version) = (request.method().clone(), request.version());
         let watch = Stopwatch::start();
@@ -170,18 +171,31 @@ where
         Box::pin(async move {
             let Ok(response) = handling.await;
             let route = route.as_ref().map_or("none", MatchedPath::as_str);
-            Ok(config.finish(response, id, (&method, version), route, watch))
+            Ok(config.finish(response, context, (&method, version), route, watch))
         })
     }
 }
 
 /// Logs every response at level debug, and server errors at level warn.
-fn log_response(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
-    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
-    if status >= 500 {
-        CURRENT.sync_scope(*id, || tracing::warn!(%method, route, status, milliseconds, "request completed"));
-    } else if tracing::enabled!(tracing::Level::DEBUG) {
-        CURRENT
-            .sync_scope(*id, || tracing::debug!(%method, route, status, milliseconds, "request completed"));
+fn log_response(
+    id: &RequestId,
+    address: ClientAddress,
+    method: &Method,
+    route: &str,
+    status: u16,
+    elapsed: Duration,
+) {
+    let is_error = status >= 500;
+    if !is_error && !tracing::enabled!(tracing::Level::DEBUG) {
+        return;
     }
+    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    let address = address.0;
+    CURRENT.sync_scope(*id, || {
+        if is_error {
+            tracing::warn!(%address, %method, route, status, milliseconds, "request completed");
+        } else {
+            tracing::debug!(%address, %method, route, status, milliseconds, "request completed");
+        }
+    });
 }

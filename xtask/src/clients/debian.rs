@@ -11,6 +11,9 @@ use crate::machine;
 /// The environment variable with the browser's path, for machines without Debian's package.
 const CHROMIUM: &str = "ALDABA_TEST_CHROMIUM";
 
+/// The same for promtool.
+const PROMTOOL: &str = "ALDABA_TEST_PROMTOOL";
+
 /// The browser, installed if it is missing and this user may install packages.
 pub(super) fn chromium() -> Result<PathBuf, String> {
     if let Some(browser) = env::var_os(CHROMIUM).filter(|browser| !browser.is_empty()) {
@@ -25,6 +28,31 @@ pub(super) fn chromium() -> Result<PathBuf, String> {
     find("chromium").ok_or_else(|| {
         "Debian's package chromium was installed, but there is no program chromium on the path".to_owned()
     })
+}
+
+/// Prometheus' `promtool`. Its Debian package also has a server that would start, so only the files are unpacked, into
+/// `folder`.
+pub(super) fn promtool(folder: &Path) -> Result<PathBuf, String> {
+    if let Some(program) = env::var_os(PROMTOOL).filter(|program| !program.is_empty()) {
+        return Some(PathBuf::from(program))
+            .filter(|program| is_program(program))
+            .ok_or_else(|| format!("{PROMTOOL} is not the path of a program"));
+    }
+    let unpacked = folder.join("usr/bin/promtool");
+    if let Some(found) = find("promtool").or_else(|| Some(unpacked.clone()).filter(|path| is_program(path))) {
+        return Ok(found);
+    }
+    println!("unpacking Debian's package prometheus into {}", folder.display());
+    let failed = |why: String| {
+        format!(
+            "promtool is missing: install Debian's package prometheus, or set {PROMTOOL} to its path. {why}"
+        )
+    };
+    fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+    machine::download("prometheus", folder).map_err(|failure| failed(failure.message))?;
+    Some(unpacked)
+        .filter(|path| is_program(path))
+        .ok_or_else(|| failed("The package contains no usr/bin/promtool.".to_owned()))
 }
 
 /// Installs a package as root; otherwise the error says what to do.

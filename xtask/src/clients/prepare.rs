@@ -25,6 +25,7 @@ pub(super) struct Toolchain {
     pub(super) node: PathBuf,
     pub(super) rust: PathBuf,
     pub(super) chromium: PathBuf,
+    pub(super) promtool: PathBuf,
 }
 
 impl Toolchain {
@@ -35,6 +36,7 @@ impl Toolchain {
             node: node(directories)?,
             rust: rust(directories)?,
             chromium: debian::chromium()?,
+            promtool: debian::promtool(&directories.cache.join("prometheus"))?,
         })
     }
 }

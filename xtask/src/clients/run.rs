@@ -27,7 +27,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 9] = [
+const CLIENTS: [Client; 10] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -47,6 +47,8 @@ const CLIENTS: [Client; 9] = [
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 300 },
+    // Last: the others have filled the metrics.
+    Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
 
 /// It has its own server: it calls everything that the document allows, and the other clients would see the results.
@@ -110,6 +112,6 @@ fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, en
     };
     // A proxy of this machine must not be used for loopback.
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
-    command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium);
+    command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium).env("ALDABA_TEST_PROMTOOL", &toolchain.promtool);
     command
 }

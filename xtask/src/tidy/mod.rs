@@ -2,6 +2,7 @@
 //! are read once. A violation names its place and the remedy.
 
 mod architecture;
+mod attack_list;
 mod direction;
 mod forbidden_text;
 mod function_sizes;
@@ -38,12 +39,13 @@ impl fmt::Display for Violation {
 }
 
 /// The rules, in the order of the documentation.
-const RULES: [fn(&SourceTree) -> Vec<Violation>; 7] = [
+const RULES: [fn(&SourceTree) -> Vec<Violation>; 8] = [
     direction::violations,
     module_docs::violations,
     ratchet::violations,
     forbidden_text::violations,
     architecture::violations,
+    attack_list::violations,
     migrations::violations,
     vocabulary::violations,
 ];

@@ -3,6 +3,7 @@
 
 pub(crate) mod address;
 mod duration;
+mod exposure;
 mod layers;
 mod reader;
 mod typed;
@@ -10,7 +11,8 @@ mod typed;
 use std::path::PathBuf;
 
 pub(crate) use duration::{DURATION, parse_duration};
-pub(crate) use typed::{Config, LogFormat, Server, StoreUrl};
+pub(crate) use exposure::exposures;
+pub(crate) use typed::{Config, LogFormat, Server, StoreUrl, Tls};
 
 /// The default file, embedded in the program.
 pub(crate) const DEFAULT: &str = include_str!("../../aldaba.default.toml");

@@ -62,6 +62,8 @@ pub(crate) struct Tls {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct OperatorSide {
     pub(crate) listen: SocketAddr,
+    pub(crate) tls: Option<Tls>,
+    pub(crate) accept_plain_http: bool,
     #[serde(serialize_with = "hidden")]
     pub(crate) token: Option<Secret>,
     pub(crate) connections_max: usize,
@@ -127,7 +129,9 @@ pub(crate) struct Delivery {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Egress {
     pub(crate) allow: Vec<IpNet>,
+    pub(crate) accept_wide_ranges: bool,
     pub(crate) loopback: bool,
+    pub(crate) accept_loopback: bool,
     pub(crate) sockets_max: usize,
     pub(crate) ca_file: Option<PathBuf>,
 }
@@ -209,6 +213,8 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         server: server(&mut reader),
         operator: OperatorSide {
             listen: reader.address("operator.listen"),
+            tls: tls(&mut reader, "operator"),
+            accept_plain_http: reader.flag("operator.accept_plain_http"),
             token: reader.optional("operator.token").map(Secret::new),
             connections_max: reader.number("operator.connections_max", 1, 1_000_000),
         },
@@ -230,7 +236,9 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         delivery: delivery(&mut reader),
         egress: Egress {
             allow: reader.networks("egress.allow"),
+            accept_wide_ranges: reader.flag("egress.accept_wide_ranges"),
             loopback: reader.flag("egress.loopback"),
+            accept_loopback: reader.flag("egress.accept_loopback"),
             sockets_max: reader.number("egress.sockets_max", 16, 100_000),
             ca_file: reader.optional("egress.ca_file").map(PathBuf::from),
         },
@@ -281,20 +289,24 @@ fn identity(reader: &mut SettingsReader<'_>) -> Identity {
     }
 }
 
-fn server(reader: &mut SettingsReader<'_>) -> Server {
-    let (certificates, key) = (reader.optional("server.tls_certificates"), reader.optional("server.tls_key"));
-    let tls = match (certificates, key) {
+/// The PEM files of a listener: both or none.
+fn tls(reader: &mut SettingsReader<'_>, section: &str) -> Option<Tls> {
+    let (certificates_key, key_key) = (format!("{section}.tls_certificates"), format!("{section}.tls_key"));
+    match (reader.optional(&certificates_key), reader.optional(&key_key)) {
         (Some(certificates), Some(key)) => Some(Tls { certificates: certificates.into(), key: key.into() }),
         (None, None) => None,
         (None, Some(_)) => {
-            reader.add_fault("server.tls_certificates", "is missing: server.tls_key needs it");
+            reader.add_fault(&certificates_key, &format!("is missing: {key_key} needs it"));
             None
         }
         (Some(_), None) => {
-            reader.add_fault("server.tls_key", "is missing: server.tls_certificates needs it");
+            reader.add_fault(&key_key, &format!("is missing: {certificates_key} needs it"));
             None
         }
-    };
+    }
+}
+
+fn server(reader: &mut SettingsReader<'_>) -> Server {
     let mut timeout = |key| reader.span(key, "100ms", "10m");
     let [header_timeout, body_timeout, write_timeout, idle_timeout] = [
         timeout("server.header_timeout"),
@@ -306,7 +318,7 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
         listen: reader.address("server.listen"),
         base_url: reader.url("server.base_url"),
         auth_url: reader.url("server.auth_url"),
-        tls,
+        tls: tls(reader, "server"),
         drain_delay: reader.span("server.drain_delay", "0s", "5m"),
         drain: reader.duration("server.drain"),
         connections_max: reader.number("server.connections_max", 1, 1_000_000),

@@ -32,6 +32,8 @@ impl ServeProcess {
         let program = installation
             .program(&["--set", "server.drain_delay=0s"])
             .with(&["serve", "--listen", any, "--operator-listen", any])
+            // For the tests that set egress.loopback.
+            .with(&["--set", "egress.accept_loopback=true"])
             .with(arguments);
         Self::running(program.start(), installation)
     }

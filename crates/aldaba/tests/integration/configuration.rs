@@ -327,6 +327,24 @@ fn missing_required_settings_are_reported() {
         .expect_failure(3, &format!("{missing}: cannot read the file"));
 }
 
+/// `config::exposure` has the rules and their details.
+#[test]
+fn dangerous_settings_are_refused_until_accepted() {
+    let installation = Installation::new();
+    for (setting, accept) in [
+        ("operator.listen=0.0.0.0:0", "operator.accept_plain_http"),
+        ("egress.loopback=true", "egress.accept_loopback"),
+        ("egress.allow=0.0.0.0/0", "egress.accept_wide_ranges"),
+    ] {
+        for command in ["check", "serve"] {
+            let refused = installation.program(&[command, "--set", setting]).run();
+            refused.expect_failure(3, &format!("set {accept} = true"));
+        }
+        let accepted = format!("{accept}=true");
+        installation.program(&["check", "--set", setting, "--set", &accepted]).run().code(0);
+    }
+}
+
 #[test]
 fn configuration_in_the_working_directory_is_found() {
     let installation = Installation::new();

@@ -2,7 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{HttpRequest, Installation, ServeProcess, bank, charge, ndjson, shared_server};
+use crate::harness::{
+    Database, DatabaseProxy, HttpRequest, Installation, ServeProcess, bank, charge, ndjson, shared_server,
+    wait_for,
+};
 
 #[test]
 fn both_listeners_answer_liveness_and_readiness_probes() {
@@ -51,9 +54,8 @@ fn metrics_count_and_contain_no_identifiers() {
 
     let metrics = HttpRequest::get(&format!("{}/metrics", server.operator_url)).send();
     assert_eq!(metrics.status, 200);
-    assert_eq!(metrics.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert_eq!(metrics.header("content-type"), "text/plain; version=0.0.4; charset=utf-8");
     let text = metrics.text();
-    assert!(text.ends_with("# EOF\n"), "{text}");
     for (name, value) in [("aldaba_changes_accepted_total", 2.0), ("aldaba_changes_rejected_total", 1.0)] {
         assert_eq!(samples(text, name), [("", value)], "a retry without effect is not counted");
     }
@@ -74,6 +76,76 @@ fn metrics_count_and_contain_no_identifiers() {
         assert!(!identifiers.iter().any(|word| value.contains(word)), "{value}");
     }
     HttpRequest::get(&format!("{}/metrics", server.public_url)).send().problem(404);
+}
+
+#[test]
+fn metrics_show_build_store_and_backlog() {
+    let server = shared_server();
+    server.ingest_for_new_tenant().send_lines(&[bank("1", "a")]);
+    let url = format!("{}/metrics", server.operator_url);
+    let metrics = HttpRequest::get(&url).send();
+    let text = metrics.text();
+    let version = format!("{{version=\"{}\",commit=", env!("CARGO_PKG_VERSION"));
+    let build = samples(text, "aldaba_build_info");
+    assert!(matches!(&build[..], [(labels, 1.0)] if labels.starts_with(&version)), "{build:?}");
+    let durations = samples(text, "aldaba_store_operation_duration_seconds_count");
+    for class in ["query", "transaction", "changes"] {
+        let label = format!("{{class=\"{class}\"}}");
+        assert!(durations.iter().any(|(labels, count)| *labels == label && *count > 0.0), "{durations:?}");
+    }
+    for kind in ["unavailable", "full", "internal"] {
+        assert!(text.contains(&format!("aldaba_store_errors_total{{kind=\"{kind}\"}} 0\n")), "{text}");
+    }
+    for name in ["webhook_events_behind", "webhooks_failing", "webhooks_disabled", "webhooks_suspended"] {
+        assert_eq!(samples(text, &format!("aldaba_{name}")), [("", 0.0)], "{name}");
+    }
+    assert_eq!(samples(text, "aldaba_webhook_oldest_undelivered_age_seconds"), [("", 0.0)]);
+
+    let open = HttpRequest::get(&url).header("accept", "application/openmetrics-text; version=1.0.0").send();
+    assert_eq!(open.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    assert!(open.text().ends_with("# EOF\n"), "{}", open.text());
+}
+
+/// The log lines with this message.
+fn log_lines(log: &str, message: &str) -> Vec<Value> {
+    let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.filter(|line| line["message"] == message).collect()
+}
+
+#[test]
+fn log_says_why_the_service_answers_503_and_when_it_has_stopped() {
+    let database = Database::create();
+    let proxy = DatabaseProxy::to(&database.url());
+    let server = ServeProcess::start(Installation::with_store(proxy.url()), &[]);
+    let ingest = server.ingest_for_new_tenant();
+    let ready = || HttpRequest::get(&format!("{}/readyz", server.operator_url)).send().status;
+    assert_eq!(ready(), 200);
+    proxy.disconnect();
+    wait_for("the outage to be noticed", || (ready() == 503).then_some(()));
+    assert_eq!(ready(), 503);
+    let refused = ingest.request().body(ndjson(&[bank("1", "a")])).send();
+    refused.problem(503);
+    proxy.restore();
+    wait_for("the store to answer again", || (ready() == 200).then_some(()));
+
+    let finished = server.process.stop();
+    let log = &finished.stderr;
+    assert_eq!(finished.code, Some(0), "{log}");
+    let not_ready = log_lines(log, "not ready");
+    assert!(not_ready[0]["reason"].as_str().unwrap().contains("the store cannot be reached: "), "{log}");
+    assert_eq!(log_lines(log, "ready again").len(), 1, "{log}");
+    let causes = log_lines(log, "the store is unavailable");
+    assert!(causes.iter().any(|line| line["requestId"].is_string() && line["error"].is_string()), "{log}");
+    let requests = log_lines(log, "request completed");
+    assert!(requests.iter().all(|line| line["status"] == 503 && line["address"] == "127.0.0.1"), "{log}");
+    let shards = log_lines(log, "the assignment of webhook shards changed");
+    assert_eq!((&shards[0]["taken_over"], &shards[0]["held"]), (&json!(256), &json!(256)), "{log}");
+    assert_eq!(log_lines(log, "released the webhook shards; other nodes take over").len(), 1, "{log}");
+    let end: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
+    assert!(
+        end["message"].as_str().unwrap().starts_with("stopped: ") && end["milliseconds"].is_u64(),
+        "{end}"
+    );
 }
 
 #[test]
@@ -105,6 +177,7 @@ fn log_is_json_without_a_terminal() {
     let answered = |line: &&Value| line["message"] == "request completed" && line["requestId"] == "the-one";
     let refused = lines.iter().find(answered).expect("the log line of the request");
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
+    assert_eq!(refused["address"], "127.0.0.1");
     assert!(!finished.stderr.contains(&token), "the log does not contain the token");
 }
 
@@ -122,8 +195,7 @@ fn log_can_be_text() {
         "127.0.0.1:0",
     ];
     let process = installation.program(&arguments).variable("ALDABA__LOGGING__FORMAT", "text").start();
-    let line =
-        crate::harness::wait_for("a line", || Some(process.stderr()).filter(|said| said.contains("serving")));
+    let line = wait_for("a line", || Some(process.stderr()).filter(|said| said.contains("serving")));
     assert!(line.contains("INFO serving public=127.0.0.1:"), "{line}");
 }
 

@@ -147,6 +147,20 @@ fn public_listener_refuses_plain_http_and_operator_listener_stays_plain() {
 }
 
 #[test]
+fn operator_listener_can_have_tls_of_its_own() {
+    let pem = Pem::new();
+    let settings =
+        pem.settings("chain.pem", "key.pem").map(|text| text.replace("server.tls", "operator.tls"));
+    let server = ServeProcess::start(Installation::new(), &settings.each_ref().map(String::as_str));
+    let address = server.operator_url.trim_start_matches("http://");
+    let mut stream = pem.client(address, &rustls::version::TLS13, &[]);
+    stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+}
+
+#[test]
 fn pem_file_errors_name_the_file() {
     let pem = Pem::new();
     let path = |name: &str| pem.folder.path().join(name).display().to_string();

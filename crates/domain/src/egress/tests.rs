@@ -1,6 +1,6 @@
 //! The first and last address of every refused range, and the effect of the operator's allow list.
 
-use super::EgressPolicy;
+use super::{EgressPolicy, is_wide};
 
 fn why(policy: &EgressPolicy, address: &str) -> Option<&'static str> {
     policy.refusal_reason(address.parse().unwrap())
@@ -32,6 +32,7 @@ fn ipv4_ranges_are_refused_to_their_edges() {
         ("168.63.129.16", "168.63.129.16", "cloud metadata"),
         ("100.100.100.200", "100.100.100.200", "cloud metadata"),
         ("192.0.0.192", "192.0.0.192", "cloud metadata"),
+        ("169.254.170.2", "169.254.170.23", "cloud metadata"),
     ] {
         assert_eq!(why(&strict, first), Some(reason), "{first}");
         assert_eq!(why(&strict, last), Some(reason), "{last}");
@@ -90,6 +91,7 @@ fn ipv6_ranges_are_refused_to_their_edges() {
         ("5f00::", "5f00:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "segment routing"),
         ("fc00::", "fdff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "private network"),
         ("fd00:ec2::254", "fd20:ce::254", "cloud metadata"),
+        ("fd00:ec2::23", "fe80::a9fe:a9fe", "cloud metadata"),
         ("fe80::", "febf:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "link-local"),
         ("fec0::", "feff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "site-local"),
         ("ff00::", "ffff:ffff:ffff:ffff:ffff:ffff:ffff:ffff", "multicast"),
@@ -154,4 +156,46 @@ fn allow_list_allows_its_ranges_only() {
     {
         assert!(why(&open, refused).is_some(), "{refused}");
     }
+}
+
+#[test]
+fn metadata_address_is_allowed_only_by_an_entry_of_its_own() {
+    let policy = |ranges: &[&str]| EgressPolicy {
+        allow: ranges.iter().map(|range| range.parse().unwrap()).collect(),
+        loopback: true,
+    };
+    let wide = policy(&["0.0.0.0/0", "::/0", "169.254.169.254/31", "fd00:ec2::254/127", "::ffff:0:0/96"]);
+    for metadata in [
+        "169.254.169.254",
+        "169.254.170.2",
+        "168.63.129.16",
+        "100.100.100.200",
+        "192.0.0.192",
+        "fd00:ec2::254",
+        "fd20:ce::254",
+        "fe80::a9fe:a9fe",
+        "::ffff:169.254.169.254",
+        "::169.254.169.254",
+        "64:ff9b::169.254.169.254",
+    ] {
+        assert!(why(&wide, metadata).is_some(), "{metadata}");
+        let own = policy(&[&format!("{metadata}/{}", if metadata.contains(':') { 128 } else { 32 })]);
+        assert_eq!(why(&own, metadata), None, "{metadata}");
+    }
+    assert_eq!(why(&wide, "169.254.169.253"), None);
+    assert_eq!(why(&policy(&["169.254.169.254/32"]), "::ffff:169.254.169.254"), None);
+}
+
+#[test]
+fn ranges_that_open_large_parts_of_the_internet_are_wide() {
+    for wide in ["0.0.0.0/0", "0.0.0.0/1", "10.0.0.0/7", "::/0", "2000::/3", "fc00::/7", "fd00::/15"] {
+        assert!(is_wide(&wide.parse().unwrap()), "{wide}");
+    }
+    for ipv4_in_ipv6 in ["::ffff:0:0/96", "::/96", "64:ff9b::/96", "::ffff:0:0/103"] {
+        assert!(is_wide(&ipv4_in_ipv6.parse().unwrap()), "{ipv4_in_ipv6}");
+    }
+    for narrow in ["10.0.0.0/8", "192.168.0.0/16", "8.8.8.8/32", "fd00::/16", "fd12:3456::/48", "::1/128"] {
+        assert!(!is_wide(&narrow.parse().unwrap()), "{narrow}");
+    }
+    assert!(!is_wide(&"::ffff:10.0.0.0/104".parse().unwrap()));
 }

@@ -95,6 +95,7 @@ impl PasswordSignIn {
 
     async fn run_attempt(&self, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
         if self.password_hasher.is_full() {
+            warn_of_full_queue();
             return Ok(PasswordCheck::Busy);
         }
         let user = self.store.find_user_by_email(&attempt.account).await?;
@@ -121,7 +122,10 @@ impl PasswordSignIn {
         }
         let hash = user.as_ref().map(|user| user.password_hash.clone());
         match (self.password_hasher.matches(password, hash).await, user) {
-            (None, _) => PasswordCheck::Busy,
+            (None, _) => {
+                warn_of_full_queue();
+                PasswordCheck::Busy
+            }
             (Some(true), Some(user)) if user.status != Status::Disabled => PasswordCheck::Accepted(user),
             (Some(_), user) => PasswordCheck::Rejected(user),
         }
@@ -136,6 +140,10 @@ impl PasswordSignIn {
     ) -> Secret {
         self.known_browsers.renew(cookie, user, random)
     }
+}
+
+fn warn_of_full_queue() {
+    tracing::warn!("the queue for password hashes is full; raise identity.hashing_queue_max or add cores");
 }
 
 /// The authentication methods of a password sign-in, for `amr`.

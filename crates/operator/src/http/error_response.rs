@@ -35,6 +35,7 @@ impl From<AdminError> for ErrorResponse {
 /// Maps the store's errors to HTTP.
 pub(super) fn store_error_response(error: &StoreError) -> ErrorResponse {
     let later = |code, message: String| {
+        tracing::warn!(%error, "the store is unavailable");
         error_with_code(503, code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
     };
     match error {

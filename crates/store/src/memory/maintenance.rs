@@ -8,7 +8,9 @@ use domain::Ticks;
 
 use super::MemoryStore;
 use super::webhooks::WebhookTable;
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Replay, Result, RetentionCutoffs};
+use crate::{
+    ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Replay, Result, RetentionCutoffs,
+};
 
 /// Removes up to `max` entries that match; returns how many.
 fn remove_expired<K: Ord + Clone, V>(
@@ -96,6 +98,10 @@ impl Maintenance for MemoryStore {
 
     fn change_commits(&self) -> u64 {
         self.change_commits.load(Ordering::Relaxed)
+    }
+
+    fn operations(&self) -> &Operations {
+        &self.operations
     }
 
     /// The in-memory store has no worker.

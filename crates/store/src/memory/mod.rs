@@ -31,8 +31,8 @@ use crate::grants::RefreshRow;
 use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
     AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant, IngestProgress,
-    InvalidationCounters, KeySlot, LogBounds, Membership, Ports, Result, Session, StoreError, Subscription,
-    Tenant, User,
+    InvalidationCounters, KeySlot, LogBounds, Membership, Operations, Ports, Result, Session, StoreError,
+    Subscription, Tenant, User,
 };
 
 /// The data of a memory store; handles with the same contents share the data.
@@ -52,6 +52,7 @@ pub struct MemoryStore {
     closed: Arc<AtomicBool>,
     change_commits: Arc<AtomicU64>,
     invalidation: Arc<InvalidationCounters>,
+    operations: Arc<Operations>,
 }
 
 /// (tenant, company, resource)
@@ -160,6 +161,7 @@ impl MemoryStore {
             closed: Arc::default(),
             change_commits: Arc::default(),
             invalidation: Arc::default(),
+            operations: Arc::default(),
         })
     }
 

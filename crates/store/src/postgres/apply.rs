@@ -10,7 +10,7 @@ use super::{PostgresStore, store_error};
 use crate::plan::{
     self, CollectionCounters, CollectionKey, LogRow, Plan, PlanInputs, RecordRow, signed, unsigned,
 };
-use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
+use crate::{BatchCounts, ChangeBatch, OperationClass, ResourceSet, Result, StoreError};
 
 impl PostgresStore {
     pub(super) async fn apply(
@@ -18,7 +18,7 @@ impl PostgresStore {
         tenant: &TenantId,
         batches: Vec<ChangeBatch>,
     ) -> Result<(ResourceSet, Vec<Result<BatchCounts>>)> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Changes).await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let head = transaction
             .prepare_cached(

@@ -86,7 +86,7 @@ fn range(query: &AuditQuery) -> [String; 2] {
 #[async_trait]
 impl Audit for PostgresStore {
     async fn record(&self, entry: &AuditEntry) -> Result<()> {
-        append_audit(&self.client().await?, &*self.ports().random, entry.clone()).await
+        append_audit(&*self.client().await?, &*self.ports().random, entry.clone()).await
     }
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {

@@ -10,8 +10,8 @@ use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot,
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
-    StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery,
+    OperationClass, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
@@ -108,7 +108,7 @@ impl ChangeLog for PostgresStore {
     }
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
         let tenant_no = tenant_no(&snapshot, &query.tenant).await?.ok_or_else(unknown)?;

@@ -62,11 +62,9 @@ struct HostAddress {
 impl Connector {
     pub(super) fn new(url: &str, connections: Arc<Connections>, deadline: Duration) -> Result<Self> {
         let invalid = |why: String| StoreError::Unavailable(format!("the store's URL is invalid: {why}"));
-        let mut config: Config =
-            url.parse().map_err(|error: tokio_postgres::Error| invalid(chain(&error)))?;
+        let tls::Target { mut config, tls } = tls::parse(url)?;
         config.application_name("aldaba");
         let hosts = hosts_of(&config).map_err(invalid)?;
-        let tls = tls::connector(&config)?;
         // A standby is of no use: every node writes.
         let needs_writes =
             hosts.len() > 1 || config.get_target_session_attrs() == TargetSessionAttrs::ReadWrite;

@@ -17,7 +17,8 @@ use crate::plan::{signed, unsigned};
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LeaseRenewal, LoadedWebhook,
-    LogBounds, LogEvent, LogTail, RenewedLeases, Replay, Result, StoreError, WebhookCheckpoint, WebhookOwner,
+    LogBounds, LogEvent, LogTail, OperationClass, RenewedLeases, Replay, Result, StoreError,
+    WebhookCheckpoint, WebhookOwner,
 };
 
 /// Sorts before every id.
@@ -105,7 +106,7 @@ impl Deliveries for PostgresStore {
         after: Option<WebhookId>,
         rows_max: usize,
     ) -> Result<Vec<LoadedWebhook>> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         let found = rows(
             &snapshot,
@@ -121,7 +122,7 @@ impl Deliveries for PostgresStore {
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         let sql = format!("{WEBHOOK} WHERE w.id = $1 AND {LIVE}");
         let found = row(&snapshot, &sql, &[&webhook.as_bytes().as_slice()]).await?;

@@ -19,7 +19,7 @@ use crate::webhooks::{
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
-    LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    LogEvent, OperationClass, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -238,7 +238,7 @@ impl History for PostgresStore {
         if query.only_failed {
             return Ok(Vec::new());
         }
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         match find_sealed(&snapshot, query.webhook).await? {
             None => Ok(Vec::new()),
@@ -307,7 +307,7 @@ impl History for PostgresStore {
     }
 
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         match find_sealed(&snapshot, webhook).await? {
             None => Ok(WebhookStats::default()),
@@ -374,7 +374,7 @@ impl History for PostgresStore {
     }
 
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         match find_sealed(&snapshot, webhook).await? {
             None => Ok(None),

@@ -6,7 +6,7 @@ use domain::Ticks;
 use super::PostgresStore;
 use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
+use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result, RetentionCutoffs};
 
 /// The webhook history tables: key columns and expiry condition.
 const HISTORY: [(&str, &str, &str); 3] = [
@@ -118,6 +118,10 @@ impl Maintenance for PostgresStore {
 
     fn change_commits(&self) -> u64 {
         self.inner.batch_queue.commits()
+    }
+
+    fn operations(&self) -> &Operations {
+        &self.inner.operations
     }
 
     async fn worker_ended(&self) {

@@ -39,13 +39,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{
-    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime,
+    Hook, HookError, Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime, TimeoutType,
 };
 use domain::Ticks;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
-use crate::{InvalidationCounters, Ports, Result, StoreError};
+use crate::operations::{OperationTimer, counted};
+use crate::{InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
 use activity::Connections;
 use batch_queue::BatchQueue;
 use connect::Connector;
@@ -85,6 +86,27 @@ struct Inner {
     schema: i64,
     invalidation: InvalidationCounters,
     notify: Notifier,
+    operations: Operations,
+}
+
+/// A connection from the pool; what it is used for is measured until it is dropped.
+struct Lent<'a> {
+    connection: Object,
+    _timer: OperationTimer<'a>,
+}
+
+impl std::ops::Deref for Lent<'_> {
+    type Target = Object;
+
+    fn deref(&self) -> &Object {
+        &self.connection
+    }
+}
+
+impl std::ops::DerefMut for Lent<'_> {
+    fn deref_mut(&mut self) -> &mut Object {
+        &mut self.connection
+    }
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -116,6 +138,7 @@ impl PostgresStore {
                 schema,
                 invalidation: InvalidationCounters::default(),
                 notify,
+                operations: Operations::default(),
             }),
         })
     }
@@ -139,8 +162,14 @@ impl PostgresStore {
         &self.inner.ports
     }
 
-    async fn client(&self) -> Result<Object> {
-        self.inner.pool.connection().await
+    /// A connection for a transaction.
+    async fn client(&self) -> Result<Lent<'_>> {
+        self.lend(OperationClass::Transaction).await
+    }
+
+    async fn lend(&self, class: OperationClass) -> Result<Lent<'_>> {
+        let timer = self.inner.operations.time(class);
+        Ok(Lent { connection: self.inner.pool.connection().await?, _timer: timer })
     }
 
     /// A connection for statements that may take long.
@@ -178,19 +207,28 @@ impl StorePool {
     }
 
     async fn connection(&self) -> Result<Object> {
-        self.pool.get().await.map_err(|error| match error {
-            PoolError::Backend(error) => store_error(error),
-            PoolError::Timeout(_) => StoreError::Unavailable(self.no_free_connection()),
-            other => StoreError::Unavailable(other.to_string()),
-        })
+        self.pool.get().await.map_err(|error| self.error(error))
     }
 
-    fn no_free_connection(&self) -> String {
-        let why = self.connections.recent_failure().map_or_else(
-            || "allow more connections or reduce the load".to_owned(),
-            |cause| format!("the last connection failed {cause}"),
-        );
-        format!("no PostgreSQL connection became free within {} s; {why}", CONNECTION_WAIT.as_secs())
+    /// An error of the pool, with its cause.
+    fn error(&self, error: PoolError) -> StoreError {
+        let why = match error {
+            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+                return store_error(error);
+            }
+            PoolError::Timeout(TimeoutType::Wait) => {
+                let why = self.connections.recent_failure().map_or_else(
+                    || "raise store.connections_max or reduce the load".to_owned(),
+                    |cause| format!("the last connection failed {cause}"),
+                );
+                let wait = CONNECTION_WAIT.as_secs();
+                format!("all PostgreSQL connections of this process have been in use for {wait} s; {why}")
+            }
+            PoolError::Timeout(TimeoutType::Create) => "connecting to PostgreSQL took too long".to_owned(),
+            PoolError::Closed => "the store is closed".to_owned(),
+            other => chain(&other),
+        };
+        counted(StoreError::Unavailable(why))
     }
 
     fn close(&self) {
@@ -212,13 +250,15 @@ async fn check_server(client: &Object) -> Result<()> {
 fn store_error(error: tokio_postgres::Error) -> StoreError {
     let Some(db) = error.as_db_error() else {
         let wrong_type = error.source().and_then(|source| source.downcast_ref::<WrongType>());
-        return if wrong_type.is_some() {
+        return counted(if wrong_type.is_some() {
             StoreError::internal(error)
         } else {
-            StoreError::Unavailable(chain(&error))
-        };
+            let why = chain(&error);
+            let advice = tls::advice(&why);
+            StoreError::Unavailable(why + advice)
+        });
     };
-    match db.code() {
+    counted(match db.code() {
         &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT | &SqlState::READ_ONLY_SQL_TRANSACTION => {
             StoreError::Unavailable(db.message().to_owned())
         }
@@ -227,7 +267,7 @@ fn store_error(error: tokio_postgres::Error) -> StoreError {
             StoreError::Unavailable(db.message().to_owned())
         }
         _ => StoreError::internal(format!("{}: {}", db.code().code(), db.message())),
-    }
+    })
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
@@ -245,5 +285,23 @@ fn exists(what: String) -> impl FnOnce(tokio_postgres::Error) -> StoreError {
     move |error| match error.code() {
         Some(&SqlState::UNIQUE_VIOLATION) => StoreError::Exists(what),
         _ => store_error(error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pool_errors_say_their_cause() {
+        for (error, cause) in [
+            (PoolError::Timeout(TimeoutType::Wait), "raise store.connections_max"),
+            (PoolError::Timeout(TimeoutType::Create), "connecting to PostgreSQL took longer than 5 s"),
+            (PoolError::Closed, "the store is closed"),
+            (PoolError::PostCreateHook(HookError::message("SET failed")), "SET failed"),
+        ] {
+            let StoreError::Unavailable(message) = pool_error(error) else { panic!("{cause}") };
+            assert!(message.contains(cause), "{message}");
+        }
     }
 }

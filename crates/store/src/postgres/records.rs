@@ -10,7 +10,8 @@ use super::{PostgresStore, payroll, store_error};
 use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::records::{Start, locate};
 use crate::{
-    CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
+    CollectionVersion, OperationClass, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result,
+    StoreError,
 };
 
 /// The numbers of the tenant and the owning company, from which most statements start.
@@ -156,7 +157,7 @@ impl Records for PostgresStore {
     }
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         let company = query.company.as_deref();
         let Some(state) = collection_state(&snapshot, &query.tenant, company, query.resource).await? else {
@@ -186,7 +187,7 @@ impl Records for PostgresStore {
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
-        let mut client = self.client().await?;
+        let mut client = self.lend(OperationClass::Query).await?;
         let snapshot = snapshot(&mut client).await?;
         let Some(state) =
             collection_state(&snapshot, &query.tenant, None, Resource::payroll_companies()).await?

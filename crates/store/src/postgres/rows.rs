@@ -8,26 +8,26 @@ use tokio_postgres::{IsolationLevel, Row};
 
 use super::{PostgresStore, store_error};
 use crate::plan::NO_COMPANY;
-use crate::{ListQuery, Result, StoreError};
+use crate::{ListQuery, OperationClass, Result, StoreError};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 impl PostgresStore {
     pub(super) async fn rows(&self, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
-        let client = self.client().await?;
+        let client = self.lend(OperationClass::Query).await?;
         let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         found(client.query(&statement, args).await)
     }
 
     pub(super) async fn row(&self, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
-        let client = self.client().await?;
+        let client = self.lend(OperationClass::Query).await?;
         let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         found(client.query_opt(&statement, args).await)
     }
 
     /// Executes a statement; false if it changed no row.
     pub(super) async fn change(&self, sql: &str, args: Args<'_>) -> Result<bool> {
-        let client = self.client().await?;
+        let client = self.lend(OperationClass::Query).await?;
         let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         client.execute(&statement, args).await.map(|rows| rows > 0).map_err(store_error)
     }

@@ -9,8 +9,8 @@ use super::rows::{company_no, guid, tenant_no};
 use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
-    StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery,
+    OperationClass, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
@@ -104,6 +104,7 @@ fn range(
 #[async_trait]
 impl ChangeLog for SqliteStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
+        let _timer = self.inner.operations.time(OperationClass::Changes);
         self.inner.writer.apply(batch).await
     }
 

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::collection_numbers::CollectionNo;
 use super::{SqliteStore, store_error};
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
+use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result, RetentionCutoffs};
 
 /// The webhook history tables: key and expiry condition. The key is the rowid where there is one, because with
 /// a composite key SQLite would read all rows of the tenant.
@@ -170,6 +170,10 @@ impl Maintenance for SqliteStore {
 
     fn change_commits(&self) -> u64 {
         self.inner.writer.change_commits()
+    }
+
+    fn operations(&self) -> &Operations {
+        &self.inner.operations
     }
 
     async fn worker_ended(&self) {

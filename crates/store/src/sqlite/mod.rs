@@ -47,7 +47,8 @@ use rusqlite::{Connection, ErrorCode};
 
 use tokio::sync::Semaphore;
 
-use crate::{InvalidationCounters, Ports, Result, StoreError};
+use crate::operations::counted;
+use crate::{InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
 use delivery_lock::DeliveryLock;
 use last_update_index::LastUpdateIndexes;
 use reader::Reader;
@@ -81,6 +82,7 @@ struct Inner {
     writer: Writer,
     invalidation: Arc<InvalidationCounters>,
     delivery_lock: DeliveryLock,
+    operations: Operations,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -123,6 +125,7 @@ impl SqliteStore {
                 writer,
                 invalidation,
                 delivery_lock,
+                operations: Operations::default(),
             }),
         })
     }
@@ -141,6 +144,7 @@ impl SqliteStore {
 
     /// Reads on the caller's thread: a lookup costs microseconds, less than handing it to another thread.
     fn read<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let _timer = self.inner.operations.time(OperationClass::Query);
         let reader = self.inner.reader_pool.take()?;
         reader.end_snapshot();
         let result = query(&reader);
@@ -161,6 +165,7 @@ impl SqliteStore {
     /// Reads from a snapshot that contains everything written through this handle. It may lack what other
     /// processes wrote in the last 100 ms.
     fn read_snapshot<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let _timer = self.inner.operations.time(OperationClass::Query);
         let reader = self.inner.reader_pool.take()?;
         let result = self.read_snapshot_on(&reader, query);
         self.put_back(reader);
@@ -179,6 +184,7 @@ impl SqliteStore {
     /// starts here; if it is long, the caller repeats it on a blocking thread, so that it does not delay other
     /// requests.
     fn read_with_budget<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
+        let _timer = self.inner.operations.time(OperationClass::Query);
         let mut reader = self.inner.reader_pool.take()?;
         let is_long = Arc::new(AtomicBool::new(false));
         let (exceeded, mut rounds) = (is_long.clone(), 0);
@@ -205,6 +211,7 @@ impl SqliteStore {
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
+        let _timer = self.inner.operations.time(OperationClass::Transaction);
         self.inner.writer.run(work).await
     }
 
@@ -285,7 +292,7 @@ fn cannot_open(path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
 
 /// Maps a SQLite error to a store error.
 fn store_error(error: rusqlite::Error) -> StoreError {
-    match error.sqlite_error_code() {
+    counted(match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full("the disk that holds the store is full".into()),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
             StoreError::Unavailable("another process is writing to the store's file; try again".into())
@@ -294,7 +301,7 @@ fn store_error(error: rusqlite::Error) -> StoreError {
             StoreError::Unavailable(error.to_string())
         }
         _ => StoreError::internal(error),
-    }
+    })
 }
 
 /// Maps a constraint violation to `Exists`.

@@ -12,6 +12,7 @@ use super::counts::DeliveryCounts;
 use super::delivery::InFlight;
 use super::deterministic::{SeededRandom, StableMap, StableSet};
 use super::owner_interner::OwnerInterner;
+use super::owner_queues::OwnerQueues;
 use super::suspension::Access;
 use super::tail_cache::TailCache;
 use super::webhook_state::WebhookState;
@@ -54,14 +55,12 @@ pub struct Core {
     is_stopping: bool,
     pub(super) access: Access,
     pub(super) in_flight: StableMap<u64, InFlight>,
-    /// Attempts in flight to webhooks whose last attempt timed out.
-    pub(super) slow_in_flight: usize,
     /// When each receiver host last got a handshake attempt that an owner had asked for.
     pub(super) asked_hosts: StableMap<Box<str>, Ticks>,
     next_attempt_id: u64,
     pub(super) next_epoch: u64,
-    /// Webhooks that may have something to start.
-    ready: VecDeque<WebhookId>,
+    /// Webhooks that may have something to start, and the slots of their owners.
+    pub(super) owner_queues: OwnerQueues,
     /// Webhooks that may have something to read.
     read_queue: VecDeque<WebhookId>,
     pub(super) due: BTreeSet<(Ticks, WebhookId)>,
@@ -73,6 +72,8 @@ pub struct Core {
     pub(super) buffered: usize,
     pub(super) commands: Vec<Command>,
     pub(super) counts: DeliveryCounts,
+    /// When the backlog is counted again, on the monotonic clock.
+    pub(super) backlog_due: Duration,
 }
 
 impl Core {
@@ -95,11 +96,10 @@ impl Core {
             is_stopping: false,
             access: Access::default(),
             in_flight: StableMap::default(),
-            slow_in_flight: 0,
             asked_hosts: StableMap::default(),
             next_attempt_id: 0,
             next_epoch: 0,
-            ready: VecDeque::new(),
+            owner_queues: OwnerQueues::default(),
             read_queue: VecDeque::new(),
             due: BTreeSet::new(),
             dirty: StableSet::default(),
@@ -108,6 +108,7 @@ impl Core {
             buffered: 0,
             commands: Vec::new(),
             counts: DeliveryCounts::default(),
+            backlog_due: Duration::ZERO,
         }
     }
 
@@ -177,6 +178,7 @@ impl Core {
         self.give_idle_shards();
         self.checkpoint();
         self.counts.set_gauges(self.in_flight.len(), self.webhooks.len());
+        self.count_backlog();
         std::mem::take(&mut self.commands)
     }
 
@@ -274,9 +276,10 @@ impl Core {
 
     /// The webhook may have something to start.
     pub(super) fn wake(&mut self, webhook: WebhookId) {
-        if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| !state.is_ready) {
-            state.is_ready = true;
-            self.ready.push_back(webhook);
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let is_queued = if state.is_slow { &mut state.is_slow_ready } else { &mut state.is_ready };
+        if !std::mem::replace(is_queued, true) {
+            self.owner_queues.push(state.owner, webhook, state.is_slow);
         }
     }
 
@@ -289,28 +292,29 @@ impl Core {
         }
     }
 
-    /// Round robin: a webhook starts one thing and goes to the end of the queue, so that none waits for another.
+    /// Round robin over the owners and over the webhooks of each: a webhook starts one thing and goes to the end of its
+    /// queue, so that none waits for another.
     fn dispatch(&mut self) {
         if !self.can_start() || !self.can_read() {
             return;
         }
-        let mut skipped = 0;
-        while skipped < self.ready.len() && self.in_flight.len() < self.settings.in_flight_max {
-            let Some(webhook) = self.ready.pop_front() else { return };
+        while let Some(next) = self.owner_queues.next(self.settings.in_flight_max) {
+            let webhook = next.webhook;
             let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
-            if state.is_slow && self.slow_in_flight >= self.settings.in_flight_max / 4 {
-                self.ready.push_back(webhook);
-                skipped += 1;
+            let is_queued = if next.is_slow { &mut state.is_slow_ready } else { &mut state.is_ready };
+            if !std::mem::take(is_queued) {
+                // An earlier state of the webhook queued it.
                 continue;
             }
-            state.is_ready = false;
-            if self.start_next(webhook) {
+            // It has become slow since it was queued: it waits among the slow ones.
+            let must_wait = state.is_slow && !next.is_slow;
+            if must_wait || self.start_next(webhook) {
                 self.wake(webhook);
-                skipped = 0;
             } else {
                 self.set_due(webhook);
             }
         }
+        self.owner_queues.end_round();
     }
 
     /// Notes when the webhook next has something to start without a new input.

@@ -3,6 +3,10 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use parking_lot::Mutex;
+
+use super::backlog::Backlog;
+
 #[derive(Clone, Debug, Default)]
 pub struct DeliveryCounts(Arc<Values>);
 
@@ -12,6 +16,7 @@ struct Values {
     failed: AtomicU64,
     in_flight: AtomicU64,
     webhooks: AtomicU64,
+    backlog: Mutex<Backlog>,
 }
 
 impl DeliveryCounts {
@@ -32,6 +37,15 @@ impl DeliveryCounts {
     /// Webhooks that this node delivers to.
     pub fn webhooks(&self) -> u64 {
         self.0.webhooks.load(Ordering::Relaxed)
+    }
+
+    /// As it was a few seconds ago.
+    pub fn backlog(&self) -> Backlog {
+        *self.0.backlog.lock()
+    }
+
+    pub(super) fn set_backlog(&self, backlog: Backlog) {
+        *self.0.backlog.lock() = backlog;
     }
 
     pub(super) fn count_attempt(&self, has_succeeded: bool) {

@@ -11,9 +11,13 @@ use super::classify::{Outcome, classify};
 use super::core::Core;
 use super::failures::{FAILURES_IN_A_ROW_MAX, LANES_MAX, postponed};
 use super::lanes::LaneAction;
+use super::owner_queues::OwnerNumber;
 use super::webhook_state::WebhookState;
 use super::{Command, SharedEvent};
 use crate::egress::Exchange;
+
+/// An attempt that takes this many percent of its timeout, or more, makes its webhook slow, even if it succeeds.
+const SLOW_PERCENT: u32 = 80;
 
 /// An attempt in flight.
 #[derive(Debug)]
@@ -23,7 +27,18 @@ pub(super) struct InFlight {
     epoch: u64,
     attempt: Attempt,
     source: AttemptSource,
+    owner: OwnerNumber,
     was_slow: bool,
+}
+
+impl InFlight {
+    /// When the event happened; `None` for handshakes, replays and test events.
+    pub(super) fn event_time(&self) -> Option<Ticks> {
+        match &self.source {
+            AttemptSource::Queue(event) | AttemptSource::Lane(event) => Some(event.entry.version),
+            AttemptSource::Handshake(_) | AttemptSource::Replay { .. } => None,
+        }
+    }
 }
 
 /// Where an attempt comes from.
@@ -107,13 +122,14 @@ impl Core {
     pub(super) fn send(&mut self, webhook: WebhookId, source: AttemptSource, kind: AttemptKind) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         state.in_flight += 1;
-        self.slow_in_flight += usize::from(state.is_slow);
+        self.owner_queues.attempt_started(state.owner, state.is_slow);
         let attempt = Attempt { target: state.target.clone(), kind };
         let in_flight = InFlight {
             webhook,
             epoch: state.epoch,
             attempt: attempt.clone(),
             source,
+            owner: state.owner,
             was_slow: state.is_slow,
         };
         let attempt_id = self.add_in_flight(in_flight);
@@ -122,15 +138,16 @@ impl Core {
 
     pub(super) fn attempt_finished(&mut self, attempt_id: u64, exchange: &Exchange) {
         let Some(in_flight) = self.in_flight.remove(&attempt_id) else { return };
-        let InFlight { webhook, epoch, attempt, source, was_slow } = in_flight;
-        self.slow_in_flight -= usize::from(was_slow);
+        let InFlight { webhook, epoch, attempt, source, owner, was_slow } = in_flight;
+        self.owner_queues.attempt_finished(owner, was_slow);
         let outcome = classify(&attempt.expected(), exchange);
         let timing = exchange.timing;
+        let took_long = outcome.timed_out || timing.total >= self.settings.timeout * SLOW_PERCENT / 100;
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let is_current = state.epoch == epoch;
         if is_current {
             state.in_flight -= 1;
-            state.is_slow = outcome.timed_out || (state.is_slow && !outcome.succeeded);
+            state.is_slow = took_long || (state.is_slow && !outcome.succeeded);
         }
         self.dirty.insert(webhook);
         match source {

@@ -83,6 +83,20 @@ impl Lanes {
         }
     }
 
+    /// When the oldest parked event happened; where it was not read yet, when it first failed.
+    pub(crate) fn oldest(&self) -> Option<Ticks> {
+        let time = |parked: &ParkedLane| {
+            let event = parked.events.front().map(|event| event.entry.version);
+            event.unwrap_or(parked.lane.retry.first_failed_at)
+        };
+        self.by_record.values().map(time).min()
+    }
+
+    /// Whether the last attempt of a parked event failed.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.by_record.values().any(|parked| parked.lane.retry.attempts > 0)
+    }
+
     pub(crate) fn next_due(&self) -> Option<Ticks> {
         self.due.first().map(|(at, _)| *at)
     }

@@ -3,6 +3,7 @@
 //! passes the time. So the same core runs in the service and in the deterministic simulation.
 
 mod attempt;
+mod backlog;
 mod checkpoint;
 mod classify;
 mod core;
@@ -15,6 +16,7 @@ mod handshake;
 mod lanes;
 mod log_reader;
 mod owner_interner;
+mod owner_queues;
 mod polling;
 mod ports;
 mod replay;
@@ -36,6 +38,7 @@ use store::{
 
 pub use self::core::Core;
 pub use attempt::{Attempt, Target};
+pub use backlog::Backlog;
 pub use counts::DeliveryCounts;
 pub use driver::Engine;
 pub use ports::{EngineStore, Ports, Transport};

@@ -129,7 +129,7 @@ impl Core {
 
     /// Updates the webhook's state where revision and fence are the same, and replaces it otherwise.
     fn apply_loaded(&mut self, webhook: WebhookId, mut loaded: LoadedWebhook) {
-        self.owners.intern(&mut loaded.webhook.owner);
+        let owner = self.owners.intern(&mut loaded.webhook.owner);
         let Some(fence) = self.shards.get(&shard_of(webhook)).copied() else { return };
         let revision = loaded.webhook.revision;
         let is_same = |state: &&mut Box<WebhookState>| state.revision == revision && state.fence == fence;
@@ -140,7 +140,7 @@ impl Core {
             let handshake = earlier.map(|state| state.handshake);
             self.remove_webhook(webhook);
             self.next_epoch += 1;
-            let mut state = WebhookState::new(loaded, fence, self.next_epoch);
+            let mut state = WebhookState::new(loaded, owner, fence, self.next_epoch);
             if let Some(earlier) = &handshake {
                 state.handshake.continue_from(earlier);
             }

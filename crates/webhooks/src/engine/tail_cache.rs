@@ -68,6 +68,11 @@ impl TailCache {
         has_moved
     }
 
+    /// The tenant's head at the last poll.
+    pub(crate) fn head(&self) -> u64 {
+        self.head
+    }
+
     /// The chunk that continues after `after`, or a place among those that wait for it.
     pub(crate) fn look_up(&mut self, webhook: WebhookId, after: u64) -> TailLookup {
         let serial = self.serial;

@@ -13,6 +13,7 @@ use store::{
 
 use super::deterministic::{StableMap, StableSet};
 use super::lanes::Lanes;
+use super::owner_queues::OwnerNumber;
 use super::replay::ReplayQueue;
 use super::tail_cache::TailChunk;
 use super::{SharedEvent, TailKey, Target};
@@ -23,6 +24,7 @@ pub(crate) struct WebhookState {
     pub(crate) target: Arc<Target>,
     pub(crate) tail_key: TailKey,
     pub(crate) client: ClientId,
+    pub(crate) owner: OwnerNumber,
     pub(crate) kinds: EventKinds,
     pub(crate) flags: WebhookFlags,
     pub(crate) handshake: HandshakeState,
@@ -53,7 +55,7 @@ pub(crate) struct WebhookState {
     busy_records: StableMap<i64, VecDeque<SharedEvent>>,
     pub(crate) in_flight: usize,
     pub(crate) lanes: Lanes,
-    /// The last attempt timed out.
+    /// The last attempt timed out, or took nearly as long.
     pub(crate) is_slow: bool,
     pub(crate) failures_in_a_row: u32,
     /// The breaker is open: the webhook reads nothing new, and its parked lanes are tried one at a time.
@@ -64,8 +66,10 @@ pub(crate) struct WebhookState {
     pub(crate) has_moved: bool,
     /// Boxed, because most webhooks have nothing to write most of the time.
     pub(crate) pending: Option<Box<PendingWrites>>,
-    /// In the core's queue of webhooks that may start something.
+    /// In its owner's queue of webhooks that may start something;
     pub(crate) is_ready: bool,
+    /// in the one of slow webhooks.
+    pub(crate) is_slow_ready: bool,
     /// In the core's queue of webhooks that may read something.
     pub(crate) is_read_queued: bool,
     pub(crate) due: Option<Ticks>,
@@ -105,11 +109,12 @@ pub(crate) struct PendingWrites {
 }
 
 impl WebhookState {
-    pub(crate) fn new(loaded: LoadedWebhook, fence: i64, epoch: u64) -> Self {
+    pub(crate) fn new(loaded: LoadedWebhook, owner: OwnerNumber, fence: i64, epoch: u64) -> Self {
         let webhook = loaded.webhook;
         Self {
             tail_key: TailKey { tenant: webhook.owner.tenant.clone(), resource: webhook.resource },
             client: webhook.owner.client.clone(),
+            owner,
             kinds: webhook.kinds,
             flags: webhook.flags(),
             handshake: HandshakeState::new(&webhook),
@@ -137,6 +142,7 @@ impl WebhookState {
             has_moved: false,
             pending: None,
             is_ready: false,
+            is_slow_ready: false,
             is_read_queued: false,
             due: None,
             target: Arc::new(Target::new(&webhook, loaded.id_key)),

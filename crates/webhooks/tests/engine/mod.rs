@@ -1,7 +1,10 @@
 //! The engine's tasks with a real runtime: a panic never leaves a slot or a lease taken, and a stop ends every task.
 
 mod access;
+mod backlog;
+mod core_world;
 mod handshake;
+mod owner_shares;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

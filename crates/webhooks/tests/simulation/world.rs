@@ -289,7 +289,8 @@ impl World {
         self.oracle.request_arrived(&self.fixture.store, attempt, &request);
         let behaviour = self.behaviours.get(&attempt.target.url).copied().unwrap_or(Behaviour::Healthy);
         let (exchange, pause) = behaviour.respond(attempt, &request, &mut self.random);
-        let (exchange, pause) = if pause < TIMEOUT { (exchange, pause) } else { (timed_out(), TIMEOUT) };
+        let (mut exchange, pause) = if pause < TIMEOUT { (exchange, pause) } else { (timed_out(), TIMEOUT) };
+        exchange.timing.total = pause;
         if accepts(attempt, &request, &exchange) {
             self.oracle.event_accepted(&self.fixture.store, attempt, self.at);
         }

@@ -3,10 +3,12 @@
 mod backup;
 mod migrations;
 mod old_backups;
+mod operations;
 mod postgres_cluster;
 mod postgres_network;
 mod postgres_nodes;
 mod postgres_outage;
+mod postgres_tls;
 mod purged_rows;
 mod refused_restores;
 mod restored_access;
@@ -58,6 +60,9 @@ tests_on_durable_stores! {
         erased_tenant_leaves_no_rows,
         deleted_company_leaves_no_rows,
         unchanged_batch_writes_no_rows,
+    }
+    operations {
+        operations_are_measured_by_class,
     }
     secrets_at_rest {
         no_secret_is_stored_in_plain_text,

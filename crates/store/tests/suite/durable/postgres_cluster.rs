@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::os::unix::fs::{MetadataExt, chown};
+use std::os::unix::fs::{MetadataExt, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::Command;
@@ -17,22 +17,21 @@ pub(crate) struct Cluster {
     /// The account of the server: PostgreSQL refuses to run as root.
     account: Option<(u32, u32)>,
     port: u16,
+    /// Further options of the server.
+    options: &'static str,
     folder: TempDir,
 }
 
 impl Cluster {
     pub(crate) fn start() -> Self {
-        let cluster = Self::new();
-        let init =
-            ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
-        cluster.run("initdb", &init, None);
+        let cluster = Self::create("");
         cluster.start_server();
         cluster
     }
 
     /// A streaming standby of this server.
     pub(crate) fn start_standby(&self) -> Self {
-        let standby = Self::new();
+        let standby = Self::new("");
         let port = self.port.to_string();
         let copy =
             ["-h", "127.0.0.1", "-p", &port, "-U", "aldaba", "-R", "--checkpoint=fast", "--no-sync", "-D"];
@@ -50,7 +49,31 @@ impl Cluster {
         self.port
     }
 
-    fn new() -> Self {
+    /// A server that offers TLS with this certificate.
+    pub(crate) fn start_with_tls(certificate: &str, key: &str) -> Self {
+        let cluster = Self::create("-c ssl=on");
+        for (name, pem) in [("server.crt", certificate), ("server.key", key)] {
+            let path = cluster.folder.path().join("data").join(name);
+            fs::write(&path, pem).unwrap();
+            // The server refuses a key that others may read.
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+            if let Some((user, group)) = cluster.account {
+                chown(&path, Some(user), Some(group)).unwrap();
+            }
+        }
+        cluster.start_server();
+        cluster
+    }
+
+    fn create(options: &'static str) -> Self {
+        let cluster = Self::new(options);
+        let init =
+            ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
+        cluster.run("initdb", &init, None);
+        cluster
+    }
+
+    fn new(options: &'static str) -> Self {
         let account = account();
         // Not below a folder that only this user may enter.
         let folder = tempfile::Builder::new().prefix("aldaba-outage-").tempdir_in("/tmp").unwrap();
@@ -58,18 +81,23 @@ impl Cluster {
             chown(folder.path(), Some(user), Some(group)).unwrap();
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        Self { programs: programs(), account, port, folder }
+        Self { programs: programs(), account, port, options, folder }
     }
 
     pub(crate) fn url(&self) -> String {
-        format!("postgres://aldaba@127.0.0.1:{}/postgres", self.port)
+        self.url_with("127.0.0.1", "")
+    }
+
+    /// The server under another name, with parameters such as `?sslmode=require`.
+    pub(crate) fn url_with(&self, host: &str, parameters: &str) -> String {
+        format!("postgres://aldaba@{host}:{}/postgres{parameters}", self.port)
     }
 
     pub(crate) fn start_server(&self) {
         let sockets = self.folder.path().display();
         let options = format!(
-            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets} -c fsync=off",
-            self.port
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets} -c fsync=off {}",
+            self.port, self.options
         );
         self.run("pg_ctl", &["start", "-w", "-s", "-l", "log", "-D"], Some(&["-o", &options]));
     }

@@ -1,0 +1,70 @@
+//! How far the webhooks of this node are behind, for the metrics endpoint: counted every few seconds, and only from what is
+//! in memory.
+
+use std::time::Duration;
+
+use domain::Ticks;
+
+use super::core::Core;
+use super::tail_cache::TailCache;
+use super::webhook_state::WebhookState;
+
+const COUNT_EVERY: Duration = Duration::from_secs(5);
+
+/// What the webhooks of this node have not delivered yet.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Backlog {
+    /// Events that active webhooks have to deliver. Parts of the log that were not read yet count in full, so this is an
+    /// upper bound.
+    pub events: u64,
+    /// When the oldest of the events in memory happened.
+    pub oldest: Option<Ticks>,
+    /// Webhooks whose last handshake, or the last attempt of an event, failed.
+    pub failing: u64,
+    /// Webhooks that the service has disabled.
+    pub disabled: u64,
+    /// Webhooks whose owner has no access at present.
+    pub suspended: u64,
+}
+
+impl Backlog {
+    fn add(&mut self, state: &WebhookState, head: u64, is_caught_up: bool) {
+        self.disabled += u64::from(state.flags.disabled);
+        self.suspended += u64::from(state.is_suspended);
+        let handshake_failed = state.handshake.retry.is_some_and(|retry| retry.attempts > 0);
+        if !state.is_active() {
+            self.failing += u64::from(state.needs_handshake() && handshake_failed);
+            return;
+        }
+        let (parked, first_parked) = (state.lanes.len(), state.lanes.oldest());
+        let unread = if is_caught_up { 0 } else { head.saturating_sub(state.read_to) };
+        self.events += state.buffered() as u64 + parked as u64 + unread;
+        self.failing += u64::from(state.failures_in_a_row > 0 || state.lanes.has_failed());
+        let first_queued = state.queue.front().map(|event| event.entry.version);
+        self.note([first_queued, first_parked]);
+    }
+
+    fn note<const N: usize>(&mut self, times: [Option<Ticks>; N]) {
+        self.oldest = times.into_iter().chain([self.oldest]).flatten().min();
+    }
+}
+
+impl Core {
+    /// Counts the backlog where the last count is old enough.
+    pub(super) fn count_backlog(&mut self) {
+        if self.now.steady < self.backlog_due {
+            return;
+        }
+        self.backlog_due = self.now.steady + COUNT_EVERY;
+        let mut backlog = Backlog::default();
+        for state in self.webhooks.values() {
+            let tail = self.tails.get(&state.tail_key);
+            let is_caught_up = tail.is_some_and(|tail| state.caught_up_at == Some(tail.serial));
+            backlog.add(state, tail.map_or(0, TailCache::head), is_caught_up);
+        }
+        for in_flight in self.in_flight.values() {
+            backlog.note([in_flight.event_time()]);
+        }
+        self.counts.set_backlog(backlog);
+    }
+}

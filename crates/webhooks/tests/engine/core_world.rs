@@ -1,0 +1,168 @@
+//! The core of the engine against the memory store. The test decides when attempts end; nothing else takes time.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::retry::Schedule;
+use domain::{ClientId, Guid, TenantId, WebhookId};
+use store::{AttemptTiming, Deliveries as _, Webhooks as _};
+use webhooks::egress::{EgressError, Exchange, ReceiverResponse};
+use webhooks::engine::{Attempt, Command, Core, Input, Moment, Settings, TailKey};
+
+use crate::simulation::fixture::{CLIENTS, Fixture, START, TENANTS, block_on, random_webhook, resources};
+use crate::simulation::random::SeededRandom;
+
+pub(super) const TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const SLOTS: usize = 40;
+pub(super) const LEASE: Duration = Duration::from_secs(3600);
+
+pub(super) struct World {
+    pub(super) fixture: Fixture,
+    pub(super) core: Core,
+    random: SeededRandom,
+    at: Duration,
+    pub(super) in_flight: Vec<(u64, Attempt)>,
+    records: u64,
+}
+
+impl World {
+    pub(super) fn new() -> Self {
+        let fixture = Fixture::new(1);
+        // Failed attempts are not retried within a test.
+        let schedule = Schedule { pauses: vec![LEASE], window: LEASE * 24 };
+        let settings = Settings { in_flight_max: SLOTS, ..Settings::new(schedule, TIMEOUT) };
+        let core = Core::new(settings, 1, Moment { wall: START, steady: Duration::ZERO });
+        let random = SeededRandom::new(1);
+        Self { fixture, core, random, at: Duration::ZERO, in_flight: Vec::new(), records: 0 }
+    }
+
+    /// Webhooks of an owner whose receivers have accepted the handshake.
+    pub(super) fn webhooks(&mut self, owner: usize, count: usize) {
+        for _ in 0..count {
+            let mut new = random_webhook(&mut self.random, "https://receiver.example/hook".into());
+            new.url = format!("https://receiver.example/{}", new.id);
+            (new.owner.tenant, new.owner.client) =
+                (TenantId::new(TENANTS[owner]), ClientId::new(CLIENTS[owner]));
+            new.resource = resources()[0];
+            new.kinds = new.resource.event_kinds().iter().copied().collect();
+            new.enabled = true;
+            let webhook = new.id;
+            block_on(self.fixture.store.subscribe(new, 1000)).unwrap();
+            self.input(Input::WebhookChanged(webhook));
+        }
+    }
+
+    pub(super) fn start(&mut self) {
+        self.read_disabled_owners();
+        self.renew();
+    }
+
+    pub(super) fn read_disabled_owners(&mut self) {
+        self.input(Input::DisabledOwnersRead(block_on(self.fixture.store.disabled_owners()).unwrap()));
+    }
+
+    /// Leases all shards.
+    pub(super) fn renew(&mut self) {
+        let node = Guid::from_bytes([1; 16]);
+        let shards = block_on(self.fixture.store.renew_shard_leases(node, 1, LEASE)).unwrap();
+        self.input(Input::ShardsLeased { shards, until: self.at + LEASE });
+    }
+
+    pub(super) fn at(&self) -> Duration {
+        self.at
+    }
+
+    /// Time passes in which nothing happens.
+    pub(super) fn wait(&mut self, time: Duration) {
+        self.at += time;
+        self.fixture.set_time(self.at);
+        self.input(Input::Tick);
+    }
+
+    /// A change of so many new records of an owner's tenant.
+    pub(super) fn change(&mut self, owner: usize, records: u64) {
+        for _ in 0..records {
+            self.records += 1;
+            let action = r#""action":"upsert","data":{}"#;
+            self.fixture.apply_record_change(TENANTS[owner], resources()[0], self.records, action);
+        }
+        let heads = block_on(self.fixture.store.log_heads()).unwrap();
+        self.input(Input::HeadsRead(heads));
+    }
+
+    /// Applies an input and executes all commands but attempts, until there are none left.
+    pub(super) fn input(&mut self, input: Input) {
+        let now = Moment { wall: START + self.at, steady: self.at };
+        let mut inputs = vec![input];
+        while !inputs.is_empty() {
+            inputs.drain(..).for_each(|input| self.core.handle(now, input));
+            for command in self.core.settle(now) {
+                match command {
+                    Command::Send { attempt_id, attempt } => self.in_flight.push((attempt_id, attempt)),
+                    command => inputs.push(self.execute(command)),
+                }
+            }
+        }
+    }
+
+    fn execute(&self, command: Command) -> Input {
+        let store = &self.fixture.store;
+        match command {
+            Command::LoadShard { shard, fence, after } => {
+                let webhooks = block_on(store.load_webhooks(shard, after, 1000)).unwrap();
+                Input::ShardLoaded { shard, fence, is_last: true, webhooks }
+            }
+            Command::LoadWebhook { webhook, reload } => {
+                let loaded = block_on(store.load_webhook(webhook)).unwrap().map(Box::new);
+                Input::WebhookLoaded { webhook, reload, loaded }
+            }
+            Command::ReadTail { key: TailKey { tenant, resource }, after, serial, rows_max } => {
+                let read = block_on(store.read_tail(&tenant, resource, after, rows_max)).map_err(drop);
+                Input::TailRead { key: TailKey { tenant, resource }, after, serial, read }
+            }
+            Command::ReadHead { webhook, number, tenant } => {
+                let head = block_on(store::ChangeLog::log_bounds(store, &tenant)).unwrap().head;
+                Input::HeadRead { webhook, number, head: Ok(head) }
+            }
+            Command::Checkpoint(batch) => {
+                Input::CheckpointWritten(Ok(block_on(store.checkpoint(batch)).unwrap()))
+            }
+            Command::ReadRecord { webhook, epoch, key, record_key, after, upto } => {
+                let read = store.read_record_tail(&key.tenant, key.resource, record_key, after, upto, 64);
+                Input::RecordRead { webhook, epoch, record_key, upto, read: block_on(read).map_err(drop) }
+            }
+            Command::Send { .. } => unreachable!("`input` keeps attempts"),
+        }
+    }
+
+    /// Ends all attempts in flight, after so long.
+    pub(super) fn finish_all(&mut self, took: Duration, result: &Result<ReceiverResponse, EgressError>) {
+        self.at += took;
+        let timing = AttemptTiming { total: took, ..AttemptTiming::default() };
+        for (attempt_id, _) in std::mem::take(&mut self.in_flight) {
+            let exchange = Exchange { result: result.clone(), timing, reused: false };
+            self.input(Input::AttemptFinished { attempt_id, exchange });
+        }
+        // Time for a checkpoint.
+        self.at += Duration::from_millis(100);
+        self.input(Input::Tick);
+    }
+
+    pub(super) fn accept_handshakes(&mut self) {
+        while self.in_flight.iter().any(|(_, attempt)| attempt.handshake().is_some()) {
+            self.finish_all(Duration::from_millis(1), &Ok(accepted()));
+        }
+    }
+
+    pub(super) fn in_flight_of(&self, owner: usize) -> usize {
+        let owned = |id: WebhookId| {
+            let webhook = block_on(self.fixture.store.find_webhook(id)).unwrap().unwrap();
+            webhook.owner.tenant.as_str() == TENANTS[owner]
+        };
+        self.in_flight.iter().filter(|(_, attempt)| owned(attempt.target.webhook())).count()
+    }
+}
+
+pub(super) fn accepted() -> ReceiverResponse {
+    ReceiverResponse { status: 200, sets_cookie: false, retry_after: None, body: Bytes::from_static(b"ok") }
+}

@@ -1,0 +1,64 @@
+//! One owner cannot take all delivery slots: deliveries to another one start at once.
+
+use webhooks::egress::{EgressError, Phase};
+
+use super::core_world::{SLOTS, TIMEOUT, World, accepted};
+
+/// Owner 0 has 100 webhooks, owner 1 has one.
+fn two_owners() -> World {
+    let mut world = World::new();
+    world.start();
+    world.webhooks(0, 100);
+    world.webhooks(1, 1);
+    world.accept_handshakes();
+    assert!(world.in_flight.is_empty());
+    world
+}
+
+#[test]
+fn owner_with_100_hanging_webhooks_does_not_delay_another() {
+    let mut world = two_owners();
+    world.change(0, 8);
+    assert_eq!(world.in_flight_of(0), SLOTS / 2, "its share, as long as nobody else waits");
+    world.change(1, 1);
+    assert_eq!(world.in_flight_of(1), 1, "no time has passed, and no attempt has ended");
+
+    // The same where all these webhooks are known to be slow.
+    let timed_out = Err(EgressError::TimedOut(Phase::Response));
+    for _ in 0..20 {
+        world.finish_all(TIMEOUT, &timed_out);
+    }
+    assert!(world.in_flight_of(0) > 0, "there is still work");
+    world.change(1, 1);
+    assert_eq!(world.in_flight_of(1), 1);
+}
+
+#[test]
+fn slow_webhook_is_not_delayed_by_100_slow_ones_of_another_owner() {
+    let mut world = two_owners();
+    world.change(1, 1);
+    let timed_out = Err(EgressError::TimedOut(Phase::Response));
+    world.finish_all(TIMEOUT, &timed_out);
+    world.change(0, 8);
+    while world.in_flight_of(0) > SLOTS / 8 {
+        world.finish_all(TIMEOUT, &timed_out);
+    }
+    assert_eq!(world.in_flight_of(0), SLOTS / 8, "half of the slots for slow webhooks");
+    world.change(1, 1);
+    assert_eq!(world.in_flight_of(1), 1);
+}
+
+#[test]
+fn webhook_with_slow_successes_holds_one_slot() {
+    let mut world = two_owners();
+    world.change(1, 30);
+    assert_eq!(world.in_flight_of(1), 8);
+    world.finish_all(TIMEOUT * 3 / 5, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 8, "three fifths of the timeout are not slow");
+    world.finish_all(TIMEOUT * 9 / 10, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 1);
+    world.finish_all(TIMEOUT * 9 / 10, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 1, "it has been slow again");
+    world.finish_all(TIMEOUT / 10, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 8, "a fast success ends it");
+}
