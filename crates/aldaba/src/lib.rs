@@ -33,6 +33,11 @@ use output::Output;
 pub use supervisor::{FailureCause, Supervisor, TaskFailure};
 pub use wiring::{BasePorts, NodeClock};
 
+const MASTER_KEY: &str = "store.master_key";
+const MASTER_KEY_REFUSED: &str = "store.master_key cannot be given on the command line, where every user of this \
+                                  machine can read it; write it to a file and give store.master_key_file, or set \
+                                  ALDABA__STORE__MASTER_KEY or ALDABA__STORE__MASTER_KEY_FILE";
+
 /// Runs the program: parses the command line, runs the command, and returns its exit code.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
@@ -102,6 +107,9 @@ fn sources(cli: &Cli) -> Result<Sources, Failure> {
         let (key, value) = pair
             .split_once('=')
             .ok_or_else(|| Failure::Usage(format!("--set must be KEY=VALUE, not {pair:?}")))?;
+        if key.trim().eq_ignore_ascii_case(MASTER_KEY) {
+            return Err(Failure::Usage(MASTER_KEY_REFUSED.into()));
+        }
         flags.push((key.to_owned(), value.to_owned()));
     }
     Ok(Sources { file: cli.config.clone(), environment: environment(), flags })

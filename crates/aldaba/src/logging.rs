@@ -1,5 +1,5 @@
 //! The program's log on standard error: text on a terminal, JSON otherwise. Lines written while a request is handled
-//! carry its id.
+//! carry its id. Text from outside cannot start a new line, nor reach the terminal as a control sequence.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use web::RequestId;
 
 use crate::config::{Config, LogFormat};
-use crate::output::on_terminal;
+use crate::output::{escaped, escaped_json, on_terminal};
 use crate::wiring::SystemClock;
 
 pub(crate) fn start(config: &Config) {
@@ -111,7 +111,7 @@ where
             line.insert("requestId".into(), id.as_str().into());
         }
         line.extend(data.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
-        writeln!(to, "{}", Value::Object(line))
+        writeln!(to, "{}", escaped_json(&Value::Object(line).to_string()))
     }
 }
 
@@ -127,15 +127,15 @@ where
         let data = EventData::from_event(event);
         let level = *event.metadata().level();
         let (start, end) = if to.has_ansi_escapes() { (colour(level), "\u{1b}[0m") } else { ("", "") };
-        write!(to, "{} {start}{:>5}{end} {}", now().iso_millis(), level.as_str(), data.message)?;
+        write!(to, "{} {start}{:>5}{end} {}", now().iso_millis(), level.as_str(), escaped(&data.message))?;
         for (name, value) in &data.fields {
             match value {
-                Value::String(text) => write!(to, " {name}={text}")?,
+                Value::String(text) => write!(to, " {name}={}", escaped(text))?,
                 other => write!(to, " {name}={other}")?,
             }
         }
         if let Some(id) = RequestId::current() {
-            write!(to, " requestId={}", id.as_str())?;
+            write!(to, " requestId={}", escaped(id.as_str()))?;
         }
         writeln!(to)
     }
@@ -148,5 +148,55 @@ fn colour(level: Level) -> &'static str {
         Level::INFO => "\u{1b}[32m",
         Level::DEBUG => "\u{1b}[34m",
         Level::TRACE => "\u{1b}[35m",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[derive(Clone, Default)]
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// What a log statement with hostile values writes.
+    fn logged(json: bool) -> String {
+        let written = Written::default();
+        let writer = written.clone();
+        let log = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_ansi(false);
+        let write = || {
+            let user_agent = "curl\u{1b}[2J\u{9b}31m\u{202e}\nlevel=ERROR forged";
+            tracing::warn!(user_agent, "refused {user_agent}");
+        };
+        if json {
+            tracing::subscriber::with_default(log.event_format(Json).finish(), write);
+        } else {
+            tracing::subscriber::with_default(log.event_format(Text).finish(), write);
+        }
+        let bytes = written.0.lock().unwrap().clone();
+        String::from_utf8(bytes).unwrap()
+    }
+
+    #[test]
+    fn header_of_a_request_cannot_control_the_terminal_or_forge_a_line() {
+        for json in [false, true] {
+            let text = logged(json);
+            assert_eq!(text.lines().count(), 1, "{text:?}");
+            assert!(!text.trim_end().contains(|c: char| c.is_control() || c == '\u{202e}'), "{text:?}");
+        }
+        assert!(logged(false).contains(r"user_agent=curl\u{1b}[2J\u{9b}31m\u{202e}\u{a}level"));
+        let line: Value = serde_json::from_str(&logged(true)).unwrap();
+        assert!(line["user_agent"].as_str().unwrap().contains("\u{1b}[2J\u{9b}"), "the value is unchanged");
     }
 }

@@ -94,3 +94,51 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, periods: RetentionPerio
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use store::memory::MemoryStore;
+    use store::{Audit as _, AuditContext, AuditEntry, AuditKind, AuditQuery, MasterKey, Ports, Vault};
+
+    use super::*;
+    use crate::config::{self, Sources};
+    use crate::wiring::SystemRandom;
+
+    const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+    struct TestClock(Ticks);
+
+    impl Clock for TestClock {
+        fn now(&self) -> Ticks {
+            self.0
+        }
+    }
+
+    /// More entries than one batch are older than the retention, which is a year unless it is configured.
+    #[tokio::test]
+    async fn audit_entries_older_than_the_retention_are_deleted() {
+        for (setting, days) in [(None, 365), (Some("90d"), 90)] {
+            let flags = setting.map(|value| ("retention.audit".to_owned(), value.to_owned()));
+            let sources = Sources { flags: flags.into_iter().collect(), ..Sources::default() };
+            let periods = RetentionPeriods::from(&config::load(&sources).unwrap());
+            let start = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
+            let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])).unwrap());
+            let (clock, random) = (Arc::new(TestClock(start)), Arc::new(SystemRandom));
+            let store = MemoryStore::new(Ports { clock, random, vault }).unwrap();
+            let old = BATCH_ROWS * 2 + 1;
+            for number in 0..old + 3 {
+                let at = if number < old { start } else { start + DAY };
+                let entry = AuditEntry::new(AuditKind::SignedIn, at, &AuditContext::default());
+                store.record(&entry).await.unwrap();
+            }
+            let left = async || {
+                store.audit(&AuditQuery { rows_max: 9999, ..AuditQuery::default() }).await.unwrap().len()
+            };
+            let end = start + DAY * days;
+            assert_eq!(round(&store, end, periods).await, Ok(0), "not older than {days} days yet");
+            assert_eq!(left().await, old + 3);
+            assert_eq!(round(&store, end + Duration::from_secs(1), periods).await, Ok(old));
+            assert_eq!(left().await, 3);
+        }
+    }
+}

@@ -11,7 +11,7 @@ use gateway::Gateway;
 use identity::Identity;
 use operator::admin::Admin;
 use operator::{AppState, OperatorToken};
-use store::Store;
+use store::{AuditContext, Store};
 use tokio::sync::watch;
 use web::{
     Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
@@ -108,7 +108,13 @@ impl Service {
             clock: base.node_clock.clone(),
             last_reason: Arc::default(),
         };
-        let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
+        let admin = Admin {
+            store: store.clone(),
+            clock: base.clock.clone(),
+            random: base.random.clone(),
+            // Each request acts with its own.
+            context: AuditContext::default(),
+        };
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::event_kind::EventKind;
 use crate::scope::{Scope, Scopes};
+use crate::subscription::Product;
 
 /// Which API a resource belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -62,6 +63,15 @@ impl Area {
             Self::Core => Some(Scope::Core),
             Self::Payroll => Some(Scope::Payroll),
             Self::Invoicing => None,
+        }
+    }
+
+    /// The product that the area's data belongs to.
+    pub fn product(self) -> Product {
+        match self {
+            Self::Accounting | Self::Core | Self::Import => Product::Accounting,
+            Self::Payroll => Product::Payroll,
+            Self::Invoicing => Product::Invoicing,
         }
     }
 

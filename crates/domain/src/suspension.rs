@@ -7,6 +7,8 @@ use serde::{Serialize, Serializer};
 pub enum Suspension {
     TenantDisabled,
     ClientDisabled,
+    /// The application is not registered for the product that the webhook's data belongs to.
+    ProductMissing,
     /// An authorization stands, but it does not cover the webhook's area and webhooks.
     ScopeMissing,
     UserDisabled,
@@ -22,9 +24,10 @@ pub enum Suspension {
 }
 
 impl Suspension {
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::TenantDisabled,
         Self::ClientDisabled,
+        Self::ProductMissing,
         Self::ScopeMissing,
         Self::UserDisabled,
         Self::Withdrawn,
@@ -39,6 +42,7 @@ impl Suspension {
         match self {
             Self::TenantDisabled => "tenant_disabled",
             Self::ClientDisabled => "client_disabled",
+            Self::ProductMissing => "product_missing",
             Self::ScopeMissing => "scope_missing",
             Self::UserDisabled => "user_disabled",
             Self::Withdrawn => "access_withdrawn",
@@ -54,6 +58,7 @@ impl Suspension {
         match self {
             Self::TenantDisabled => "the tenant is disabled",
             Self::ClientDisabled => "the application is disabled",
+            Self::ProductMissing => "the application is not registered for this product",
             Self::ScopeMissing => "no user has allowed the application both this data and webhooks",
             Self::UserDisabled => "the user who authorized the application is disabled",
             Self::Withdrawn => "the user has withdrawn the application's access",
@@ -73,6 +78,7 @@ impl Suspension {
         match self {
             Self::TenantDisabled => "the tenant is enabled",
             Self::ClientDisabled => "the application is enabled",
+            Self::ProductMissing => "the application has this product",
             Self::UserDisabled => "that user is enabled, or another one signs in to the application",
             Self::ScopeMissing => "a user signs in to the application with these scopes",
             Self::Withdrawn

@@ -32,13 +32,8 @@ pub(crate) struct Requirements {
 
 impl Requirements {
     pub(crate) fn of_area(area: Area) -> Self {
-        let (product, scope) = match area {
-            Area::Accounting | Area::Import => (Product::Accounting, Scope::Accounting),
-            Area::Core => (Product::Accounting, Scope::Core),
-            Area::Payroll => (Product::Payroll, Scope::Payroll),
-            Area::Invoicing => (Product::Invoicing, Scope::Webhooks),
-        };
-        Self { product, scope, additional_scope: None }
+        let scope = area.scope().unwrap_or(Scope::Webhooks);
+        Self { product: area.product(), scope, additional_scope: None }
     }
 
     /// The same and one more scope.

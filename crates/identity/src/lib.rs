@@ -35,7 +35,7 @@ use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
-pub use http::router;
+pub use http::{post_routes, router};
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
 pub use settings::{CLOCK_TOLERANCE, Settings};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::{ClientId, Guid, TenantId, Ticks, UserId};
 use serde::Serialize;
-use store::{AuditCursor, AuditKind, AuditQuery, AuditRecord, Store};
+use store::{Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, MemberChange, Store};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -20,6 +20,10 @@ pub struct AuditRequest {
     pub user: Option<String>,
     pub tenant: Option<String>,
     pub client: Option<String>,
+    /// `cli`, `operator`, `user:<id>`, …
+    pub actor: Option<String>,
+    /// Only records of this time or later.
+    pub since: Option<Ticks>,
     /// The `next` of the previous page.
     pub before: Option<String>,
     pub rows_max: Option<usize>,
@@ -46,9 +50,38 @@ pub struct AuditRecordView {
     pub client: Option<String>,
     #[schema(required = true)]
     pub grant: Option<String>,
+    /// What the action was about, where it is none of the above: `webhook:<id>`, `subscription:<id>`,
+    /// `membership:<id>`, `signing_key:<kid>`.
+    #[schema(required = true)]
+    pub object: Option<String>,
+    /// Who acted: `operator` (the token), `cli` or `cli:<OS user>`, `user:<id>`, `client:<id>`, `service`, `anonymous`;
+    /// `unknown` in entries of older versions.
+    #[schema(examples("operator"))]
+    pub actor: String,
     pub address: String,
     pub request_id: String,
+    /// What changed; secrets without their values.
+    pub changes: Vec<ChangeView>,
+    /// How often it happened: failed sign-ins are counted per account and minute.
+    #[schema(minimum = 1, examples(1))]
+    pub count: u64,
     pub note: String,
+    /// The record's position; send it as `before` to read older ones.
+    pub cursor: String,
+}
+
+/// A member that changed.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+#[schema(as = AuditChange)]
+pub struct ChangeView {
+    #[schema(examples("status"))]
+    pub member: String,
+    /// The old value; null for a new object, and for a secret.
+    #[schema(required = true)]
+    pub from: serde_json::Value,
+    /// The new value; null where it is gone, and for a secret.
+    #[schema(required = true)]
+    pub to: serde_json::Value,
 }
 
 /// A page of records, newest first.
@@ -79,6 +112,8 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
         },
         tenant: request.tenant.as_deref().map(TenantId::new),
         client: request.client.as_deref().map(ClientId::new),
+        actor: request.actor.as_deref().map(parse_actor).transpose()?,
+        since: request.since,
         rows_max,
     };
     let records = store.audit(&query).await?;
@@ -124,9 +159,20 @@ fn view(record: &AuditRecord, emails: &HashMap<UserId, String>) -> AuditRecordVi
         tenant: entry.tenant.as_ref().map(ToString::to_string),
         client: entry.client.as_ref().map(ToString::to_string),
         grant: entry.grant.as_ref().map(ToString::to_string),
+        object: entry.object.clone(),
+        actor: entry.context.actor.to_string(),
         address: entry.context.address.clone(),
         request_id: entry.context.request_id.clone(),
+        changes: entry.changes.iter().cloned().map(ChangeView::from).collect(),
+        count: entry.count,
         note: entry.note.clone(),
+        cursor: format_cursor(record.cursor()),
+    }
+}
+
+impl From<MemberChange> for ChangeView {
+    fn from(MemberChange { member, from, to }: MemberChange) -> Self {
+        Self { member, from, to }
     }
 }
 
@@ -143,6 +189,15 @@ pub(crate) fn parse_kind(name: &str) -> Result<AuditKind, AdminError> {
     AuditKind::from_name(name).ok_or_else(|| {
         let names = AuditKind::ALL.map(AuditKind::as_str);
         AdminError::Invalid(format!("kind must be one of {}; not {name:?}", names.join(", ")))
+    })
+}
+
+pub(crate) fn parse_actor(text: &str) -> Result<ActorFilter, AdminError> {
+    ActorFilter::parse(text).ok_or_else(|| {
+        let kinds = Actor::KINDS.join(", ");
+        AdminError::Invalid(format!(
+            "actor must be one of {kinds}, or one with an id as in cli:maria; not {text:?}"
+        ))
     })
 }
 

@@ -9,7 +9,7 @@ use domain::record::{RecordTail, State};
 use domain::{Resource, Ticks};
 use tokio::sync::mpsc;
 
-use crate::{Result, StoreError};
+use crate::{AuditContext, Result, StoreError};
 
 pub use file::{read, verify, write};
 
@@ -94,7 +94,7 @@ pub static TABLES: [Table; 31] = [
     table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i", "hash"),
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
-    table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
+    table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t actor_kind:t actor_id:t object:t changes:t count:i", "at, id"),
     table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i suspended_at:i original_url:t original_fingerprint:b handshake_asked_at:i handshake_while_disabled:i", "tenant_no, id"),
     table("webhook_moves", "no:i moved:i", "no"),
     table("lanes", "tenant_no:i webhook:b record_key:i sequence:i attempts:i first_failed_at:i next_at:i", "tenant_no, webhook, record_key"),
@@ -121,6 +121,12 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (8, "webhooks", CellValue::Null),
     // All products.
     (9, "clients", CellValue::Int(7)),
+    // Actor (kind and id), object, changes, count.
+    (11, "audit", CellValue::Text(String::new())),
+    (11, "audit", CellValue::Null),
+    (11, "audit", CellValue::Null),
+    (11, "audit", CellValue::Text(String::new())),
+    (11, "audit", CellValue::Int(1)),
     // Their first url is their present one; nobody has asked for a handshake.
     (12, "webhooks", CellValue::Null),
     (12, "webhooks", CellValue::Null),
@@ -217,9 +223,14 @@ pub trait Archive: Send + Sync {
     /// were not redeemed, which may have ended since, and with `Confirm` makes every active user unconfirmed.
     async fn settle_access(&self, access: RestoredAccess) -> Result<()>;
 
-    /// Ends a restore: advances every tenant's head, and moves the tenant number sequence past the loaded
-    /// tenants, and fills what a backup of an older schema lacks.
-    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()>;
+    /// Ends a restore: advances every tenant's head, moves the tenant number sequence past the loaded tenants, fills what a
+    /// backup of an older schema lacks, and audits the restore.
+    async fn finish_restore(
+        &self,
+        heads_advance: u64,
+        backup: &BackupSummary,
+        context: &AuditContext,
+    ) -> Result<()>;
 
     /// Fails unless this store's master key opens the given vault check.
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;

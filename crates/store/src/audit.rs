@@ -1,104 +1,50 @@
-//! The audit trail: sign-ins, grants, refreshes, reuse, revocations, webhook changes. It never holds secrets.
+//! The audit trail: who did what, when and from where, written in the transaction of the action itself. It never holds
+//! secrets.
+
+mod actor;
+mod entries;
+mod kind;
+mod members;
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, Guid, Secret, TenantId, Ticks, UserId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-use crate::Result;
+pub use actor::{Actor, ActorFilter};
+pub(crate) use entries::*;
+pub use kind::AuditKind;
 
-/// Where an audited request came from.
+use crate::{Result, Vault};
+
+/// Purpose of the hash that names a counted entry.
+const COUNTED_ENTRY: &str = "counted audit entry";
+const MINUTE_TICKS: i64 = 60 * 10_000_000;
+
+/// Who acts, and where the request came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditContext {
+    pub actor: Actor,
     pub address: String,
     pub request_id: String,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuditKind {
-    SignedIn,
-    SignInFailed,
-    SignedOut,
-    ConsentDenied,
-    ClientRefused,
-    Granted,
-    Refreshed,
-    CodeReused,
-    RefreshReused,
-    Revoked,
-    /// An application's access to a tenant in a user's name has ended.
-    AccessEnded,
-    /// A member became an administrator of the tenant, or no longer is one.
-    MembershipChanged,
-    SigningKeyRotated,
-    /// Deliveries have failed for so long that the webhook is about to be disabled.
-    WebhookFailing,
-    WebhookDisabled,
-    /// The log no longer holds events that the webhook was entitled to.
-    WebhookEventsLost,
-    /// The receiver's host may not belong to the caller.
-    WebhookHostMismatch,
-    WebhookReplayed,
-    /// Its owner's access does not stand: nothing is sent until it does.
-    WebhookSuspended,
-    WebhookResumed,
-    /// The operator enabled, disabled, deleted or tested the webhook.
-    WebhookChanged,
+impl AuditContext {
+    /// The same request, once it is known who sent it.
+    #[must_use]
+    pub fn by(&self, actor: Actor) -> Self {
+        Self { actor, ..self.clone() }
+    }
 }
 
-impl AuditKind {
-    pub const ALL: [Self; 21] = [
-        Self::SignedIn,
-        Self::SignInFailed,
-        Self::SignedOut,
-        Self::ConsentDenied,
-        Self::ClientRefused,
-        Self::Granted,
-        Self::Refreshed,
-        Self::CodeReused,
-        Self::RefreshReused,
-        Self::Revoked,
-        Self::AccessEnded,
-        Self::MembershipChanged,
-        Self::SigningKeyRotated,
-        Self::WebhookFailing,
-        Self::WebhookDisabled,
-        Self::WebhookEventsLost,
-        Self::WebhookHostMismatch,
-        Self::WebhookReplayed,
-        Self::WebhookSuspended,
-        Self::WebhookResumed,
-        Self::WebhookChanged,
-    ];
-
-    /// The name in the database and in the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SignedIn => "signed_in",
-            Self::SignInFailed => "sign_in_failed",
-            Self::SignedOut => "signed_out",
-            Self::ConsentDenied => "consent_denied",
-            Self::ClientRefused => "client_refused",
-            Self::Granted => "granted",
-            Self::Refreshed => "refreshed",
-            Self::CodeReused => "code_reused",
-            Self::RefreshReused => "refresh_reused",
-            Self::Revoked => "revoked",
-            Self::AccessEnded => "access_ended",
-            Self::MembershipChanged => "membership_changed",
-            Self::SigningKeyRotated => "signing_key_rotated",
-            Self::WebhookFailing => "webhook_failing",
-            Self::WebhookDisabled => "webhook_disabled",
-            Self::WebhookEventsLost => "webhook_lost",
-            Self::WebhookHostMismatch => "webhook_doubted",
-            Self::WebhookReplayed => "webhook_replayed",
-            Self::WebhookSuspended => "webhook_suspended",
-            Self::WebhookResumed => "webhook_resumed",
-            Self::WebhookChanged => "webhook_changed",
-        }
-    }
-
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
-    }
+/// A member that an action changed. A secret has neither an old nor a new value here.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MemberChange {
+    pub member: String,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub from: Value,
+    #[serde(default, skip_serializing_if = "Value::is_null")]
+    pub to: Value,
 }
 
 /// One audited action.
@@ -110,15 +56,43 @@ pub struct AuditEntry {
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub grant: Option<GrantId>,
+    /// What the action was about, where it is none of the above: `webhook:<id>`, `subscription:<id>`, …
+    pub object: Option<String>,
     pub context: AuditContext,
+    pub changes: Vec<MemberChange>,
+    /// How often it happened; more than one only for failed sign-ins, which are counted per minute.
+    pub count: u64,
     /// A short text for people.
     pub note: String,
 }
 
 impl AuditEntry {
     pub fn new(kind: AuditKind, at: Ticks, context: &AuditContext) -> Self {
-        let context = context.clone();
-        Self { at, kind, user: None, tenant: None, client: None, grant: None, context, note: String::new() }
+        Self {
+            at,
+            kind,
+            user: context.actor.user().cloned(),
+            tenant: None,
+            client: context.actor.client().cloned(),
+            grant: None,
+            object: None,
+            context: context.clone(),
+            changes: Vec::new(),
+            count: 1,
+            note: String::new(),
+        }
+    }
+
+    /// The entry that counts this action with its like: one for each kind, user and minute. Its time is the start of the
+    /// minute. Without a user there is one for all, so that nobody fills the table with invented accounts.
+    #[must_use]
+    pub(crate) fn counted(mut self, vault: &Vault) -> AuditRecord {
+        self.at = Ticks(self.at.0 - self.at.0.rem_euclid(MINUTE_TICKS));
+        let user = self.user.as_ref().map_or("", UserId::as_str);
+        let hash = vault.fingerprint(COUNTED_ENTRY, &Secret::new(format!("{} {user}", self.kind.as_str())));
+        let mut id = [0; 16];
+        id.copy_from_slice(&hash[..16]);
+        AuditRecord { id: Guid::from_bytes(id), entry: self }
     }
 
     pub fn user(mut self, user: &UserId) -> Self {
@@ -133,6 +107,17 @@ impl AuditEntry {
 
     pub fn client(mut self, client: &ClientId) -> Self {
         self.client = Some(client.clone());
+        self
+    }
+
+    /// Names what the action was about.
+    pub fn object(mut self, kind: &str, id: impl std::fmt::Display) -> Self {
+        self.object = Some(format!("{kind}:{id}"));
+        self
+    }
+
+    pub fn changes(mut self, changes: Vec<MemberChange>) -> Self {
+        self.changes = changes;
         self
     }
 
@@ -155,12 +140,26 @@ impl AuditEntry {
                 *text = replace_nul;
             }
         }
+        self.object = self.object.map(replace_nul);
+        self.context.actor = self.context.actor.map_id(replace_nul);
         self.user = self.user.map(|id| without_nul(id.as_str()).map_or(id, UserId::new));
         self.tenant = self.tenant.map(|id| without_nul(id.as_str()).map_or(id, TenantId::new));
         self.client = self.client.map(|id| without_nul(id.as_str()).map_or(id, ClientId::new));
         self.grant = self.grant.map(|id| without_nul(id.as_str()).map_or(id, GrantId::new));
         self
     }
+}
+
+/// The changes as they are stored: empty text for none. JSON escapes every control character.
+pub(crate) fn changes_to_json(changes: &[MemberChange]) -> String {
+    if changes.is_empty() {
+        return String::new();
+    }
+    serde_json::to_string(changes).unwrap_or_default()
+}
+
+pub(crate) fn changes_from_json(json: &str) -> Vec<MemberChange> {
+    serde_json::from_str(json).unwrap_or_default()
 }
 
 /// The text with U+FFFD for each NUL.
@@ -201,6 +200,9 @@ pub struct AuditQuery {
     pub user: Option<UserId>,
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
+    pub actor: Option<ActorFilter>,
+    /// Only records of this time or later.
+    pub since: Option<Ticks>,
     pub rows_max: usize,
 }
 
@@ -209,12 +211,20 @@ impl AuditQuery {
     pub(crate) fn start(&self) -> AuditCursor {
         self.before.unwrap_or(AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) })
     }
+
+    /// The earliest time to read.
+    pub(crate) fn end(&self) -> Ticks {
+        self.since.unwrap_or(Ticks(i64::MIN))
+    }
 }
 
 #[async_trait]
 pub trait Audit: Send + Sync + 'static {
     /// Appends a record. A NUL in a text is stored as U+FFFD.
     async fn record(&self, entry: &AuditEntry) -> Result<()>;
+    /// Adds one to the record of the same kind, user and minute, and appends it where there is none. The record shows the
+    /// client, address and request of the last one.
+    async fn count(&self, entry: &AuditEntry) -> Result<()>;
     /// Newest first.
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>>;
 }

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{Area, ClientId, GrantId, MembershipId, Scopes, Suspension, TenantId, Ticks, UserId};
 
 use crate::{AuditContext, AuditEntry, AuditKind, ClientAccess, Result, Status, WebhookOwner};
@@ -92,6 +93,8 @@ pub struct OwnerAccess {
     pub tenant: Option<Status>,
     /// None: the client does not exist.
     pub client: Option<Status>,
+    /// The client's products.
+    pub products: Products,
     pub authorizations: Vec<AuthorizationFacts>,
 }
 
@@ -104,10 +107,13 @@ impl OwnerAccess {
         if self.client != Some(Status::Active) {
             return Some(Suspension::ClientDisabled);
         }
+        if !self.products.contains(area.product()) {
+            return Some(Suspension::ProductMissing);
+        }
         self.authorization_gap(area)
     }
 
-    /// The same, for an active tenant and an active client.
+    /// The same, for an active tenant and an active client with the area's product.
     pub fn authorization_gap(&self, area: Area) -> Option<Suspension> {
         let needed = area.webhook_scopes();
         let mut gap = (Ticks(i64::MIN), Suspension::NotAuthorized);
@@ -201,6 +207,8 @@ pub trait Authorizations: Send + Sync + 'static {
 mod tests {
     use domain::Scope;
 
+    use domain::subscription::Product;
+
     use super::*;
 
     fn facts(scopes: &str) -> AuthorizationFacts {
@@ -228,7 +236,8 @@ mod tests {
 
     fn access(authorizations: impl IntoIterator<Item = AuthorizationFacts>) -> OwnerAccess {
         let active = Some(Status::Active);
-        OwnerAccess { tenant: active, client: active, authorizations: authorizations.into_iter().collect() }
+        let authorizations = authorizations.into_iter().collect();
+        OwnerAccess { tenant: active, client: active, products: Products::all(), authorizations }
     }
 
     #[test]
@@ -261,6 +270,9 @@ mod tests {
             let user = AuthorizationFacts { user: status, ..good() };
             assert_eq!(suspension(access([user])), Some(Suspension::UserDisabled));
         }
+        let products = Products::from_iter([Product::Payroll, Product::Invoicing]);
+        let other_products = OwnerAccess { products, ..access([good()]) };
+        assert_eq!(suspension(other_products), Some(Suspension::ProductMissing));
         for membership in [None, Some(MembershipId::new("m2"))] {
             let other = AuthorizationFacts { membership, ..good() };
             assert_eq!(suspension(access([other])), Some(Suspension::MembershipRemoved));

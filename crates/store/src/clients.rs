@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::subscription::Products;
 use domain::{ClientId, Guid, Secret, Ticks};
 
-use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
@@ -130,9 +130,10 @@ pub struct ClientSecret {
     pub previous_valid_until: Ticks,
 }
 
+/// Every mutation and its audit entry are one transaction.
 #[async_trait]
 pub trait Clients: Send + Sync + 'static {
-    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
+    async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
     async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>>;
     /// Changes a client, if it has the expected revision (any by default).
@@ -141,12 +142,18 @@ pub trait Clients: Send + Sync + 'static {
         id: &ClientId,
         update: &ClientUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Client>>;
-    async fn set_client_status(&self, id: &ClientId, status: Status) -> Result<bool> {
+    async fn set_client_status(&self, id: &ClientId, status: Status, context: &AuditContext) -> Result<bool> {
         let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
-        Ok(self.update_client(id, &update, None).await?.is_updated())
+        Ok(self.update_client(id, &update, None, context).await?.is_updated())
     }
-    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
+    async fn set_client_secret(
+        &self,
+        id: &ClientId,
+        secret: &ClientSecret,
+        context: &AuditContext,
+    ) -> Result<bool>;
     /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
 

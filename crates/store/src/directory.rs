@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
-use crate::{AuditContext, AuditEntry, AuditKind, ListPage, ListQuery, Result, UpdateOutcome};
+use crate::{AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
 
 /// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,20 +114,10 @@ impl TenantMembership {
     }
 }
 
-/// The audit entry for a member who becomes an administrator of the tenant, or no longer is one.
-pub(crate) fn membership_admin_entry(
-    (user, tenant): (&UserId, &TenantId),
-    is_admin: bool,
-    now: Ticks,
-    context: &AuditContext,
-) -> AuditEntry {
-    let note = if is_admin { "now an administrator" } else { "no longer an administrator" };
-    AuditEntry::new(AuditKind::MembershipChanged, now, context).user(user).tenant(tenant).note(note)
-}
-
+/// Every mutation and its audit entry are one transaction.
 #[async_trait]
 pub trait Directory: Send + Sync + 'static {
-    async fn add_tenant(&self, tenant: &Tenant) -> Result<()>;
+    async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()>;
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>>;
     async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>>;
     /// Changes a tenant, if it has the expected revision (any by default).
@@ -136,16 +126,17 @@ pub trait Directory: Send + Sync + 'static {
         id: &TenantId,
         update: &TenantUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Tenant>>;
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
+    async fn set_tenant_status(&self, id: &TenantId, status: Status, context: &AuditContext) -> Result<bool> {
         let update = TenantUpdate { status: Some(status) };
-        Ok(self.update_tenant(id, &update, None).await?.is_updated())
+        Ok(self.update_tenant(id, &update, None, context).await?.is_updated())
     }
     /// Hides the tenant at once; maintenance deletes its rows in batches.
-    async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
+    async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool>;
 
     /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
-    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()>;
+    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()>;
     async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
     async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>>;
@@ -155,17 +146,18 @@ pub trait Directory: Send + Sync + 'static {
         id: &UserId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<User>>;
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
+    async fn set_user_status(&self, id: &UserId, status: Status, context: &AuditContext) -> Result<bool> {
         let update = UserUpdate { status: Some(status), ..UserUpdate::default() };
-        Ok(self.update_user(id, &update, None).await?.is_updated())
+        Ok(self.update_user(id, &update, None, context).await?.is_updated())
     }
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
+    async fn set_password_hash(&self, id: &UserId, hash: &str, context: &AuditContext) -> Result<bool> {
         let update = UserUpdate { password_hash: Some(hash.to_owned()), ..UserUpdate::default() };
-        Ok(self.update_user(id, &update, None).await?.is_updated())
+        Ok(self.update_user(id, &update, None, context).await?.is_updated())
     }
 
-    async fn add_membership(&self, membership: &Membership) -> Result<()>;
+    async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()>;
     /// Makes a member an administrator of the tenant, or no longer one, and audits it; false if there is no such
     /// membership.
     async fn set_membership_admin(
@@ -177,7 +169,12 @@ pub trait Directory: Send + Sync + 'static {
     ) -> Result<bool>;
     /// Removes a membership and ends what hung on it: authorizations, grants and unused codes. A membership that is
     /// added again is another one.
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
+    async fn remove_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        context: &AuditContext,
+    ) -> Result<bool>;
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
     /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(

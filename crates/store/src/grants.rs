@@ -134,13 +134,14 @@ pub enum RefreshOutcome {
 
 #[async_trait]
 pub trait Grants: Send + Sync + 'static {
-    /// Stores a code and records that the user chose this membership.
+    /// Stores a code, records that the user chose this membership, and audits it.
     async fn store_code(
         &self,
         code: &Secret,
         issued: &AuthorizationCode,
         membership_id: &MembershipId,
         now: Ticks,
+        context: &AuditContext,
     ) -> Result<()>;
 
     /// Consumes a client's code, creates the grant, makes or widens the user's authorization and appends to the audit trail, in one transaction. A code

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{Secret, Ticks};
 
-use crate::Result;
+use crate::{AuditContext, Result};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SigningKey {
@@ -17,19 +17,25 @@ pub struct SigningKey {
     pub retired_at: Option<Ticks>,
 }
 
+/// Every mutation and its audit entry are one transaction.
 #[async_trait]
 pub trait SigningKeys: Send + Sync + 'static {
     /// Adds a key after `newest`, the kid of the newest stored key (none in a new store). Returns false if
     /// another key is the newest by now, because another node was faster. If the clock stands still or jumped
     /// back, `created_at` becomes one tick later than that of `newest`, so that the order is the order of
     /// insertion.
-    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool>;
+    async fn add_signing_key(
+        &self,
+        key: &SigningKey,
+        newest: Option<&str>,
+        context: &AuditContext,
+    ) -> Result<bool>;
     /// All stored keys, oldest first.
     async fn signing_keys(&self) -> Result<Vec<SigningKey>>;
     /// After this time the key's signatures are no longer accepted.
-    async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool>;
+    async fn retire_signing_key(&self, kid: &str, at: Ticks, context: &AuditContext) -> Result<bool>;
     /// Deletes the key with its private half.
-    async fn delete_signing_key(&self, kid: &str) -> Result<bool>;
+    async fn delete_signing_key(&self, kid: &str, context: &AuditContext) -> Result<bool>;
 }
 
 /// The creation time of a key that is added after the newest one (given by id and time), or none if another

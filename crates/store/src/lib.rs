@@ -39,7 +39,10 @@ use std::sync::Arc;
 use domain::{Clock, Random};
 
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess};
-pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
+pub use audit::{
+    Actor, ActorFilter, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord,
+    MemberChange,
+};
 pub use authorizations::{
     Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,
 };
@@ -78,9 +81,9 @@ pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
     History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep, Webhook,
-    WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats,
-    Webhooks, shard_of,
+    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
+    WebhookStats, Webhooks, shard_of,
 };
 
 /// All ports of the storage layer.

@@ -5,7 +5,7 @@ use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, Ticks};
 
-use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
@@ -87,9 +87,16 @@ pub struct KeyLastUse {
     pub at: Ticks,
 }
 
+/// Every mutation and its audit entry are one transaction; usage is not audited.
 #[async_trait]
 pub trait Subscriptions: Send + Sync + 'static {
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()>;
+    async fn add_subscription(
+        &self,
+        one: &Subscription,
+        primary: &Secret,
+        secondary: &Secret,
+        context: &AuditContext,
+    ) -> Result<()>;
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
     async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>>;
     /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).
@@ -98,17 +105,33 @@ pub trait Subscriptions: Send + Sync + 'static {
         id: &SubscriptionId,
         update: &SubscriptionUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Subscription>>;
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
+    async fn set_subscription_status(
+        &self,
+        id: &SubscriptionId,
+        status: Status,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let update = SubscriptionUpdate { status: Some(status), ..SubscriptionUpdate::default() };
-        Ok(self.update_subscription(id, &update, None).await?.is_updated())
+        Ok(self.update_subscription(id, &update, None, context).await?.is_updated())
     }
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
+    async fn set_daily_quota(
+        &self,
+        id: &SubscriptionId,
+        calls_max: Option<u64>,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let update = SubscriptionUpdate { daily_quota: Some(calls_max), ..SubscriptionUpdate::default() };
-        Ok(self.update_subscription(id, &update, None).await?.is_updated())
+        Ok(self.update_subscription(id, &update, None, context).await?.is_updated())
     }
     /// Cancels a subscription for good and deletes its keys.
-    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool>;
+    async fn cancel_subscription(
+        &self,
+        id: &SubscriptionId,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> Result<bool>;
 
     /// A subscription's keys by slot, the current one first.
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>>;
@@ -119,6 +142,7 @@ pub trait Subscriptions: Send + Sync + 'static {
         slot: KeySlot,
         key: &Secret,
         previous_valid_until: Ticks,
+        context: &AuditContext,
     ) -> Result<bool>;
     /// The subscription of a valid key, even if it is disabled.
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;

@@ -4,6 +4,7 @@
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
 use domain::{Random, Secret};
+use zeroize::Zeroizing;
 
 use crate::{Result, StoreError};
 
@@ -11,13 +12,14 @@ use crate::{Result, StoreError};
 const CHECK_TEXT: &str = "aldaba vault";
 const CHECK_PURPOSE: &str = "vault check";
 
-/// The 256-bit key from which all other keys are derived. It comes from a file or the environment.
+/// The 256-bit key from which all other keys are derived. It comes from a file or the environment. Its memory is zeroed
+/// on drop.
 #[derive(Clone)]
-pub struct MasterKey([u8; 32]);
+pub struct MasterKey(Zeroizing<[u8; 32]>);
 
 impl MasterKey {
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
-        Self(bytes)
+        Self(Zeroizing::new(bytes))
     }
 
     /// Parses 64 hexadecimal digits.
@@ -26,7 +28,7 @@ impl MasterKey {
         if text.len() != 64 || !text.is_ascii() {
             return Err("a master key is 64 hexadecimal digits (256 bits)");
         }
-        let mut bytes = [0; 32];
+        let mut bytes = Zeroizing::new([0; 32]);
         for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
             let digits = std::str::from_utf8(digits).unwrap_or_default();
             *byte = u8::from_str_radix(digits, 16).map_err(|_| "a master key has hexadecimal digits only")?;
@@ -36,9 +38,9 @@ impl MasterKey {
 
     /// Generates a key in the format that `parse` reads.
     pub fn generate(random: &dyn Random) -> Secret {
-        let mut bytes = [0; 32];
-        random.fill(&mut bytes);
-        Secret::new(domain::secret::hex(&bytes))
+        let mut bytes = Zeroizing::new([0; 32]);
+        random.fill(&mut *bytes);
+        Secret::new(domain::secret::hex(&*bytes))
     }
 }
 
@@ -61,7 +63,7 @@ impl std::fmt::Debug for Vault {
 
 impl Vault {
     pub fn new(master: &MasterKey) -> Result<Self> {
-        let root = hmac::Key::new(hmac::HMAC_SHA256, &master.0);
+        let root = hmac::Key::new(hmac::HMAC_SHA256, &*master.0);
         let derive = |label: &str| hmac::sign(&root, label.as_bytes());
         let sealing = UnboundKey::new(&AES_256_GCM, derive("aldaba seal 1").as_ref())
             .map_err(|_| StoreError::internal("the sealing key could not be created"))?;
@@ -87,7 +89,7 @@ impl Vault {
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Secret> {
         let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or(StoreError::WrongMasterKey)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| StoreError::WrongMasterKey)?;
-        let mut bytes = rest.to_vec();
+        let mut bytes = Zeroizing::new(rest.to_vec());
         let plain = self
             .sealing
             .open_in_place(nonce, Aad::from(purpose.as_bytes()), &mut bytes)
@@ -114,5 +116,21 @@ impl Vault {
     pub(crate) fn check(&self, sealed: &[u8]) -> Result<()> {
         let text = self.open(CHECK_PURPOSE, sealed)?;
         if text.reveal() == CHECK_TEXT { Ok(()) } else { Err(StoreError::WrongMasterKey) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Does not compile unless the key's memory is zeroed on drop.
+    fn is_zeroed_on_drop(_: &impl zeroize::ZeroizeOnDrop) {}
+
+    #[test]
+    fn master_key_is_zeroed_and_never_printed() {
+        let key = MasterKey::parse(&"a7".repeat(32)).unwrap();
+        is_zeroed_on_drop(&key.0);
+        assert_eq!(*key.0, [0xa7; 32]);
+        assert_eq!(format!("{key:?}"), "MasterKey(***)");
     }
 }

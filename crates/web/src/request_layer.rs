@@ -10,7 +10,9 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
-use axum::http::header::{CONNECTION, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::http::header::{
+    CONNECTION, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+};
 use axum::http::{Method, Version};
 use axum::response::Response;
 use domain::Random;
@@ -47,7 +49,14 @@ impl RequestLayerConfig {
     pub fn new(listener: &'static str, random: &dyn Random, metrics: &Metrics) -> Self {
         let (ids, metrics) = (RequestIds::new(random), metrics.for_listener(listener));
         let warns_of_proxy = AtomicBool::new(false);
-        Self { ids, metrics, trusted_proxies: Vec::new(), warns_of_proxy, is_https: false, draining: Arc::default() }
+        Self {
+            ids,
+            metrics,
+            trusted_proxies: Vec::new(),
+            warns_of_proxy,
+            is_https: false,
+            draining: Arc::default(),
+        }
     }
 
     /// Proxies whose `X-Forwarded-For` is trusted. The first request that another proxy forwards is logged.

@@ -331,10 +331,16 @@ pub(crate) struct Audit {
     /// Only entries of this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
-    /// Only older entries: the `next` cursor of the previous page
+    /// Only what this actor did: service, anonymous, operator, cli, user or client, or one of them as in cli:maria
+    #[arg(long)]
+    pub(crate) actor: Option<String>,
+    /// Only entries since then: a duration (24h) or a time (2026-11-15T08:30:00Z)
+    #[arg(long, value_name = "DURATION|TIME", value_parser = super::webhook_args::since)]
+    pub(crate) since: Option<super::Since>,
+    /// Only older entries: the cursor of an entry, as printed at the end of a page and in --json
     #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<String>,
-    /// The number of entries, at most 1000
-    #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub(crate) limit: u16,
+    /// The number of entries [default: 100; with --json, all]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
 }

@@ -74,7 +74,7 @@ pub(crate) enum Command {
     /// List and rotate the keys that sign tokens
     #[command(subcommand)]
     SigningKeys(SigningKeys),
-    /// Show the audit log: sign-ins, grants, tokens, webhooks, key rotations (newest first)
+    /// Show the audit log: who changed what, when and from where (newest first; --json prints one entry per line)
     Audit(Audit),
     /// Load records into a tenant, or generate sample records
     #[command(subcommand)]

@@ -129,7 +129,16 @@ pub(crate) enum Since {
     At(Ticks),
 }
 
-fn since(text: &str) -> Result<Since, String> {
+impl Since {
+    pub(crate) fn time(self, now: Ticks) -> Ticks {
+        match self {
+            Self::Ago(duration) => now.minus(duration),
+            Self::At(at) => at,
+        }
+    }
+}
+
+pub(super) fn since(text: &str) -> Result<Since, String> {
     let ago = parse_duration(text).map(Since::Ago);
     let since = ago.or_else(|| Ticks::parse_iso(text).map(Since::At));
     since.ok_or_else(|| format!("must be a duration ({DURATION}) or a time such as 2026-11-15T08:30:00Z"))

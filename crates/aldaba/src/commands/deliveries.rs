@@ -2,10 +2,9 @@
 
 use domain::delivery::{DeliveryPageQuery, DeliveryStatus};
 use operator::admin::{DeliveryJson, ReplayJson, WebhookAdmin};
-use store::AuditContext;
 
 use super::attempts::attempt_rows;
-use crate::cli::{Deliveries, DeliveryList, Replay, Since};
+use crate::cli::{Deliveries, DeliveryList, Replay};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields, table};
@@ -35,10 +34,7 @@ async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> Comma
     let status = args.status.as_deref().and_then(DeliveryStatus::parse);
     let query = DeliveryPageQuery {
         status: if args.failed { Some(DeliveryStatus::Failed) } else { status },
-        since: args.since.map(|since| match since {
-            Since::Ago(span) => admin.clock.now().minus(span),
-            Since::At(time) => time,
-        }),
+        since: args.since.map(|since| since.time(admin.clock.now())),
         before: args.before,
         page_size: args.limit.into(),
     };
@@ -64,7 +60,7 @@ async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> Comma
 }
 
 async fn replay(admin: &WebhookAdmin, args: &Replay) -> Result<ReplayJson, Failure> {
-    let (webhook, context) = (&args.webhook, AuditContext::default());
+    let (webhook, context) = (&args.webhook, super::audit_context());
     Ok(match (&args.delivery, args.from) {
         (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &context).await?,
         (None, Some(from)) => admin.replay_span(webhook, from, args.to, &context).await?,

@@ -5,8 +5,9 @@ use std::io::Write as _;
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::Path;
 
-use domain::Random as _;
+use domain::{Random as _, Secret};
 use store::MasterKey;
+use zeroize::Zeroizing;
 
 use crate::cli::Init;
 use crate::config::{DEFAULT, StoreUrl, address};
@@ -28,9 +29,9 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult 
         Failure::Failed(format!("cannot create the folder {}: {error}", args.folder.display()))
     })?;
     let files = [
-        ("aldaba.toml", configuration(args)),
-        ("master.key", MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n"),
-        ("operator.token", SystemRandom.token() + "\n"),
+        ("aldaba.toml", Zeroizing::new(configuration(args))),
+        ("master.key", line(&MasterKey::generate(&SystemRandom))),
+        ("operator.token", line(&Secret::new(SystemRandom.token()))),
     ];
     for (name, _) in &files {
         if args.folder.join(name).symlink_metadata().is_ok() {
@@ -64,6 +65,11 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult 
         )
     });
     Ok(())
+}
+
+/// The secret as a line of a file; zeroed on drop.
+fn line(secret: &Secret) -> Zeroizing<String> {
+    Zeroizing::new(format!("{}\n", secret.reveal()))
 }
 
 /// Refuses values that `check` and `serve` would refuse.

@@ -21,7 +21,7 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::store::{ListPage, ListQuery, Status};
+use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
 use domain::subscription::{Product, Products};
 use operator::admin::{Admin, WebhookAdmin};
@@ -29,7 +29,7 @@ use operator::admin::{Admin, WebhookAdmin};
 use crate::cli::Cli;
 use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
-use crate::output::print_line;
+use crate::output::print_styled;
 use crate::serve;
 use crate::wiring::{self, BasePorts, NoEngine, OpenStore, SystemClock, SystemRandom};
 
@@ -43,7 +43,14 @@ pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore),
 /// Opens the configured store for administration.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let (_, OpenStore { store, .. }) = open_store(sources).await?;
-    Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
+    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
+    Ok(Admin { store, clock, random, context: audit_context() })
+}
+
+/// The command line as the actor of the audit, with the name of the operating system's user if it is known.
+pub(crate) fn audit_context() -> AuditContext {
+    let name = ["LOGNAME", "USER"].into_iter().find_map(|variable| std::env::var(variable).ok());
+    AuditContext { actor: Actor::Cli(name.filter(|name| !name.is_empty())), ..AuditContext::default() }
 }
 
 /// The administration of webhooks, over the store alone.
@@ -58,7 +65,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) {
     // Generated into memory first, because the generator panics when it writes to a closed pipe.
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Cli::command(), "aldaba", &mut script);
-    print_line(String::from_utf8_lossy(&script).trim_end());
+    print_styled(String::from_utf8_lossy(&script).trim_end());
 }
 
 fn overlap(text: &str) -> Result<Duration, Failure> {

@@ -51,7 +51,7 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
                     next.created_at.iso()
                 ));
             }
-            let key: SigningKeyView = keys.rotate(now).await?.into();
+            let key: SigningKeyView = keys.rotate(now, &super::audit_context()).await?.into();
             output.print_message(if now {
                 "The new key signs from now on. Within 5 seconds, all tokens signed by older keys are refused."
             } else {

@@ -2,7 +2,6 @@
 
 use domain::WebhookStatus;
 use operator::admin::{WebhookAdmin, WebhookFamily, WebhookJson, WebhookListQuery};
-use store::AuditContext;
 
 use super::attempts::attempt_rows;
 use crate::cli::{WebhookList, Webhooks};
@@ -18,7 +17,7 @@ pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) ->
         return Err(Failure::Usage(format!("deleting {id} is final: {why}")));
     }
     let admin = super::webhook_admin(sources).await?;
-    let context = AuditContext::default();
+    let context = super::audit_context();
     match command {
         Webhooks::List(args) => list(&admin, args, output).await?,
         Webhooks::Show { id } => {

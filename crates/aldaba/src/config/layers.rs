@@ -5,6 +5,7 @@ use std::path::Path;
 
 use domain::suggest::did_you_mean;
 use toml::de::{DeTable, DeValue};
+use zeroize::Zeroizing;
 
 use super::{ConfigFault, DEFAULT, Sources, parse_duration};
 
@@ -23,7 +24,8 @@ const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Value {
-    Text(String),
+    /// Zeroed on drop, because it may be a secret.
+    Text(Zeroizing<String>),
     Integer(i64),
     Flag(bool),
     List(Vec<String>),
@@ -59,17 +61,21 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
             continue;
         };
         let key = path.to_lowercase().replacen("__", ".", 1);
-        let setting = Setting { value: Value::Text(text.clone()), origin: name.clone() };
+        let setting = Setting { value: text_value(text), origin: name.clone() };
         apply(&mut settings, &key, setting, current_folder, &mut faults);
     }
     for (key, text) in &sources.flags {
-        let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
+        let setting = Setting { value: text_value(text), origin: "the command line".into() };
         apply(&mut settings, key, setting, current_folder, &mut faults);
     }
     Ok((settings, faults))
 }
 
-fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault> {
+fn text_value(text: &str) -> Value {
+    Value::Text(Zeroizing::new(text.to_owned()))
+}
+
+fn read_file(sources: &Sources) -> Result<Option<(String, Zeroizing<String>)>, ConfigFault> {
     let path = match &sources.file {
         Some(path) => path.clone(),
         None if Path::new(DEFAULT_FILE_NAME).exists() => DEFAULT_FILE_NAME.into(),
@@ -77,7 +83,7 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
     };
     let name = path.display().to_string();
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some((name, text))),
+        Ok(text) => Ok(Some((name, Zeroizing::new(text)))),
         Err(error) => Err(ConfigFault { origin: name, message: format!("cannot read the file: {error}") }),
     }
 }
@@ -86,9 +92,9 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
 fn resolve_paths(key: &str, value: Value, folder: &Path) -> Value {
     let anchor = |path: &str| folder.join(path).display().to_string();
     match value {
-        Value::Text(path) if PATHS.contains(&key) && !path.is_empty() => Value::Text(anchor(&path)),
+        Value::Text(path) if PATHS.contains(&key) && !path.is_empty() => text_value(&anchor(&path)),
         Value::Text(url) if key == "store.url" => match url.strip_prefix("sqlite:") {
-            Some(path) if !path.is_empty() => Value::Text(format!("sqlite:{}", anchor(path))),
+            Some(path) if !path.is_empty() => text_value(&format!("sqlite:{}", anchor(path))),
             _ => Value::Text(url),
         },
         other => other,
@@ -114,20 +120,21 @@ fn apply(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, fa
         let hint = did_you_mean(key, settings.keys().map(String::as_str));
         return faults.push(fault(format!("unknown key \"{key}\"{hint}")));
     };
-    match read_secret(&folder.join(path)) {
+    match read_secret(&folder.join(path.as_str())) {
         Ok(text) => {
             settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
         }
-        Err(why) => faults.push(fault(format!("{key}{FILE}: cannot read {path}: {why}"))),
+        Err(why) => faults.push(fault(format!("{key}{FILE}: cannot read {}: {why}", path.as_str()))),
     }
 }
 
-fn read_secret(path: &Path) -> Result<String, String> {
+fn read_secret(path: &Path) -> Result<Zeroizing<String>, String> {
     let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > SECRET_FILE_BYTES_MAX {
         return Err("the file is larger than 64 KiB".into());
     }
-    std::fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
+    let text = std::fs::read_to_string(path).map(Zeroizing::new).map_err(|error| error.to_string())?;
+    Ok(Zeroizing::new(text.trim().to_owned()))
 }
 
 /// The value in the type of the default. Values of the environment and the command line are texts.
@@ -188,7 +195,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
 
 fn simple_value(value: &DeValue<'_>) -> Option<Value> {
     match value {
-        DeValue::String(text) => Some(Value::Text(text.to_string())),
+        DeValue::String(text) => Some(text_value(text)),
         DeValue::Integer(number) => {
             i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Integer)
         }

@@ -26,7 +26,7 @@ impl<'a> SettingsReader<'a> {
 
     fn text(&self, key: &str) -> String {
         match self.settings.get(key).map(|setting| &setting.value) {
-            Some(Value::Text(text)) => text.clone(),
+            Some(Value::Text(text)) => text.as_str().to_owned(),
             _ => String::new(),
         }
     }

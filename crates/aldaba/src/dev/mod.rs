@@ -86,7 +86,8 @@ fn ports_taken(failure: Failure) -> Failure {
 }
 
 fn admin(store: Arc<dyn Store>) -> Admin {
-    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) }
+    let context = crate::commands::audit_context();
+    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), context }
 }
 
 /// The folder of the store's file. Dropping it deletes a temporary folder.

@@ -74,7 +74,7 @@ impl ReadyLine {
     }
 
     pub(super) fn print(&self, output: Output) {
-        output.result(self, || start_page::text(self, TerminalStyle::for_stdout()));
+        output.styled_result(self, || start_page::text(self, TerminalStyle::for_stdout()));
     }
 
     /// Writes the line to a file in the folder, for `dev token --data`. Only the owner can read it.

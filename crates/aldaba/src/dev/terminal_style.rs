@@ -1,6 +1,8 @@
-//! Colors and emphasis on a terminal; plain text elsewhere.
+//! Colors and emphasis on a terminal; plain text elsewhere. The text itself is escaped.
 
 use std::io::IsTerminal as _;
+
+use crate::output::escaped_lines;
 
 /// True to use escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +38,14 @@ impl TerminalStyle {
         self.with("36", text)
     }
 
+    /// Text from outside, without style.
+    pub(super) fn plain(self, text: &str) -> String {
+        escaped_lines(text)
+    }
+
     fn with(self, code: &str, text: &str) -> String {
-        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text.to_owned() }
+        let text = escaped_lines(text);
+        if self.0 { format!("\u{1b}[{code}m{text}\u{1b}[0m") } else { text }
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use domain::{Clock as _, Ticks};
 use serde_json::{Value, json};
 
-use crate::output::{Output, print_line, print_message};
+use crate::output::{Output, escaped_json, escaped_lines, print_line, print_message, print_styled};
 use crate::wiring::SystemClock;
 
 /// The color of a line.
@@ -34,12 +34,7 @@ impl Printer {
         if self.json {
             return print_line(&line(what, now, data));
         }
-        print_line(&format!(
-            "{}  {}  {}",
-            clock(now),
-            self.colored(what, severity),
-            without_control_chars(text)
-        ));
+        print_styled(&format!("{}  {}  {}", clock(now), self.colored(what, severity), escaped_lines(text)));
     }
 
     /// Prints the state of this program: on standard error, or as NDJSON on standard output.
@@ -47,7 +42,7 @@ impl Printer {
         if self.json {
             return print_line(&line(what, SystemClock.now(), data));
         }
-        print_message(&without_control_chars(text));
+        print_message(text);
     }
 
     fn colored(self, what: &str, severity: Severity) -> String {
@@ -65,7 +60,7 @@ fn line(what: &str, now: Ticks, data: Value) -> String {
     if let (Some(members), Value::Object(data)) = (object.as_object_mut(), data) {
         members.extend(data);
     }
-    object.to_string()
+    escaped_json(&object.to_string())
 }
 
 /// The time of day in UTC: `08:30:00`.
@@ -73,23 +68,18 @@ fn clock(now: Ticks) -> String {
     now.iso_millis().split('T').nth(1).unwrap_or_default().chars().take(8).collect()
 }
 
-/// Replaces control characters, so that received text cannot send escape sequences to the terminal.
-fn without_control_chars(text: &str) -> String {
-    text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn control_characters_are_replaced() {
-        assert_eq!(without_control_chars("a\x1b[31mb\u{9b}c"), "a\u{fffd}[31mb\u{fffd}c");
-    }
-
-    #[test]
     fn json_line_has_what_and_at() {
-        let line: Value = serde_json::from_str(&line("event", Ticks(0), json!({"a": 1}))).unwrap();
-        assert_eq!((&line["what"], &line["a"], line["at"].is_string()), (&json!("event"), &json!(1), true));
+        let text = line("event", Ticks(0), json!({"a": "\u{9b}"}));
+        assert!(!text.contains('\u{9b}'), "{text}");
+        let line: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (&line["what"], &line["a"], line["at"].is_string()),
+            (&json!("event"), &json!("\u{9b}"), true)
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use ::webhooks::EngineNotifier;
-use ::webhooks::history::{History, HistoryPorts, Requester};
+use ::webhooks::history::{History, HistoryPorts};
 use async_trait::async_trait;
 use domain::WebhookId;
 use domain::delivery::{
@@ -72,6 +72,6 @@ impl WebhookHistory for OperatorHistory {
         context: &AuditContext,
     ) -> HistoryResult<ReplayView> {
         let webhook = self.0.webhook(webhook).await?;
-        self.0.request_replay(&webhook, request, Requester::Operator, context).await
+        self.0.request_replay(&webhook, request, context).await
     }
 }

@@ -105,7 +105,12 @@ fn wrong_master_key_is_refused() {
     let other_installation = Installation::new();
     restore(&other_installation, &file).run().expect_failure(4, "the master key does not open this store");
     let key = std::fs::read_to_string(other_installation.path().join("master.key")).unwrap();
-    let set = format!("store.master_key={}", key.trim());
+    let refused =
+        installation.program(&["--set", &format!("store.master_key={}", key.trim()), "tenant", "list"]).run();
+    assert!(!refused.stderr.contains(key.trim()), "{refused:?}");
+    refused.expect_failure(2, "store.master_key cannot be given on the command line");
+    let other_key = other_installation.path().join("master.key");
+    let set = format!("store.master_key_file={}", other_key.display());
     for command in [&["tenant", "list"][..], &["store", "migrate"], &["store", "backup", "/nowhere"]] {
         installation
             .program(&["--set", &set])

@@ -295,7 +295,8 @@ impl Identity {
             expires_at,
             details: binding.to_json(),
         };
-        self.store.store_code(&code, &stored, &membership.membership.id, now).await?;
+        let audit = browser.audit_by(Some(membership.user.id.clone()));
+        self.store.store_code(&code, &stored, &membership.membership.id, now, &audit).await?;
         let id_token = self.callback_id_token(request, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));

@@ -8,8 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
-use domain::Secret;
-use store::AuditContext;
+use domain::{Secret, UserId};
+use store::{Actor, AuditContext};
 use ui::Lang;
 
 use crate::Identity;
@@ -57,7 +57,11 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
             known_browser: cookie(&parts.headers, names.known_browser, KNOWN_BROWSER_BYTES_MAX)
                 .map(Secret::new),
             address,
-            audit: AuditContext { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            audit: AuditContext {
+                actor: Actor::Anonymous,
+                address: address.to_string(),
+                request_id: request_id.unwrap_or_default(),
+            },
             is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             sends_fetch_metadata: fetch_mode.is_some(),
             is_form_submission: parts.method == Method::POST && fetch_mode.as_deref() == Some("navigate"),
@@ -76,6 +80,11 @@ impl BrowserContext {
     /// The same browser with a new session and a new browser id.
     pub(crate) fn in_session(&self, id: &Secret, browser_id: &Secret) -> Self {
         Self { session: Some(id.clone()), browser_id: Some(browser_id.clone()), ..self.clone() }
+    }
+
+    /// The audit context, by the user who is signed in.
+    pub(crate) fn audit_by(&self, user: Option<UserId>) -> AuditContext {
+        user.map_or_else(|| self.audit.clone(), |user| self.audit.by(Actor::User(user)))
     }
 
     pub(crate) fn selected_lang(&self) -> Option<&str> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::Secret;
-use store::{AuditEntry, AuditKind, Client, Session, User};
+use store::{Actor, AuditEntry, AuditKind, Client, Session, User};
 use ui::Lang;
 
 use super::authorize::with_cookie;
@@ -199,6 +199,7 @@ impl Identity {
         }
     }
 
+    /// Counts a failed sign-in in the audit.
     async fn audit_failure(
         &self,
         browser: &BrowserContext,
@@ -212,7 +213,7 @@ impl Identity {
             Some(user) => entry.user(&user.id),
             None => entry.note("unknown account"),
         };
-        Ok(self.store.record(&entry).await?)
+        Ok(self.store.count(&entry).await?)
     }
 
     /// Starts a session under a new id and takes the next step of the flow.
@@ -230,7 +231,8 @@ impl Identity {
             methods: AUTHENTICATION_METHODS.into(),
             expires_at: now + self.settings.session_ttl,
         };
-        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &context.browser.audit).user(&user.id);
+        let audit = context.browser.audit.by(Actor::User(user.id.clone()));
+        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &audit);
         entry.client = context.client.as_ref().map(|client| client.id.clone());
         self.store.begin_session(&id, &session, context.browser.session.as_ref(), &entry).await?;
         // A new browser id too: one that was planted before the sign-in becomes useless (session fixation).

@@ -184,8 +184,8 @@ impl Identity {
         logout: &LogoutRequest,
     ) -> Result<Response, PageError> {
         if let Some(id) = &browser.session {
-            let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &browser.audit);
-            entry.user = self.active_session(browser).await?.map(|active| active.user.id);
+            let user = self.active_session(browser).await?.map(|active| active.user.id);
+            let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &browser.audit_by(user));
             entry.client.clone_from(&logout.client);
             self.store.end_session(id, &entry).await?;
         }

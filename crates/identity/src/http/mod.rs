@@ -32,6 +32,7 @@ use crate::pages::ErrorKind;
 use browser::BrowserContext;
 use page_error::PageError;
 use response::Response;
+pub use routes::post_routes;
 pub(crate) use routes::{Documentation, routes};
 
 /// Serves every route below `/auth/core`.

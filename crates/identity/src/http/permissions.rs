@@ -116,14 +116,14 @@ impl Identity {
             return back();
         };
         let WebhookOwner { tenant, client } = &entry.owner;
-        let now = self.clock.now();
+        let (now, audit) = (self.clock.now(), browser.audit_by(Some(user.id.clone())));
         let revoked = if is_for_tenant {
             let note = format!("withdrawn for the whole tenant by {}", user.id);
-            self.store.revoke_tenant_access(tenant, client, now, &browser.audit, &note).await?
+            self.store.revoke_tenant_access(tenant, client, now, &audit, &note).await?
         } else {
             let access =
                 ClientAccess { user: user.id.clone(), client: client.clone(), tenant: tenant.clone() };
-            self.store.revoke_client_access(&access, now, &browser.audit, "withdrawn by the user").await?
+            self.store.revoke_client_access(&access, now, &audit, "withdrawn by the user").await?
         };
         for grant in &revoked {
             self.grant_status.mark_revoked(grant);

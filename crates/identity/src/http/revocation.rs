@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use domain::{GrantId, Secret};
-use store::AuditContext;
+use store::{Actor, AuditContext};
 
 use super::browser::BrowserContext;
 use super::client_auth::EndpointError;
@@ -50,6 +50,7 @@ impl Identity {
     ) -> Result<(), EndpointError> {
         let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
+        let context = &context.by(Actor::Client(client.id.clone()));
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing."))?;
         let grant = if let Some((owner, grant)) = self.grant_of_access_token(token) {
             (owner == client.id.as_str()).then_some(grant)

@@ -66,6 +66,13 @@ impl Route {
     }
 }
 
+/// The paths below `/auth/core` that take a POST, for the test that all of them are audited.
+pub fn post_routes() -> Vec<&'static str> {
+    let takes_post =
+        |route: &Route| route.documentation.iter().any(|(method, _)| *method == HttpMethod::Post);
+    routes().iter().filter(|route| takes_post(route)).map(|route| route.path).collect()
+}
+
 /// Every route below `/auth/core`.
 pub(crate) fn routes() -> [Route; 14] {
     [

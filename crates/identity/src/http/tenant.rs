@@ -181,8 +181,8 @@ impl Identity {
         request: &AuthorizationRequest,
         client: &Client,
     ) -> Result<Response, PageError> {
-        let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &browser.audit);
-        entry.user = self.active_session(browser).await?.map(|active| active.user.id);
+        let user = self.active_session(browser).await?.map(|active| active.user.id);
+        let entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &browser.audit_by(user));
         self.store.record(&entry.client(&client.id)).await?;
         let error = OAuthError::new("access_denied", "The user denied the request.");
         self.error_callback(browser, &request.target, &error, client, request.ui_locales.as_deref())

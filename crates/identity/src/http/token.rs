@@ -9,7 +9,7 @@ use domain::secret::base64url;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{
-    AuditContext, AuthorizationCode, Client, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce,
+    Actor, AuditContext, AuthorizationCode, Client, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce,
     RefreshOutcome, RefreshRotation, TenantMembership,
 };
 
@@ -111,6 +111,7 @@ impl Identity {
     ) -> Result<TokenResponse, EndpointError> {
         let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
+        let context = &context.by(Actor::Client(client.id.clone()));
         match form.get("grant_type") {
             Some("authorization_code") => self.exchange_code(&client, &form, context).await,
             Some("refresh_token") => self.refresh(&client, &form, context).await,

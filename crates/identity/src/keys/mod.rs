@@ -13,7 +13,7 @@ use bytes::Bytes;
 use domain::secret::hex;
 use domain::{Clock, Ticks};
 use parking_lot::RwLock;
-use store::{AuditContext, AuditEntry, AuditKind, SigningKey, Store, StoreError};
+use store::{AuditContext, SigningKey, Store, StoreError};
 
 pub(crate) use key_pair::SigningKeyPair;
 pub use key_set::KeyState;
@@ -94,7 +94,7 @@ impl Keys {
         let keys = Self { store, clock, policy, snapshot };
         keys.reload().await?;
         if keys.current().key_set.0.is_empty() {
-            keys.add(keys.clock.now(), None).await?;
+            keys.add(keys.clock.now(), None, &AuditContext::default()).await?;
             keys.reload().await?;
         }
         Ok(keys)
@@ -129,23 +129,19 @@ impl Keys {
 
     /// Adds the next key, which is published now and signs after the lead. `at_once` is for a compromised key: the new
     /// key signs at once and all older keys are retired, which invalidates every token that they signed.
-    pub async fn rotate(&self, at_once: bool) -> Result<SigningKeyInfo, KeyError> {
+    pub async fn rotate(&self, at_once: bool, context: &AuditContext) -> Result<SigningKeyInfo, KeyError> {
         for _ in 0..ATTEMPTS_MAX {
             self.reload().await?;
             let now = self.clock.now();
             let older: Vec<KeySetEntry> = self.current().key_set.0.clone();
             let newest = older.last().map(|key| key.key_pair.kid.clone());
             let signs_from = if at_once || newest.is_none() { now } else { now + self.policy.lead };
-            let Some(kid) = self.add(signs_from, newest.as_deref()).await? else { continue };
+            let Some(kid) = self.add(signs_from, newest.as_deref(), context).await? else { continue };
             if at_once {
                 for old in older.iter().filter(|key| key.retired_at.is_none()) {
-                    self.store.retire_signing_key(&old.key_pair.kid, now).await?;
+                    self.store.retire_signing_key(&old.key_pair.kid, now, context).await?;
                 }
             }
-            let note =
-                if at_once { "signs at once; older keys retired" } else { "signs after the lead time" };
-            let entry = AuditEntry::new(AuditKind::SigningKeyRotated, now, &AuditContext::default());
-            self.store.record(&entry.note(format!("{kid}: {note}"))).await?;
             self.reload().await?;
             return self.list().into_iter().find(|key| key.kid == kid).ok_or(KeyError::Contended);
         }
@@ -153,7 +149,12 @@ impl Keys {
     }
 
     /// Adds a key after the newest one; `None` if another process was faster.
-    async fn add(&self, signs_from: Ticks, newest: Option<&str>) -> Result<Option<String>, KeyError> {
+    async fn add(
+        &self,
+        signs_from: Ticks,
+        newest: Option<&str>,
+        context: &AuditContext,
+    ) -> Result<Option<String>, KeyError> {
         let generated = tokio::task::spawn_blocking(SigningKeyPair::generate).await;
         let (key_pair, private) = match generated.map_err(tokio::task::JoinError::try_into_panic) {
             Ok(generated) => generated?,
@@ -169,22 +170,22 @@ impl Keys {
             signs_from,
             retired_at: None,
         };
-        Ok(self.store.add_signing_key(&key, newest).await?.then_some(key_pair.kid))
+        Ok(self.store.add_signing_key(&key, newest, context).await?.then_some(key_pair.kid))
     }
 
     /// Adds the next key if the period is over, and deletes keys that no longer verify anything.
     pub async fn rotate_if_due(&self) -> Result<(), KeyError> {
         self.reload().await?;
-        let (now, keys) = (self.clock.now(), self.list());
+        let (now, keys, by_service) = (self.clock.now(), self.list(), AuditContext::default());
         if let Some(newest) = keys.last()
             && !self.policy.period.is_zero()
             && newest.signs_from + self.policy.period.saturating_sub(self.policy.lead) <= now
-            && self.add(now + self.policy.lead, Some(&newest.kid)).await?.is_some()
+            && self.add(now + self.policy.lead, Some(&newest.kid), &by_service).await?.is_some()
         {
             tracing::info!("published the next signing key");
         }
         for past in keys.iter().filter(|key| key.state == KeyState::Past) {
-            self.store.delete_signing_key(&past.kid).await?;
+            self.store.delete_signing_key(&past.kid, &by_service).await?;
         }
         self.reload().await
     }

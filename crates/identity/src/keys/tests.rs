@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::{Clock, Random, Ticks};
 use store::memory::MemoryStore;
-use store::{MasterKey, Ports, Vault};
+use store::{AuditContext, MasterKey, Ports, Vault};
 
 use super::*;
 
@@ -83,7 +83,7 @@ async fn next_key_is_published_before_it_signs_and_old_key_until_its_tokens_expi
     let fixture = Fixture::new();
     let keys = fixture.keys().await;
     let first = signs(&keys);
-    let next = keys.rotate(false).await.unwrap();
+    let next = keys.rotate(false, &AuditContext::default()).await.unwrap();
     assert_eq!((states(&keys), published(&keys)), (vec!["signing", "next"], 2));
     assert_eq!(signs(&keys), first);
 
@@ -106,7 +106,7 @@ async fn rotation_at_once_retires_older_keys() {
     let fixture = Fixture::new();
     let (keys, other) = (fixture.keys().await, fixture.keys().await);
     let first = signs(&keys);
-    let next = keys.rotate(true).await.unwrap();
+    let next = keys.rotate(true, &AuditContext::default()).await.unwrap();
     assert_eq!((signs(&keys), states(&keys)), (next.kid.clone(), vec!["past", "signing"]));
     assert!(keys.verification_key(&first).is_none());
     other.reload().await.unwrap();
@@ -135,7 +135,7 @@ async fn keys_rotate_on_schedule_exactly_once() {
 async fn next_key_signs_on_time_without_a_reload() {
     let fixture = Fixture::new();
     let keys = fixture.keys().await;
-    let next = keys.rotate(false).await.unwrap();
+    let next = keys.rotate(false, &AuditContext::default()).await.unwrap();
     fixture.clock.advance(DAY);
     assert_eq!(signs(&keys), next.kid, "without reading the store again");
 }

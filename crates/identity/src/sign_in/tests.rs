@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use domain::{Secret, Ticks, UserId, password};
 use store::memory::MemoryStore;
-use store::{FIRST_REVISION, MasterKey, Ports, Status, Store, User, Vault};
+use store::{AuditContext, FIRST_REVISION, MasterKey, Ports, Status, Store, User, Vault};
 use testkit::{SeededRandom, TestClock};
 use tokio::task::JoinSet;
 
@@ -34,7 +34,7 @@ impl Fixture {
         let ports = Ports { clock: clock.clone(), random: random.clone(), vault: vault.clone() };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(ports).unwrap());
         let fixture = Self { clock, random, store, vault };
-        fixture.store.add_user(&fixture.user(RIGHT), &[]).await.unwrap();
+        fixture.store.add_user(&fixture.user(RIGHT), &[], &AuditContext::default()).await.unwrap();
         fixture
     }
 
@@ -274,7 +274,7 @@ async fn unconfirmed_user_signs_in_and_a_disabled_one_does_not() {
     let fixture = Fixture::new().await;
     let (node, id) = (fixture.node(60), UserId::new("maria"));
     for (status, expected) in [(Status::Unconfirmed, "accepted"), (Status::Disabled, "rejected")] {
-        fixture.store.set_user_status(&id, status).await.unwrap();
+        fixture.store.set_user_status(&id, status, &AuditContext::default()).await.unwrap();
         assert_eq!(outcome(&node, attempt(MARIA, RIGHT, "198.51.100.1")).await, expected);
     }
 }

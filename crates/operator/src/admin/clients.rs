@@ -50,7 +50,7 @@ impl Admin {
             revision: FIRST_REVISION,
         };
         let secret = self.secret();
-        self.store.add_client(&client, &secret).await?;
+        self.store.add_client(&client, &secret, &self.context).await?;
         Ok((client, secret))
     }
 
@@ -109,7 +109,8 @@ impl Admin {
                 return Ok(client);
             }
             let update = ClientUpdate { redirect_uris: Some(redirect_uris), ..ClientUpdate::default() };
-            outcome = self.store.update_client(&client.id, &update, Some(client.revision)).await?;
+            let expected = Some(client.revision);
+            outcome = self.store.update_client(&client.id, &update, expected, &self.context).await?;
             if outcome != UpdateOutcome::RevisionConflict {
                 break;
             }
@@ -134,16 +135,16 @@ impl Admin {
         update.redirect_uris.iter().flatten().try_for_each(|uri| check_redirect(uri))?;
         update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
-        updated(self.store.update_client(&ClientId::new(id), &update, expected_revision).await?, what)
+        let id = ClientId::new(id);
+        updated(self.store.update_client(&id, &update, expected_revision, &self.context).await?, what)
     }
 
     /// Replaces the secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), previous_valid_until };
-        check_found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || {
-            format!("client \"{id}\"")
-        })?;
+        let replaced = self.store.set_client_secret(&ClientId::new(id), &new, &self.context).await?;
+        check_found(replaced, || format!("client \"{id}\""))?;
         Ok(RotatedSecret { secret, previous_valid_until })
     }
 }

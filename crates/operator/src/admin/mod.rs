@@ -12,7 +12,7 @@ mod webhooks;
 use std::sync::Arc;
 
 use domain::{Clock, Random, Secret, Ticks};
-use store::Store;
+use store::{AuditContext, Store};
 
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
@@ -32,6 +32,8 @@ pub struct Admin {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
+    /// Who acts, for the audit.
+    pub context: AuditContext,
 }
 
 impl std::fmt::Debug for Admin {
@@ -49,6 +51,12 @@ pub struct RotatedSecret {
 }
 
 impl Admin {
+    /// The same administration, on behalf of a request.
+    #[must_use]
+    pub fn acting(&self, context: AuditContext) -> Self {
+        Self { context, ..self.clone() }
+    }
+
     fn now(&self) -> Ticks {
         self.clock.now()
     }

@@ -51,7 +51,7 @@ impl Admin {
             revision: FIRST_REVISION,
         };
         let keys = SubscriptionKeys { primary: self.key(), secondary: self.key() };
-        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;
+        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary, &self.context).await?;
         Ok((subscription, keys))
     }
 
@@ -82,8 +82,8 @@ impl Admin {
             return Ok(subscription);
         }
         update.daily_quota.flatten().map(checked_quota).transpose()?;
-        let outcome =
-            self.store.update_subscription(&SubscriptionId::new(id), &update, expected_revision).await?;
+        let id = SubscriptionId::new(id);
+        let outcome = self.store.update_subscription(&id, &update, expected_revision, &self.context).await?;
         updated(outcome, what)
     }
 
@@ -100,15 +100,17 @@ impl Admin {
 
     /// Cancels a subscription for good. A cancelled one stays as it is.
     pub async fn cancel_subscription(&self, id: &str) -> Result<Subscription> {
-        self.store.cancel_subscription(&SubscriptionId::new(id), self.now()).await?;
+        self.store.cancel_subscription(&SubscriptionId::new(id), self.now(), &self.context).await?;
         self.subscription(id).await
     }
 
     /// Puts a new key into a slot; the old one stays valid for `overlap`.
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
-        let rotated =
-            self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until).await?;
+        let rotated = self
+            .store
+            .rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until, &self.context)
+            .await?;
         if !rotated {
             let subscription = self.subscription(id).await?;
             return Err(AdminError::Cancelled(format!("subscription \"{}\"", subscription.id)));

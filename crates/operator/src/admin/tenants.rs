@@ -26,7 +26,7 @@ impl Admin {
             created_at: self.now(),
             revision: FIRST_REVISION,
         };
-        self.store.add_tenant(&tenant).await?;
+        self.store.add_tenant(&tenant, &self.context).await?;
         Ok(tenant)
     }
 
@@ -43,7 +43,7 @@ impl Admin {
             check_revision(tenant.revision, expected_revision, what)?;
             return Ok(tenant);
         }
-        updated(self.store.update_tenant(id, update, expected_revision).await?, what)
+        updated(self.store.update_tenant(id, update, expected_revision, &self.context).await?, what)
     }
 
     pub async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<Tenant> {
@@ -52,7 +52,7 @@ impl Admin {
 
     /// Erases a tenant: it disappears at once, and maintenance deletes its rows.
     pub async fn begin_erasing_tenant(&self, id: &TenantId) -> Result<()> {
-        check_found(self.store.erase_tenant(id).await?, || format!("tenant \"{id}\""))
+        check_found(self.store.erase_tenant(id, &self.context).await?, || format!("tenant \"{id}\""))
     }
 
     /// Erases a tenant and waits until its last row is deleted.

@@ -48,7 +48,7 @@ impl Admin {
         };
         let memberships: Vec<Membership> =
             tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
-        self.store.add_user(&user, &memberships).await?;
+        self.store.add_user(&user, &memberships, &self.context).await?;
         Ok(user)
     }
 
@@ -93,7 +93,7 @@ impl Admin {
             None => None,
         };
         let update = UserUpdate { status: change.status, password_hash };
-        updated(self.store.update_user(&user.id, &update, expected_revision).await?, what)
+        updated(self.store.update_user(&user.id, &update, expected_revision, &self.context).await?, what)
     }
 
     pub async fn set_user_status(&self, email: &str, status: Status) -> Result<User> {
@@ -124,7 +124,7 @@ impl Admin {
     pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
         self.tenant(tenant).await?;
         let membership = self.new_membership(&user.id, tenant);
-        self.store.add_membership(&membership).await?;
+        self.store.add_membership(&membership, &self.context).await?;
         Ok(membership)
     }
 
@@ -142,7 +142,7 @@ impl Admin {
 
     pub async fn remove_membership(&self, email: &str, tenant: &TenantId) -> Result<()> {
         let user = self.user(email).await?;
-        let gone = self.store.remove_membership(&user.id, tenant).await?;
+        let gone = self.store.remove_membership(&user.id, tenant, &self.context).await?;
         check_found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
     }
 }

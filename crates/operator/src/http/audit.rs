@@ -1,8 +1,9 @@
-//! `/operator/v1/audit`: the audit log of accounts, grants and webhooks.
+//! `/operator/v1/audit`: the audit log.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
+use domain::Ticks;
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::routes;
@@ -14,6 +15,9 @@ use super::schema_types::NameFilter;
 use super::{HandlerResult, Routes, SharedState};
 use crate::audit::{self, AuditPage, AuditRequest, audit_kinds};
 use crate::error::AdminError;
+
+/// As for the other names.
+const ACTOR_CHARS_MAX: usize = 254;
 
 /// The query parameters of the audit listing.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -32,6 +36,19 @@ struct AuditParams {
     /// Only records of this client.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     client: Option<NameFilter>,
+    /// Only what this actor did: `service`, `anonymous`, `operator`, `cli`, `user` or `client`, or one of them with an id,
+    /// as in `cli:maria`.
+    #[param(
+        value_type = String,
+        required = false,
+        max_length = 254,
+        pattern = r"^(service|anonymous|operator|cli|user|client)(:[^\x00]*)?$"
+    )]
+    actor: Option<ActorName>,
+    /// Only records of this time or later, as in 2026-11-15T08:30:00Z. Counted failures have the time at which their
+    /// minute began.
+    #[param(value_type = String, required = false, format = DateTime)]
+    since: Option<SinceTime>,
     /// The `next` of the previous page; leave it out for the first page.
     #[param(
         value_type = String,
@@ -68,13 +85,44 @@ impl TryFrom<String> for AuditCursorText {
     }
 }
 
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct ActorName(String);
+
+impl TryFrom<String> for ActorName {
+    type Error = AdminError;
+
+    fn try_from(name: String) -> Result<Self, AdminError> {
+        if name.contains('\0') || name.chars().count() > ACTOR_CHARS_MAX {
+            return Err(AdminError::Invalid(format!(
+                "actor has {ACTOR_CHARS_MAX} characters at most, and no NUL"
+            )));
+        }
+        audit::parse_actor(&name).map(|_| Self(name))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct SinceTime(Ticks);
+
+impl TryFrom<String> for SinceTime {
+    type Error = AdminError;
+
+    fn try_from(text: String) -> Result<Self, AdminError> {
+        let wrong = || AdminError::Invalid("since must be a time as in 2026-11-15T08:30:00Z".into());
+        Ticks::parse_iso(&text).map(Self).ok_or_else(wrong)
+    }
+}
+
 pub(super) fn routes() -> Routes {
     vec![routes!(list)]
 }
 
 /// Read the audit
 ///
-/// Sign-ins and failed sign-ins; grants made, refreshed, reused and revoked; changes to webhooks. Newest first.
+/// Sign-ins and failed sign-ins; grants made, refreshed, reused and revoked; changes to tenants, users, clients,
+/// subscriptions, signing keys and webhooks. Newest first.
 #[utoipa::path(
     get,
     path = "/operator/v1/audit",
@@ -90,6 +138,8 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<AuditP
         user: text(params.user),
         tenant: text(params.tenant),
         client: text(params.client),
+        actor: params.actor.map(|actor| actor.0),
+        since: params.since.map(|since| since.0),
         before: params.before.map(|cursor| cursor.0),
         rows_max: params.page_size.map(|size| size.0),
     };

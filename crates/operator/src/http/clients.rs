@@ -10,7 +10,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
-use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams};
+use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::product::{Product, ProductList, product_list, products_of};
 use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
@@ -262,7 +262,11 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
         AlreadyExists
     )
 )]
-async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewClient>) -> HandlerResult {
+async fn add(
+    State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(new): JsonBody<NewClient>,
+) -> HandlerResult {
     let new_client = admin::NewClient {
         id: new.id.map(|id| id.0),
         name: new.name.0,
@@ -273,7 +277,7 @@ async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewClient>) -> H
         callback_id_token: new.callback_id_token.map(Into::into).unwrap_or_default(),
         products: new.products.map_or_else(Products::all, products_of),
     };
-    let (client, secret) = state.admin.add_client(new_client).await?;
+    let (client, secret) = state.admin.acting(context).add_client(new_client).await?;
     let created_client = CreatedClient { client: client.into(), client_secret: secret.reveal().to_owned() };
     Ok(no_store(created(&["clients", &created_client.client.id], &created_client)))
 }
@@ -313,6 +317,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<ClientChange>,
 ) -> HandlerResult {
@@ -327,7 +332,7 @@ async fn change(
         status: change.standing.map(Into::into),
     };
     let revision = change.revision.map(|revision| revision.0);
-    let client = state.admin.update_client(&id, update, revision).await?;
+    let client = state.admin.acting(context).update_client(&id, update, revision).await?;
     Ok(Json(Client::from(client)).into_response())
 }
 
@@ -350,10 +355,12 @@ async fn change(
 )]
 async fn replace_secret(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(id): PathParams<String>,
     OptionalJsonBody(request): OptionalJsonBody<ReplaceSecretRequest>,
 ) -> HandlerResult {
-    let rotated = state.admin.rotate_client_secret(&id, request.overlap.unwrap_or_default().0).await?;
+    let rotated =
+        state.admin.acting(context).rotate_client_secret(&id, request.overlap.unwrap_or_default().0).await?;
     let secret = CreatedSecret {
         client_secret: rotated.secret.reveal().to_owned(),
         old_valid_until: rotated.previous_valid_until.iso(),

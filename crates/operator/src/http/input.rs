@@ -13,7 +13,7 @@ use bytes::Bytes;
 use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use store::AuditContext;
+use store::{Actor, AuditContext};
 use web::{ErrorResponse, drain_in_background, is_body_stalled};
 
 use super::error_response::{error_at_field, error_with_code, sentence};
@@ -35,7 +35,7 @@ pub(super) struct QueryParams<T>(pub(super) T);
 /// The parameters of the path.
 pub(super) struct PathParams<T>(pub(super) T);
 
-/// The address and id of the request, for the audit.
+/// Who sent the request, its address and its id, for the audit.
 pub(super) struct RequestOrigin(pub(super) AuditContext);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
@@ -93,10 +93,12 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let request = parts.extensions.get::<web::RequestContext>();
         let context = request.map(|request| AuditContext {
+            actor: Actor::Operator,
             address: request.address.0.to_string(),
             request_id: request.id.as_str().to_owned(),
         });
-        Ok(Self(context.unwrap_or_default()))
+        let operator = || AuditContext { actor: Actor::Operator, ..AuditContext::default() };
+        Ok(Self(context.unwrap_or_else(operator)))
     }
 }
 

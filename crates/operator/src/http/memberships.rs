@@ -115,11 +115,12 @@ async fn list(
 )]
 async fn join(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams((user, tenant)): PathParams<(String, String)>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    let status = match state.admin.add_membership(&user, &tenant).await {
+    let status = match state.admin.acting(context).add_membership(&user, &tenant).await {
         Ok(_) => StatusCode::CREATED,
         Err(AdminError::Store(StoreError::Exists(_))) => StatusCode::OK,
         Err(error) => return Err(error.into()),
@@ -179,11 +180,12 @@ async fn change(
 )]
 async fn leave(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams((user, tenant)): PathParams<(String, String)>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    match state.admin.remove_membership(&user.email, &tenant).await {
+    match state.admin.acting(context).remove_membership(&user.email, &tenant).await {
         Ok(()) | Err(AdminError::NotFound(_)) => Ok(StatusCode::NO_CONTENT.into_response()),
         Err(error) => Err(error.into()),
     }

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict, Unconfirmed};
 use super::error_response::error_at_field;
-use super::input::{JsonBody, PathParams, QueryParams};
+use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::schema_types::{ChosenId, Name, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
@@ -126,10 +126,14 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
         AlreadyExists
     )
 )]
-async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewTenant>) -> HandlerResult {
+async fn add(
+    State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(new): JsonBody<NewTenant>,
+) -> HandlerResult {
     let id = new.id.as_ref().map(|id| id.0.as_str());
     let short_code = new.short_code.as_ref().map(|code| code.0.as_str());
-    let tenant: Tenant = state.admin.add_tenant(id, &new.name.0, short_code).await?.into();
+    let tenant: Tenant = state.admin.acting(context).add_tenant(id, &new.name.0, short_code).await?.into();
     Ok(created(&["tenants", &tenant.id], &tenant))
 }
 
@@ -162,12 +166,17 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<TenantChange>,
 ) -> HandlerResult {
     let id = TenantId::new(id);
     let update = TenantUpdate { status: change.standing.map(Into::into) };
-    let tenant = state.admin.update_tenant(&id, &update, change.revision.map(|revision| revision.0)).await?;
+    let tenant = state
+        .admin
+        .acting(context)
+        .update_tenant(&id, &update, change.revision.map(|revision| revision.0))
+        .await?;
     Ok(Json(Tenant::from(tenant)).into_response())
 }
 
@@ -185,6 +194,7 @@ async fn change(
 )]
 async fn erase(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(id): PathParams<String>,
     QueryParams(params): QueryParams<EraseParams>,
 ) -> HandlerResult {
@@ -196,6 +206,6 @@ async fn erase(
     if confirm != tenant.id.as_str() {
         return Err(error_at_field(409, "not_confirmed", "confirm", message));
     }
-    state.admin.begin_erasing_tenant(&tenant.id).await?;
+    state.admin.acting(context).begin_erasing_tenant(&tenant.id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
-use super::input::{JsonBody, PathParams, QueryParams};
+use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
@@ -141,7 +141,11 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
         AlreadyExists
     )
 )]
-async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewUser>) -> HandlerResult {
+async fn add(
+    State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(new): JsonBody<NewUser>,
+) -> HandlerResult {
     let tenants: Vec<TenantId> = new
         .tenants
         .map(|list| list.0)
@@ -156,7 +160,7 @@ async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewUser>) -> Han
         password: Secret::new(new.password.0),
         tenants,
     };
-    let user: User = state.admin.add_user(new_user).await?.into();
+    let user: User = state.admin.acting(context).add_user(new_user).await?.into();
     Ok(created(&["users", &user.id], &user))
 }
 
@@ -189,6 +193,7 @@ async fn show(State(state): SharedState, PathParams(name): PathParams<String>) -
 )]
 async fn change(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(name): PathParams<String>,
     JsonBody(change): JsonBody<UserChange>,
 ) -> HandlerResult {
@@ -198,6 +203,6 @@ async fn change(
         password: change.password.map(|password| Secret::new(password.0)),
     };
     let revision = change.revision.map(|revision| revision.0);
-    let user = state.admin.update_user(&user, user_change, revision).await?;
+    let user = state.admin.acting(context).update_user(&user, user_change, revision).await?;
     Ok(Json(User::from(user)).into_response())
 }

@@ -89,7 +89,7 @@ impl Api {
         let layer = RequestLayer::new(RequestLayerConfig::new("operator", &*random, &metrics));
         let webhooks =
             WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
-        let admin = Admin { store: store.clone(), clock, random };
+        let admin = Admin { store: store.clone(), clock, random, context: AuditContext::default() };
         let token = OperatorToken::new(&Secret::new("token"));
         let state = AppState::new(admin, webhooks, token, &metrics);
         Self { router: operator::router(state).layer(layer), store }

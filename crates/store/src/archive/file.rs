@@ -14,6 +14,7 @@ use super::{
     Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, OLDEST_RESTORABLE_SCHEMA,
     RestoredAccess, RowChunk, TABLES, Table,
 };
+use crate::AuditContext;
 
 const FORMAT: u32 = 1;
 const CHUNKS_AHEAD: usize = 4;
@@ -237,6 +238,7 @@ pub async fn read<R>(
     verified: &BackupSummary,
     input: R,
     access: RestoredAccess,
+    context: &AuditContext,
 ) -> Result<(), ArchiveError>
 where
     R: BufRead + Send + 'static,
@@ -273,7 +275,7 @@ where
         }
     }
     store.settle_access(access).await?;
-    Ok(store.finish_restore(HEADS_ADVANCE, verified.schema).await?)
+    Ok(store.finish_restore(HEADS_ADVANCE, verified, context).await?)
 }
 
 /// Drops the backup's vault check, since the store has its own; fails unless both open with the same master

@@ -11,6 +11,15 @@ impl State {
         let cursor = AuditCursor { at: entry.at, id: random.guid() };
         self.audit.insert(cursor, entry.without_nul());
     }
+
+    fn count_audit(&mut self, record: AuditRecord) {
+        let cursor = record.cursor();
+        let mut entry = record.entry.without_nul();
+        if let Some(counted) = self.audit.get(&cursor) {
+            entry.count += counted.count;
+        }
+        self.audit.insert(cursor, entry);
+    }
 }
 
 /// Whether an optional condition holds.
@@ -25,6 +34,11 @@ impl Audit for MemoryStore {
         Ok(())
     }
 
+    async fn count(&self, entry: &AuditEntry) -> Result<()> {
+        self.state_mut()?.count_audit(entry.clone().counted(&self.ports.vault));
+        Ok(())
+    }
+
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
         let state = self.state();
         let is_wanted = |(_, entry): &(&AuditCursor, &AuditEntry)| {
@@ -32,6 +46,8 @@ impl Audit for MemoryStore {
                 && is_match(query.user.as_ref(), entry.user.as_ref())
                 && is_match(query.tenant.as_ref(), entry.tenant.as_ref())
                 && is_match(query.client.as_ref(), entry.client.as_ref())
+                && query.actor.as_ref().is_none_or(|actor| actor.matches(&entry.context.actor))
+                && entry.at >= query.end()
         };
         let found = state.audit.range(..query.start()).rev().filter(is_wanted).take(query.rows_max);
         Ok(found.map(|(cursor, entry)| AuditRecord { id: cursor.id, entry: entry.clone() }).collect())

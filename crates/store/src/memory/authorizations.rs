@@ -36,6 +36,7 @@ impl State {
         OwnerAccess {
             tenant: self.tenants.values().find(|one| one.id == owner.tenant).map(|one| one.status),
             client: client.map(|stored| stored.client.status),
+            products: client.map(|stored| stored.client.products).unwrap_or_default(),
             authorizations: self.facts(|one| one.tenant == owner.tenant && one.client == owner.client),
         }
     }

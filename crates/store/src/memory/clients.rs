@@ -6,12 +6,13 @@ use domain::{ClientId, Secret, Ticks};
 use super::{MemoryStore, StoredClient};
 use crate::clients::CLIENT_SECRET;
 use crate::{
-    Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError, UpdateOutcome,
+    AuditContext, Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError,
+    UpdateOutcome,
 };
 
 #[async_trait]
 impl Clients for MemoryStore {
-    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
+    async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let secret = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
         let mut state = self.state_mut()?;
         if state.clients.contains_key(client.id.as_str()) {
@@ -19,6 +20,7 @@ impl Clients for MemoryStore {
         }
         let stored = StoredClient { client: client.clone(), secret, old: None };
         state.clients.insert(client.id.as_str().into(), stored);
+        state.append_audit(&*self.ports.random, self.act(context).client_added(client));
         Ok(())
     }
 
@@ -35,6 +37,7 @@ impl Clients for MemoryStore {
         id: &ClientId,
         update: &ClientUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Client>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
@@ -45,6 +48,7 @@ impl Clients for MemoryStore {
             return Ok(UpdateOutcome::RevisionConflict);
         }
         let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, .. } = update.clone();
+        let before = client.clone();
         *client = Client {
             name: name.unwrap_or_else(|| client.name.clone()),
             redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
@@ -57,10 +61,17 @@ impl Clients for MemoryStore {
             revision: client.revision + 1,
             ..client.clone()
         };
-        Ok(UpdateOutcome::Updated(client.clone()))
+        let after = client.clone();
+        state.append_audit(&*self.ports.random, self.act(context).client_changed(&before, &after));
+        Ok(UpdateOutcome::Updated(after))
     }
 
-    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
+    async fn set_client_secret(
+        &self,
+        id: &ClientId,
+        secret: &ClientSecret,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(CLIENT_SECRET, &secret.secret);
         let mut state = self.state_mut()?;
         let Some(stored) = state.clients.get_mut(id.as_str()) else {
@@ -69,6 +80,8 @@ impl Clients for MemoryStore {
         stored.old = Some((stored.secret, secret.previous_valid_until));
         stored.secret = hash;
         stored.client.revision += 1;
+        let entry = self.act(context).client_secret_rotated(id, secret.previous_valid_until);
+        state.append_audit(&*self.ports.random, entry);
         Ok(true)
     }
 

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{Guid, Resource, TenantId, Ticks, WebhookId};
 
 use super::webhooks::{StoredWebhook, WebhookTable};
@@ -179,9 +180,11 @@ impl Deliveries for MemoryStore {
         let state = self.state();
         let tenants = state.tenants.values().filter(|one| one.status == Status::Disabled);
         let clients = state.clients.values().filter(|stored| stored.client.status == Status::Disabled);
+        let limited = state.clients.values().filter(|stored| stored.client.products != Products::all());
         Ok(DisabledOwners {
             tenants: tenants.map(|one| one.id.clone()).collect(),
             clients: clients.map(|stored| stored.client.id.clone()).collect(),
+            limited_clients: limited.map(|one| (one.client.id.clone(), one.client.products)).collect(),
         })
     }
 

@@ -7,7 +7,6 @@ use domain::{TenantId, Ticks, UserId};
 
 use super::{Head, MemoryStore, State};
 use crate::authorizations::MEMBERSHIP_REMOVED;
-use crate::directory::membership_admin_entry;
 use crate::{
     AuditContext, AuthorizationEnd, ClientAccess, Directory, EndedAuthorization, ListPage, ListQuery,
     LogBounds, Membership, ResourceSet, Result, StoreError, Tenant, TenantMembership, TenantUpdate,
@@ -43,7 +42,7 @@ impl State {
 
 #[async_trait]
 impl Directory for MemoryStore {
-    async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
+    async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
         let mut state = self.state_mut()?;
         if state.tenant_no(&tenant.id).is_some() {
             return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
@@ -53,6 +52,7 @@ impl Directory for MemoryStore {
         state.tenants.insert(tenant_no, tenant.clone());
         let bounds = LogBounds { floor: 0, head: 0 };
         state.heads.insert(tenant_no, Head { bounds, version: Ticks(0) });
+        state.append_audit(&*self.ports.random, self.act(context).tenant_added(tenant));
         Ok(())
     }
 
@@ -69,6 +69,7 @@ impl Directory for MemoryStore {
         id: &TenantId,
         update: &TenantUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Tenant>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
@@ -78,12 +79,15 @@ impl Directory for MemoryStore {
         if expected_revision.is_some_and(|expected| expected != tenant.revision) {
             return Ok(UpdateOutcome::RevisionConflict);
         }
+        let before = tenant.clone();
         tenant.status = update.status.unwrap_or(tenant.status);
         tenant.revision += 1;
-        Ok(UpdateOutcome::Updated(tenant.clone()))
+        let after = tenant.clone();
+        state.append_audit(&*self.ports.random, self.act(context).tenant_changed(&before, &after));
+        Ok(UpdateOutcome::Updated(after))
     }
 
-    async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
+    async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         self.invalidation.records_changed(id, ResourceSet::default());
@@ -91,7 +95,9 @@ impl Directory for MemoryStore {
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };
-        state.tenants.remove(&tenant_no);
+        if let Some(erased) = state.tenants.remove(&tenant_no) {
+            state.append_audit(&*self.ports.random, self.act(context).tenant_erased(&erased));
+        }
         state.heads.remove(&tenant_no);
         state.records.retain(|((tenant, ..), _), _| *tenant != tenant_no);
         state.ordinals.retain(|((tenant, ..), _), _| *tenant != tenant_no);
@@ -112,7 +118,7 @@ impl Directory for MemoryStore {
         Ok(true)
     }
 
-    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
+    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
         let mut state = self.state_mut()?;
         if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
             return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
@@ -130,6 +136,11 @@ impl Directory for MemoryStore {
             }
         }
         state.users.insert(user.id.as_str().into(), user.clone());
+        let act = self.act(context);
+        state.append_audit(&*self.ports.random, act.user_added(user));
+        for membership in memberships {
+            state.append_audit(&*self.ports.random, act.membership_added(membership));
+        }
         Ok(())
     }
 
@@ -150,6 +161,7 @@ impl Directory for MemoryStore {
         id: &UserId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<User>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
@@ -159,6 +171,7 @@ impl Directory for MemoryStore {
         if expected_revision.is_some_and(|expected| expected != user.revision) {
             return Ok(UpdateOutcome::RevisionConflict);
         }
+        let before = user.clone();
         user.status = update.status.unwrap_or(user.status);
         if let Some(hash) = &update.password_hash {
             user.password_hash.clone_from(hash);
@@ -168,14 +181,18 @@ impl Directory for MemoryStore {
         if update.password_hash.is_some() {
             state.sessions.retain(|_, session| session.user != *id);
         }
+        state.append_audit(&*self.ports.random, self.act(context).user_changed(&before, &user, update));
         let webhooks = if update.status.is_some() { state.touch_user(id) } else { Vec::new() };
         drop(state);
         self.access_changed_for(Some(webhooks));
         Ok(UpdateOutcome::Updated(user))
     }
 
-    async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        self.state_mut()?.add_membership(membership)
+    async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {
+        let mut state = self.state_mut()?;
+        state.add_membership(membership)?;
+        state.append_audit(&*self.ports.random, self.act(context).membership_added(membership));
+        Ok(())
     }
 
     async fn set_membership_admin(
@@ -185,33 +202,41 @@ impl Directory for MemoryStore {
         is_admin: bool,
         context: &AuditContext,
     ) -> Result<bool> {
-        let entry = membership_admin_entry((user, tenant), is_admin, self.ports.clock.now(), context);
         let mut state = self.state_mut()?;
         let mut memberships = state.memberships.iter_mut();
         let Some(found) = memberships.find(|one| one.user == *user && one.tenant == *tenant) else {
             return Ok(false);
         };
+        let before = found.clone();
         found.is_admin = is_admin;
+        let entry = self.act(context).membership_changed(&before, found);
         state.append_audit(&*self.ports.random, entry);
         Ok(true)
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+    async fn remove_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let now = self.ports.clock.now();
         let mut state = self.state_mut()?;
-        let before = state.memberships.len();
-        state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
-        let is_removed = state.memberships.len() < before;
+        let is_theirs = |one: &Membership| one.user == *user && one.tenant == *tenant;
+        let position = state.memberships.iter().position(is_theirs);
+        if let Some(at) = position {
+            let removed = state.memberships.remove(at);
+            state.append_audit(&*self.ports.random, self.act(context).membership_removed(&removed));
+        }
         state
             .codes
             .retain(|_, stored| stored.used || stored.code.user != *user || stored.code.tenant != *tenant);
         let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::MembershipRemoved };
         let is_wanted = |access: &ClientAccess| access.user == *user && access.tenant == *tenant;
-        let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
-        let (_, webhooks) = state.end_all(&self.ports, is_wanted, ended, why);
+        let (_, webhooks) = state.end_all(&self.ports, is_wanted, ended, (context, MEMBERSHIP_REMOVED));
         drop(state);
         self.access_changed_for(Some(webhooks));
-        Ok(is_removed)
+        Ok(position.is_some())
     }
 
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {

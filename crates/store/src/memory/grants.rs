@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::{GrantId, MembershipId, Secret, Ticks, UserId, WebhookId};
 
 use super::{MemoryStore, State, StoredCode};
+use crate::audit::Act;
 use crate::grants::{
     CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, RefreshRow, code_exchange_entry,
     decide_refresh, revocation_entry, rotation_entry,
@@ -132,12 +133,14 @@ impl Grants for MemoryStore {
         stored: &AuthorizationCode,
         membership_id: &MembershipId,
         now: Ticks,
+        context: &AuditContext,
     ) -> Result<()> {
         let hash = self.ports.vault.fingerprint(CODE, code);
         let mut state = self.state_mut()?;
         if state.codes.contains_key(&hash) {
             return Err(StoreError::Exists("such a code".into()));
         }
+        state.append_audit(&*self.ports.random, Act::new(now, context).code_issued(stored));
         let stored = StoredCode { code: stored.clone(), used: false, grant: None };
         state.codes.insert(hash, stored);
         if let Some(membership) = state.memberships.iter_mut().find(|one| one.id == *membership_id) {
@@ -242,7 +245,7 @@ impl Grants for MemoryStore {
         let state = self.state();
         let Some(grant) = state.grants.get(id.as_str()) else { return Ok(false) };
         let owner = WebhookOwner { tenant: grant.tenant.clone(), client: grant.client.clone() };
-        let OwnerAccess { tenant, client, authorizations } = state.owner_access(&owner);
+        let OwnerAccess { tenant, client, authorizations, .. } = state.owner_access(&owner);
         let stands = |facts: &AuthorizationFacts| {
             facts.authorization.access.user == grant.user && facts.obstacle().is_none()
         };

@@ -9,7 +9,7 @@ use super::webhooks::StoredWebhook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    AttemptPurpose, AttemptRecord, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane, LogEvent,
+    AttemptPurpose, AttemptRecord, AuditContext, DeliveryHistory, DeliveryQuery, History, Lane, LogEvent,
     Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
@@ -120,12 +120,12 @@ impl History for MemoryStore {
         Ok(stored.map(|stored| state.webhook_stats(stored, since)).unwrap_or_default())
     }
 
-    async fn request_replay_audited(
+    async fn request_replay(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
         (after, through): (u64, u64),
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<Option<Replay>> {
         let now = self.ports.clock.now();
         let mut state = self.state_mut()?;
@@ -139,9 +139,9 @@ impl History for MemoryStore {
         stored.change_number = change_number;
         let replay = Replay::new(stored.replay_count, kind, now, after, through);
         stored.replays.push(replay);
-        if let Some(entry) = entry {
-            state.append_audit(&*self.ports.random, entry);
-        }
+        let entry =
+            self.act(context).replay_requested((webhook, &stored.webhook.owner), kind, (after, through));
+        state.append_audit(&*self.ports.random, entry);
         drop(state);
         self.invalidation.commit_signal().signal_webhook(webhook);
         Ok(Some(replay))

@@ -5,11 +5,16 @@ use domain::{Secret, Ticks};
 
 use super::MemoryStore;
 use crate::keys::{created_after, sealing_purpose};
-use crate::{Result, SigningKey, SigningKeys, StoreError};
+use crate::{AuditContext, Result, SigningKey, SigningKeys, StoreError};
 
 #[async_trait]
 impl SigningKeys for MemoryStore {
-    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
+    async fn add_signing_key(
+        &self,
+        key: &SigningKey,
+        newest: Option<&str>,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let sealed =
             self.ports.vault.seal(&*self.ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let mut state = self.state_mut()?;
@@ -23,6 +28,7 @@ impl SigningKeys for MemoryStore {
         }
         let stored = SigningKey { private: Secret::new(""), created_at, ..key.clone() };
         state.signing_keys.insert(key.kid.clone(), (stored, sealed));
+        state.append_audit(&*self.ports.random, self.act(context).signing_key_added(key));
         Ok(true)
     }
 
@@ -37,13 +43,20 @@ impl SigningKeys for MemoryStore {
         Ok(keys)
     }
 
-    async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
+    async fn retire_signing_key(&self, kid: &str, at: Ticks, context: &AuditContext) -> Result<bool> {
         let mut state = self.state_mut()?;
-        let found = state.signing_keys.get_mut(kid);
-        Ok(found.map(|(key, _)| key.retired_at = Some(at)).is_some())
+        let Some((key, _)) = state.signing_keys.get_mut(kid) else { return Ok(false) };
+        key.retired_at = Some(at);
+        state.append_audit(&*self.ports.random, self.act(context).signing_key_retired(kid, at));
+        Ok(true)
     }
 
-    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
-        Ok(self.state_mut()?.signing_keys.remove(kid).is_some())
+    async fn delete_signing_key(&self, kid: &str, context: &AuditContext) -> Result<bool> {
+        let mut state = self.state_mut()?;
+        let is_deleted = state.signing_keys.remove(kid).is_some();
+        if is_deleted {
+            state.append_audit(&*self.ports.random, self.act(context).signing_key_deleted(kid));
+        }
+        Ok(is_deleted)
     }
 }

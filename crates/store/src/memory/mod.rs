@@ -27,10 +27,11 @@ use domain::{TenantId, Ticks};
 use parking_lot::Mutex;
 
 use crate::archive::HEADS_ADVANCE;
+use crate::audit::Act;
 use crate::grants::RefreshRow;
 use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
-    AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant, IngestProgress,
+    AuditContext, AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant, IngestProgress,
     InvalidationCounters, KeySlot, LogBounds, Membership, Operations, Ports, Result, Session, StoreError,
     Subscription, Tenant, User,
 };
@@ -167,6 +168,11 @@ impl MemoryStore {
 
     pub fn contents(&self) -> Contents {
         self.contents.clone()
+    }
+
+    /// An audited action, now.
+    fn act(&self, context: &AuditContext) -> Act {
+        Act::new(self.ports.clock.now(), context)
     }
 
     fn state(&self) -> parking_lot::MutexGuard<'_, State> {

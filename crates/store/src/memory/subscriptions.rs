@@ -7,8 +7,8 @@ use domain::{Secret, Ticks};
 use super::{MemoryStore, StoredKey};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError, Subscription,
-    SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError,
+    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
@@ -21,7 +21,13 @@ fn key_exists() -> StoreError {
 
 #[async_trait]
 impl Subscriptions for MemoryStore {
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+    async fn add_subscription(
+        &self,
+        one: &Subscription,
+        primary: &Secret,
+        secondary: &Secret,
+        context: &AuditContext,
+    ) -> Result<()> {
         let mut state = self.state_mut()?;
         if state.subscriptions.contains_key(one.id.as_str()) {
             return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
@@ -34,6 +40,7 @@ impl Subscriptions for MemoryStore {
         state.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
         state.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
         state.subscriptions.insert(one.id.as_str().into(), one.clone());
+        state.append_audit(&*self.ports.random, self.act(context).subscription_added(one));
         Ok(())
     }
 
@@ -50,6 +57,7 @@ impl Subscriptions for MemoryStore {
         id: &SubscriptionId,
         update: &SubscriptionUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Subscription>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
@@ -62,13 +70,21 @@ impl Subscriptions for MemoryStore {
         if expected_revision.is_some_and(|expected| expected != subscription.revision) {
             return Ok(UpdateOutcome::RevisionConflict);
         }
+        let before = subscription.clone();
         subscription.status = update.status.unwrap_or(subscription.status);
         subscription.daily_quota = update.daily_quota.unwrap_or(subscription.daily_quota);
         subscription.revision += 1;
-        Ok(UpdateOutcome::Updated(subscription.clone()))
+        let after = subscription.clone();
+        state.append_audit(&*self.ports.random, self.act(context).subscription_changed(&before, &after));
+        Ok(UpdateOutcome::Updated(after))
     }
 
-    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
+    async fn cancel_subscription(
+        &self,
+        id: &SubscriptionId,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let subscription = state.subscriptions.get_mut(id.as_str());
@@ -76,9 +92,12 @@ impl Subscriptions for MemoryStore {
         else {
             return Ok(false);
         };
+        let before = subscription.clone();
         subscription.cancelled_at = Some(now);
         subscription.status = Status::Disabled;
         subscription.revision += 1;
+        let entry = self.act(context).subscription_cancelled(&before, subscription);
+        state.append_audit(&*self.ports.random, entry);
         state.keys.retain(|_, key| &*key.subscription != id.as_str());
         Ok(true)
     }
@@ -106,6 +125,7 @@ impl Subscriptions for MemoryStore {
         slot: KeySlot,
         key: &Secret,
         previous_valid_until: Ticks,
+        context: &AuditContext,
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut state = self.state_mut()?;
@@ -119,6 +139,8 @@ impl Subscriptions for MemoryStore {
         }
         current.valid_until = Some(previous_valid_until);
         state.keys.insert(hash, key_in_use(id, slot));
+        let entry = self.act(context).key_rotated(id, slot, previous_valid_until);
+        state.append_audit(&*self.ports.random, entry);
         if let Some(subscription) = state.subscriptions.get_mut(id.as_str()) {
             subscription.revision += 1;
         }

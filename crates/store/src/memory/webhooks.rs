@@ -8,7 +8,7 @@ use domain::{Ticks, WebhookId};
 use super::{MemoryStore, State};
 use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry, subscribe_again_change};
 use crate::{
-    AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
+    AttemptRecord, AuditContext, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
     SuccessfulDelivery, Vault, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery,
     Webhooks,
 };
@@ -113,11 +113,11 @@ impl State {
 
 #[async_trait]
 impl Webhooks for MemoryStore {
-    async fn subscribe_audited(
+    async fn subscribe(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<SubscribeOutcome> {
         let now = self.ports.clock.now();
         let (vault, again) = (&self.ports.vault, subscribe_again_change(&new));
@@ -128,6 +128,11 @@ impl Webhooks for MemoryStore {
         if let Some(stored) = state.webhooks.find_identical(&fingerprint) {
             let found = stored.webhook.clone();
             let changed = state.change_stored_webhook(found.id, &again, now, vault);
+            if let (true, WebhookChangeOutcome::Changed(after)) = (changed.is_changed_from(&found), &changed)
+            {
+                let entry = self.act(context).webhook_changed(&found, after, &again);
+                state.append_audit(&*self.ports.random, entry);
+            }
             drop(state);
             self.invalidation.commit_signal().signal_webhook(found.id);
             return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
@@ -139,7 +144,7 @@ impl Webhooks for MemoryStore {
         if state.webhooks.all.contains_key(&id) {
             return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
         }
-        if let Some(entry) = entry {
+        for entry in self.act(context).webhook_subscribed(&webhook) {
             state.append_audit(&*self.ports.random, entry);
         }
         let change_number = state.webhooks.next_change_number();
@@ -195,12 +200,12 @@ impl Webhooks for MemoryStore {
         Ok(found)
     }
 
-    async fn change_webhook_audited(
+    async fn change_webhook(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<WebhookChangeOutcome> {
         let now = self.ports.clock.now();
         let mut state = self.state_mut()?;
@@ -210,7 +215,8 @@ impl Webhooks for MemoryStore {
             return Ok(WebhookChangeOutcome::Unknown);
         };
         let changed = state.change_stored_webhook(id, &what, now, &self.ports.vault);
-        if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
+        if let (true, WebhookChangeOutcome::Changed(after)) = (changed.is_changed_from(&before), &changed) {
+            let entry = self.act(context).webhook_changed(&before, after, &what);
             state.append_audit(&*self.ports.random, entry);
         }
         drop(state);

@@ -4,11 +4,12 @@ use async_trait::async_trait;
 use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 
-use super::rows::snapshot;
+use super::audit::append_audit;
+use super::rows::{execute, snapshot};
 use super::{PostgresStore, store_error};
 use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, CellValue, RestoredAccess, Result, Status, StoreError};
+use crate::{Archive, AuditContext, BackupSummary, CellValue, RestoredAccess, Result, Status, StoreError};
 
 fn value(row: &tokio_postgres::Row, column: usize, kind: ColumnType) -> CellValue {
     match kind {
@@ -123,8 +124,12 @@ impl Archive for PostgresStore {
         Ok(())
     }
 
-    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
-        self.change("UPDATE heads SET head = head + $1", &[&signed(heads_advance)]).await?;
+    async fn finish_restore(
+        &self,
+        heads_advance: u64,
+        backup: &BackupSummary,
+        context: &AuditContext,
+    ) -> Result<()> {
         self.row(
             "SELECT setval(pg_get_serial_sequence('tenants', 'no'),
                  greatest((SELECT coalesce(max(no), 0) FROM tenants),
@@ -132,8 +137,14 @@ impl Archive for PostgresStore {
             &[],
         )
         .await?;
-        let client = self.client().await?;
-        client.batch_execute(super::migrate::backfill(from_schema)).await.map_err(store_error)
+        let mut client = self.long_client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let advance = "UPDATE heads SET head = head + $1";
+        execute(&transaction, advance, &[&signed(heads_advance)]).await.map_err(store_error)?;
+        transaction.batch_execute(super::migrate::backfill(backup.schema)).await.map_err(store_error)?;
+        let entry = self.act(context).restored(&backup.taken_at, backup.rows);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {

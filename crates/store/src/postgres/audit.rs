@@ -7,7 +7,12 @@ use tokio_postgres::Row;
 
 use super::rows::{guid, limit};
 use super::{PostgresStore, store_error};
-use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
+use crate::audit::{changes_from_json, changes_to_json};
+use crate::plan::{signed, unsigned};
+use crate::{Actor, Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
+
+const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
+    actor_kind, actor_id, object, changes, count";
 
 /// Appends an audit record within the caller's transaction.
 pub(super) async fn append_audit(
@@ -15,12 +20,21 @@ pub(super) async fn append_audit(
     random: &dyn Random,
     entry: AuditEntry,
 ) -> Result<()> {
-    let (id, entry) = (random.guid(), entry.without_nul());
+    insert(on, AuditRecord { id: random.guid(), entry }, "").await
+}
+
+/// Adds the record to the one with the same time and id.
+const ADD_TO_COUNT: &str = "ON CONFLICT (at, id) DO UPDATE SET count = audit.count + excluded.count,
+    client_id = excluded.client_id, address = excluded.address, request_id = excluded.request_id";
+
+/// `conflict`: what to do where the record exists.
+async fn insert(on: &impl GenericClient, record: AuditRecord, conflict: &str) -> Result<()> {
+    let (id, entry) = (record.id, record.entry.without_nul());
     let add = on
-        .prepare_cached(
-            "INSERT INTO audit (at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
-        )
+        .prepare_cached(&format!(
+            "INSERT INTO audit ({COLUMNS})
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) {conflict}"
+        ))
         .await
         .map_err(store_error)?;
     on.execute(
@@ -36,6 +50,11 @@ pub(super) async fn append_audit(
             &entry.context.address,
             &entry.context.request_id,
             &entry.note,
+            &entry.context.actor.kind(),
+            &entry.context.actor.id(),
+            &entry.object,
+            &changes_to_json(&entry.changes),
+            &signed(entry.count),
         ],
     )
     .await
@@ -53,7 +72,14 @@ fn record(row: &Row) -> Result<AuditRecord> {
         tenant: text(4).map(TenantId::new),
         client: text(5).map(ClientId::new),
         grant: text(6).map(GrantId::new),
-        context: AuditContext { address: row.get(7), request_id: row.get(8) },
+        object: row.get(12),
+        context: AuditContext {
+            actor: Actor::from_parts(row.get(10), row.get(11)),
+            address: row.get(7),
+            request_id: row.get(8),
+        },
+        changes: changes_from_json(row.get(13)),
+        count: unsigned(row.get(14)),
         note: row.get(9),
     };
     Ok(AuditRecord { id: guid(row, 1)?, entry })
@@ -66,6 +92,7 @@ fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
         AuditQuery { tenant: Some(_), .. } => Some(["tenant_id", "$4"]),
         AuditQuery { client: Some(_), .. } => Some(["client_id", "$5"]),
         AuditQuery { kind: Some(_), .. } => Some(["kind", "$6"]),
+        AuditQuery { actor: Some(_), .. } => Some(["actor_kind", "$9"]),
         _ => None,
     }
 }
@@ -89,13 +116,19 @@ impl Audit for PostgresStore {
         append_audit(&*self.client().await?, &*self.ports().random, entry.clone()).await
     }
 
+    async fn count(&self, entry: &AuditEntry) -> Result<()> {
+        let record = entry.clone().counted(&self.ports().vault);
+        insert(&*self.client().await?, record, ADD_TO_COUNT).await
+    }
+
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
         let start = query.start();
         let [range, order] = range(query);
         let sql = format!(
-            "SELECT at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note FROM audit
-             WHERE {range} AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
+            "SELECT {COLUMNS} FROM audit
+             WHERE {range} AND at >= $8 AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
              AND ($5::text IS NULL OR client_id = $5) AND ($6::text IS NULL OR kind = $6)
+             AND ($9::text IS NULL OR actor_kind = $9) AND ($10::text IS NULL OR actor_id = $10)
              ORDER BY {order} LIMIT $7"
         );
         let rows = self
@@ -109,6 +142,9 @@ impl Audit for PostgresStore {
                     &query.client.as_ref().map(ClientId::as_str),
                     &query.kind.map(AuditKind::as_str),
                     &limit(query.rows_max),
+                    &query.end().0,
+                    &query.actor.as_ref().map(|actor| actor.kind),
+                    &query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
                 ],
             )
             .await?;

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
+use domain::subscription::Products;
 use domain::{ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, UserId, WebhookId};
 use tokio_postgres::Row;
 
@@ -63,7 +64,7 @@ async fn owners_access(
     let clients = column(owners, |owner| owner.client.as_str());
     let statuses = rows(
         on,
-        "SELECT k.tenant_id, k.client_id, t.standing, c.standing
+        "SELECT k.tenant_id, k.client_id, t.standing, c.standing, c.products
          FROM unnest($1::text[], $2::text[]) AS k (tenant_id, client_id)
          LEFT JOIN tenants t ON t.id = k.tenant_id LEFT JOIN clients c ON c.id = k.client_id",
         &[&tenants, &clients],
@@ -75,6 +76,7 @@ async fn owners_access(
         let owner = access.entry(WebhookOwner { tenant, client }).or_default();
         owner.tenant = row.get::<_, Option<i64>>(2).map(Status::from_code);
         owner.client = row.get::<_, Option<i64>>(3).map(Status::from_code);
+        owner.products = Products::from_bits(row.get::<_, Option<i64>>(4).unwrap_or_default());
     }
     Ok(access)
 }

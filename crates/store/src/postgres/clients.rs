@@ -10,8 +10,8 @@ use super::rows::{AFTER, IN_ORDER, guid};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
-    CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result,
-    Status, StoreError, UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery,
+    Pkce, Result, Status, StoreError, UpdateOutcome,
 };
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
@@ -36,7 +36,7 @@ fn client(row: &Row) -> Result<Client> {
 
 #[async_trait]
 impl Clients for PostgresStore {
-    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
+    async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         self.insert(
             format!("a client \"{}\"", client.id),
@@ -58,6 +58,7 @@ impl Clients for PostgresStore {
                 &signed(client.revision),
                 &client.products.bits(),
             ],
+            self.act(context).client_added(client),
         )
         .await
     }
@@ -76,10 +77,11 @@ impl Clients for PostgresStore {
         id: &ClientId,
         update: &ClientUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Client>> {
         let (updated, row) = self
             .update_row(
-                "UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
+                ("UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
                      post_logout_uris = coalesce($4, post_logout_uris), pkce = coalesce($5, pkce),
                      consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
                      standing = coalesce($8, standing), products = coalesce($10, products), revision = revision + 1
@@ -95,20 +97,27 @@ impl Clients for PostgresStore {
                     &update.status.map(Status::code),
                     &expected_revision.map(signed),
                     &update.products.map(Products::bits),
-                ],
-                &format!("{CLIENT} WHERE id = $1"),
-                id.as_str(),
+                ]),
+                (&format!("{CLIENT} WHERE id = $1"), id.as_str()),
+                client,
+                |before, after| self.act(context).client_changed(before, after),
             )
             .await?;
-        Ok(UpdateOutcome::of(updated, row.as_ref().map(client).transpose()?))
+        Ok(UpdateOutcome::of(updated, row))
     }
 
-    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
+    async fn set_client_secret(
+        &self,
+        id: &ClientId,
+        secret: &ClientSecret,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
-        self.change(
+        self.change_audited(
             "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = $3, secret_hash = $2,
                  revision = revision + 1 WHERE id = $1",
             &[&id.as_str(), &hash.as_slice(), &secret.previous_valid_until.0],
+            self.act(context).client_secret_rotated(id, secret.previous_valid_until),
         )
         .await
     }

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::event::EventKind;
+use domain::subscription::Products;
 use domain::{ClientId, Guid, Resource, Suspension, TenantId, WebhookId};
 use tokio_postgres::Row;
 
@@ -146,10 +147,14 @@ impl Deliveries for PostgresStore {
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
         let tenants = self.rows("SELECT id FROM tenants WHERE standing = 0", &[]).await?;
         let clients = self.rows("SELECT id FROM clients WHERE standing = 0", &[]).await?;
+        let limited = "SELECT id, products FROM clients WHERE products <> $1 ORDER BY id";
+        let limited = self.rows(limited, &[&Products::all().bits()]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
+        let products = |row: &Row| (ClientId::new(text(row)), Products::from_bits(row.get(1)));
         Ok(DisabledOwners {
             tenants: tenants.iter().map(text).map(TenantId::new).collect(),
             clients: clients.iter().map(text).map(ClientId::new).collect(),
+            limited_clients: limited.iter().map(products).collect(),
         })
     }
 

@@ -11,7 +11,6 @@ use super::rows::{AFTER, Args, IN_ORDER, execute, guid, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
 use crate::authorizations::MEMBERSHIP_REMOVED;
-use crate::directory::membership_admin_entry;
 use crate::plan::{signed, unsigned};
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
@@ -73,6 +72,8 @@ fn tenant_membership(row: &Row) -> Result<TenantMembership> {
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
 const USER: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
+const MEMBERSHIP: &str = "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+     second_client_id, created_at, last_used_at, admin";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
@@ -107,7 +108,7 @@ async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Res
 
 #[async_trait]
 impl Directory for PostgresStore {
-    async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
+    async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
         self.insert(
             format!("a tenant \"{}\"", tenant.id),
             "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at, revision)
@@ -121,6 +122,7 @@ impl Directory for PostgresStore {
                 &tenant.created_at.0,
                 &signed(tenant.revision),
             ],
+            self.act(context).tenant_added(tenant),
         )
         .await
     }
@@ -139,20 +141,24 @@ impl Directory for PostgresStore {
         id: &TenantId,
         update: &TenantUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Tenant>> {
         let (updated, row) = self
             .update_row(
-                "UPDATE tenants SET standing = coalesce($2, standing), revision = revision + 1
-                 WHERE id = $1 AND ($3::bigint IS NULL OR revision = $3)",
-                &[&id.as_str(), &update.status.map(Status::code), &expected_revision.map(signed)],
-                &format!("{TENANT} WHERE id = $1"),
-                id.as_str(),
+                (
+                    "UPDATE tenants SET standing = coalesce($2, standing), revision = revision + 1
+                     WHERE id = $1 AND ($3::bigint IS NULL OR revision = $3)",
+                    &[&id.as_str(), &update.status.map(Status::code), &expected_revision.map(signed)],
+                ),
+                (&format!("{TENANT} WHERE id = $1"), id.as_str()),
+                |row| Ok(tenant(row)),
+                |before, after| self.act(context).tenant_changed(before, after),
             )
             .await?;
-        Ok(UpdateOutcome::of(updated, row.as_ref().map(tenant)))
+        Ok(UpdateOutcome::of(updated, row))
     }
 
-    async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
+    async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         // In the order of locks: an exchange of a code changes the authorization before the webhooks.
@@ -167,14 +173,13 @@ impl Directory for PostgresStore {
             .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
             .map_err(store_error)?;
-        let deleted = transaction
-            .execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no])
+        let erased = row(&transaction, &format!("{TENANT} WHERE no = $1"), &[&tenant_no]).await?;
+        // None if another node erased the tenant while this one waited for the lock.
+        let Some(erased) = erased.as_ref().map(tenant) else { return Ok(false) };
+        append_audit(&transaction, &*self.ports().random, self.act(context).tenant_erased(&erased)).await?;
+        execute(&transaction, "DELETE FROM tenants WHERE no = $1", &[&tenant_no])
             .await
             .map_err(store_error)?;
-        if deleted == 0 {
-            // Another node erased the tenant while this one waited for the lock.
-            return Ok(false);
-        }
         for sql in [
             "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = $1)",
             "DELETE FROM grants WHERE tenant_id = $1",
@@ -201,7 +206,8 @@ impl Directory for PostgresStore {
         Ok(true)
     }
 
-    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
+    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
+        let (act, random) = (self.act(context), &*self.ports().random);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         execute(
@@ -221,6 +227,7 @@ impl Directory for PostgresStore {
         )
         .await
         .map_err(exists(format!("a user \"{}\"", user.email)))?;
+        append_audit(&transaction, random, act.user_added(user)).await?;
         for membership in memberships {
             // The lock keeps the tenant from being erased before the commit.
             let lock = "SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE";
@@ -228,6 +235,7 @@ impl Directory for PostgresStore {
                 return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
             }
             insert_membership(&transaction, membership).await?;
+            append_audit(&transaction, random, act.membership_added(membership)).await?;
         }
         transaction.commit().await.map_err(store_error)
     }
@@ -250,9 +258,12 @@ impl Directory for PostgresStore {
         id: &UserId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<User>> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        let find = format!("{USER} WHERE id = $1");
+        let before = row(&transaction, &format!("{find} FOR UPDATE"), &[&id.as_str()]).await?;
         let updated = execute(
             &transaction,
             "WITH updated AS (
@@ -270,16 +281,22 @@ impl Directory for PostgresStore {
         )
         .await
         .map_err(store_error)?;
-        let found = row(&transaction, &format!("{USER} WHERE id = $1"), &[&id.as_str()]).await?;
+        let after = row(&transaction, &find, &[&id.as_str()]).await?.as_ref().map(user);
+        if let (true, Some(before), Some(after)) = (updated > 0, before.as_ref().map(user), &after) {
+            let entry = self.act(context).user_changed(&before, after, update);
+            append_audit(&transaction, &*self.ports().random, entry).await?;
+        }
         let webhooks = if update.status.is_some() { touch_user(&transaction, id).await? } else { Vec::new() };
         self.commit_access(transaction, Some(webhooks)).await?;
-        Ok(UpdateOutcome::of(updated > 0, found.as_ref().map(user)))
+        Ok(UpdateOutcome::of(updated > 0, after))
     }
 
-    async fn add_membership(&self, membership: &Membership) -> Result<()> {
+    async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         insert_membership(&transaction, membership).await?;
+        let entry = self.act(context).membership_added(membership);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)
     }
 
@@ -290,34 +307,44 @@ impl Directory for PostgresStore {
         is_admin: bool,
         context: &AuditContext,
     ) -> Result<bool> {
-        let ports = self.ports();
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let rows = execute(
+        let find =
+            format!("SELECT {MEMBERSHIP} FROM memberships WHERE user_id = $1 AND tenant_id = $2 FOR UPDATE");
+        let found = row(&transaction, &find, &[&user.as_str(), &tenant.as_str()]).await?;
+        let Some(before) = found.as_ref().map(membership).transpose()? else { return Ok(false) };
+        execute(
             &transaction,
             "UPDATE memberships SET admin = $3 WHERE user_id = $1 AND tenant_id = $2",
             &[&user.as_str(), &tenant.as_str(), &i64::from(is_admin)],
         )
         .await
         .map_err(store_error)?;
-        if rows > 0 {
-            let entry = membership_admin_entry((user, tenant), is_admin, ports.clock.now(), context);
-            append_audit(&transaction, &*ports.random, entry).await?;
-        }
+        let after = Membership { is_admin, ..before.clone() };
+        let entry = self.act(context).membership_changed(&before, &after);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)?;
-        Ok(rows > 0)
+        Ok(true)
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+    async fn remove_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let ports = self.ports();
         let ended = EndedAuthorization { at: ports.clock.now(), cause: AuthorizationEnd::MembershipRemoved };
         let ids: Args<'_> = &[&user.as_str(), &tenant.as_str()];
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let removed =
-            execute(&transaction, "DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2", ids)
-                .await
-                .map_err(store_error)?;
+        let sql =
+            format!("DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2 RETURNING {MEMBERSHIP}");
+        let removed = row(&transaction, &sql, ids).await?.as_ref().map(membership).transpose()?;
+        if let Some(removed) = &removed {
+            let entry = self.act(context).membership_removed(removed);
+            append_audit(&transaction, &*ports.random, entry).await?;
+        }
         execute(
             &transaction,
             "DELETE FROM codes WHERE hash IN
@@ -328,21 +355,16 @@ impl Directory for PostgresStore {
         .await
         .map_err(store_error)?;
         let which = ("a.user_id = $1 AND a.tenant_id = $2", ids);
-        let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
-        let (_, webhooks) = end_all(&transaction, ports, which, ended, why).await?;
+        let (_, webhooks) = end_all(&transaction, ports, which, ended, (context, MEMBERSHIP_REMOVED)).await?;
         self.commit_access(transaction, Some(webhooks)).await?;
-        Ok(removed > 0)
+        Ok(removed.is_some())
     }
 
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
         let (created_at, id) = query.after();
         let rows = self
             .rows(
-                &format!(
-                    "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                         second_client_id, created_at, last_used_at, admin
-                     FROM memberships WHERE {AFTER} AND user_id = $4 {IN_ORDER}"
-                ),
+                &format!("SELECT {MEMBERSHIP} FROM memberships WHERE {AFTER} AND user_id = $4 {IN_ORDER}"),
                 &[&created_at, &id, &query.limit(), &user.as_str()],
             )
             .await?;

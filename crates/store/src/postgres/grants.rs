@@ -10,6 +10,7 @@ use super::audit::append_audit;
 use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
 use super::rows::{column, execute, row, rows};
 use super::{PostgresStore, authorizations, exists, store_error};
+use crate::audit::Act;
 use crate::grants::{
     CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, code_exchange_entry, decide_refresh,
     revocation_entry, rotation_entry,
@@ -188,6 +189,7 @@ impl Grants for PostgresStore {
         issued: &AuthorizationCode,
         membership_id: &MembershipId,
         now: Ticks,
+        context: &AuditContext,
     ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         self.insert(
@@ -205,6 +207,7 @@ impl Grants for PostgresStore {
                 &membership_id.as_str(),
                 &now.0,
             ],
+            Act::new(now, context).code_issued(issued),
         )
         .await
     }

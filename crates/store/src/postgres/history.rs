@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{Resource, TenantId, Ticks, WebhookId};
+use domain::{ClientId, Resource, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -18,8 +18,9 @@ use crate::webhooks::{
     percentile_95, runs, successes_of, unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
-    LogEvent, OperationClass, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
+    Lane, LogEvent, OperationClass, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookOwner,
+    WebhookStats,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -315,12 +316,12 @@ impl History for PostgresStore {
         }
     }
 
-    async fn request_replay_audited(
+    async fn request_replay(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
         (after, through): (u64, u64),
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<Option<Replay>> {
         let now = self.ports().clock.now();
         let mut client = self.client().await?;
@@ -328,7 +329,7 @@ impl History for PostgresStore {
         let change_number = next_change_number(&transaction).await?;
         let sql = format!(
             "UPDATE webhooks w SET replays = w.replays + 1, moved = $2 FROM tenants t
-             WHERE w.id = $1 AND t.no = w.tenant_no AND {LIVE} RETURNING w.replays, w.tenant_no"
+             WHERE w.id = $1 AND t.no = w.tenant_no AND {LIVE} RETURNING w.replays, w.tenant_no, t.id, w.client_id"
         );
         let id = webhook.as_bytes().as_slice();
         let Some(found) = row(&transaction, &sql, &[&id, &change_number]).await? else {
@@ -356,9 +357,12 @@ impl History for PostgresStore {
         )
         .await
         .map_err(store_error)?;
-        if let Some(entry) = entry {
-            append_audit(&transaction, &*self.ports().random, entry).await?;
-        }
+        let owner = WebhookOwner {
+            tenant: TenantId::new(found.get::<_, Box<str>>(2)),
+            client: ClientId::new(found.get::<_, Box<str>>(3)),
+        };
+        let entry = self.act(context).replay_requested((webhook, &owner), kind, (after, through));
+        append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)?;
         self.webhook_changed(webhook);
         Ok(Some(replay))

@@ -3,14 +3,20 @@
 use async_trait::async_trait;
 use domain::Ticks;
 
+use super::audit::append_audit;
 use super::rows::{execute, row};
 use super::{PostgresStore, exists, store_error};
 use crate::keys::{created_after, sealing_purpose};
-use crate::{Result, SigningKey, SigningKeys};
+use crate::{AuditContext, Result, SigningKey, SigningKeys};
 
 #[async_trait]
 impl SigningKeys for PostgresStore {
-    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
+    async fn add_signing_key(
+        &self,
+        key: &SigningKey,
+        newest: Option<&str>,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let ports = self.ports();
         let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let mut client = self.client().await?;
@@ -42,6 +48,7 @@ impl SigningKeys for PostgresStore {
         )
         .await
         .map_err(exists(format!("a signing key \"{}\"", key.kid)))?;
+        append_audit(&transaction, &*ports.random, self.act(context).signing_key_added(key)).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
@@ -69,11 +76,14 @@ impl SigningKeys for PostgresStore {
             .collect()
     }
 
-    async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
-        self.change("UPDATE signing_keys SET retired_at = $2 WHERE kid = $1", &[&kid, &at.0]).await
+    async fn retire_signing_key(&self, kid: &str, at: Ticks, context: &AuditContext) -> Result<bool> {
+        let entry = self.act(context).signing_key_retired(kid, at);
+        let sql = "UPDATE signing_keys SET retired_at = $2 WHERE kid = $1";
+        self.change_audited(sql, &[&kid, &at.0], entry).await
     }
 
-    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
-        self.change("DELETE FROM signing_keys WHERE kid = $1", &[&kid]).await
+    async fn delete_signing_key(&self, kid: &str, context: &AuditContext) -> Result<bool> {
+        let entry = self.act(context).signing_key_deleted(kid);
+        self.change_audited("DELETE FROM signing_keys WHERE kid = $1", &[&kid], entry).await
     }
 }

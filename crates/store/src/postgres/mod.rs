@@ -45,8 +45,9 @@ use domain::Ticks;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
+use crate::audit::Act;
 use crate::operations::{OperationTimer, counted};
-use crate::{InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
+use crate::{AuditContext, InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
 use activity::Connections;
 use batch_queue::BatchQueue;
 use connect::Connector;
@@ -162,6 +163,11 @@ impl PostgresStore {
         &self.inner.ports
     }
 
+    /// An audited action, now.
+    fn act(&self, context: &AuditContext) -> Act {
+        Act::new(self.ports().clock.now(), context)
+    }
+
     /// A connection for a transaction.
     async fn client(&self) -> Result<Lent<'_>> {
         self.lend(OperationClass::Transaction).await
@@ -207,33 +213,33 @@ impl StorePool {
     }
 
     async fn connection(&self) -> Result<Object> {
-        self.pool.get().await.map_err(|error| self.error(error))
-    }
-
-    /// An error of the pool, with its cause.
-    fn error(&self, error: PoolError) -> StoreError {
-        let why = match error {
-            PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
-                return store_error(error);
-            }
-            PoolError::Timeout(TimeoutType::Wait) => {
-                let why = self.connections.recent_failure().map_or_else(
-                    || "raise store.connections_max or reduce the load".to_owned(),
-                    |cause| format!("the last connection failed {cause}"),
-                );
-                let wait = CONNECTION_WAIT.as_secs();
-                format!("all PostgreSQL connections of this process have been in use for {wait} s; {why}")
-            }
-            PoolError::Timeout(TimeoutType::Create) => "connecting to PostgreSQL took too long".to_owned(),
-            PoolError::Closed => "the store is closed".to_owned(),
-            other => chain(&other),
-        };
-        counted(StoreError::Unavailable(why))
+        self.pool.get().await.map_err(|error| pool_error(error, &self.connections))
     }
 
     fn close(&self) {
         self.pool.close();
     }
+}
+
+/// An error of the pool, with its cause.
+fn pool_error(error: PoolError, connections: &Connections) -> StoreError {
+    let why = match error {
+        PoolError::Backend(error) | PoolError::PostCreateHook(HookError::Backend(error)) => {
+            return store_error(error);
+        }
+        PoolError::Timeout(TimeoutType::Wait) => {
+            let why = connections.recent_failure().map_or_else(
+                || "raise store.connections_max or reduce the load".to_owned(),
+                |cause| format!("the last connection failed {cause}"),
+            );
+            let wait = CONNECTION_WAIT.as_secs();
+            format!("all PostgreSQL connections of this process have been in use for {wait} s; {why}")
+        }
+        PoolError::Timeout(TimeoutType::Create) => "connecting to PostgreSQL took too long".to_owned(),
+        PoolError::Closed => "the store is closed".to_owned(),
+        other => chain(&other),
+    };
+    counted(StoreError::Unavailable(why))
 }
 
 async fn check_server(client: &Object) -> Result<()> {
@@ -296,11 +302,13 @@ mod tests {
     fn pool_errors_say_their_cause() {
         for (error, cause) in [
             (PoolError::Timeout(TimeoutType::Wait), "raise store.connections_max"),
-            (PoolError::Timeout(TimeoutType::Create), "connecting to PostgreSQL took longer than 5 s"),
+            (PoolError::Timeout(TimeoutType::Create), "connecting to PostgreSQL took too long"),
             (PoolError::Closed, "the store is closed"),
             (PoolError::PostCreateHook(HookError::message("SET failed")), "SET failed"),
         ] {
-            let StoreError::Unavailable(message) = pool_error(error) else { panic!("{cause}") };
+            let StoreError::Unavailable(message) = pool_error(error, &Connections::default()) else {
+                panic!("{cause}")
+            };
             assert!(message.contains(cause), "{message}");
         }
     }

@@ -6,9 +6,10 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
 
+use super::audit::append_audit;
 use super::{PostgresStore, store_error};
 use crate::plan::NO_COMPANY;
-use crate::{ListQuery, OperationClass, Result, StoreError};
+use crate::{AuditEntry, ListQuery, OperationClass, Result, StoreError};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -25,18 +26,23 @@ impl PostgresStore {
         found(client.query_opt(&statement, args).await)
     }
 
+    /// Executes a statement; false if it changed no row. It and its audit entry are one transaction.
+    pub(super) async fn change_audited(&self, sql: &str, args: Args<'_>, entry: AuditEntry) -> Result<bool> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let changed = execute(&transaction, sql, args).await.map_err(store_error)? > 0;
+        if changed {
+            append_audit(&transaction, &*self.ports().random, entry).await?;
+            transaction.commit().await.map_err(store_error)?;
+        }
+        Ok(changed)
+    }
+
     /// Executes a statement; false if it changed no row.
     pub(super) async fn change(&self, sql: &str, args: Args<'_>) -> Result<bool> {
         let client = self.lend(OperationClass::Query).await?;
         let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         client.execute(&statement, args).await.map(|rows| rows > 0).map_err(store_error)
-    }
-
-    /// Like `change`, and invalidates cached access.
-    pub(super) async fn change_access(&self, sql: &str, args: Args<'_>) -> Result<bool> {
-        let changed = self.change(sql, args).await;
-        self.access_changed();
-        changed
     }
 
     /// Reads a page of a list with a statement that has `AFTER` and `IN_ORDER`.
@@ -45,41 +51,54 @@ impl PostgresStore {
         self.rows(sql, &[&created_at, &id, &query.limit()]).await
     }
 
-    /// Runs an update that changes access and reads the row afterwards, in one transaction. Returns whether the update
-    /// changed a row; the update may also return its rows.
-    pub(super) async fn update_row(
+    /// Runs an update that changes access, reads the row before and after it, and audits the change, in one transaction.
+    /// Returns whether the update changed a row, and the row afterwards; the update may also return its rows.
+    pub(super) async fn update_row<T>(
         &self,
-        update: &str,
-        args: Args<'_>,
-        find: &str,
-        id: &str,
-    ) -> Result<(bool, Option<Row>)> {
-        let done = self.update_and_find(update, args, find, id).await;
+        (update, args): (&str, Args<'_>),
+        (find, id): (&str, &str),
+        parse: impl Fn(&Row) -> Result<T>,
+        entry: impl FnOnce(&T, &T) -> AuditEntry,
+    ) -> Result<(bool, Option<T>)> {
+        let done = self.update_and_find((update, args), (find, id), parse, entry).await;
         // Also after an error: the connection may have broken after the commit.
         self.access_changed();
         done
     }
 
-    async fn update_and_find(
+    async fn update_and_find<T>(
         &self,
-        update: &str,
-        args: Args<'_>,
-        find: &str,
-        id: &str,
-    ) -> Result<(bool, Option<Row>)> {
+        (update, args): (&str, Args<'_>),
+        (find, id): (&str, &str),
+        parse: impl Fn(&Row) -> Result<T>,
+        entry: impl FnOnce(&T, &T) -> AuditEntry,
+    ) -> Result<(bool, Option<T>)> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        let before = row(&transaction, &format!("{find} FOR UPDATE"), &[&id]).await?;
+        let before = before.as_ref().map(&parse).transpose()?;
         let updated = execute(&transaction, update, args).await.map_err(store_error)? > 0;
-        let row = row(&transaction, find, &[&id]).await?;
+        let after = row(&transaction, find, &[&id]).await?.as_ref().map(&parse).transpose()?;
+        if let (true, Some(before), Some(after)) = (updated, &before, &after) {
+            append_audit(&transaction, &*self.ports().random, entry(before, after)).await?;
+        }
         transaction.commit().await.map_err(store_error)?;
-        Ok((updated, row))
+        Ok((updated, after))
     }
 
-    /// Inserts a row; fails with `Exists` if it is a duplicate.
-    pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
-        let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
-        client.execute(&statement, args).await.map(|_| ()).map_err(super::exists(what))
+    /// Inserts a row and its audit entry; fails with `Exists` if it is a duplicate.
+    pub(super) async fn insert(
+        &self,
+        what: String,
+        sql: &str,
+        args: Args<'_>,
+        entry: AuditEntry,
+    ) -> Result<()> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        execute(&transaction, sql, args).await.map_err(super::exists(what))?;
+        append_audit(&transaction, &*self.ports().random, entry).await?;
+        transaction.commit().await.map_err(store_error)
     }
 }
 

@@ -6,12 +6,13 @@ use domain::subscription::Products;
 use domain::{Secret, Ticks};
 use tokio_postgres::Row;
 
+use super::audit::append_audit;
 use super::rows::{AFTER, IN_ORDER, column};
 use super::{PostgresStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
     SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
@@ -33,7 +34,13 @@ fn subscription(row: &Row) -> Subscription {
 
 #[async_trait]
 impl Subscriptions for PostgresStore {
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+    async fn add_subscription(
+        &self,
+        one: &Subscription,
+        primary: &Secret,
+        secondary: &Secret,
+        context: &AuditContext,
+    ) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         transaction
@@ -61,6 +68,8 @@ impl Subscriptions for PostgresStore {
                 .await
                 .map_err(exists("such a key".into()))?;
         }
+        let entry = self.act(context).subscription_added(one);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)
     }
 
@@ -79,40 +88,55 @@ impl Subscriptions for PostgresStore {
         id: &SubscriptionId,
         update: &SubscriptionUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Subscription>> {
         let (updated, row) = self
             .update_row(
-                "UPDATE subscriptions SET standing = coalesce($2, standing),
+                (
+                    "UPDATE subscriptions SET standing = coalesce($2, standing),
                      daily_quota = CASE WHEN $3 THEN $4 ELSE daily_quota END, revision = revision + 1
                  WHERE id = $1 AND cancelled_at IS NULL AND ($5::bigint IS NULL OR revision = $5)",
-                &[
-                    &id.as_str(),
-                    &update.status.map(Status::code),
-                    &update.daily_quota.is_some(),
-                    &update.daily_quota.flatten().map(signed),
-                    &expected_revision.map(signed),
-                ],
-                &format!("{SUBSCRIPTION} WHERE s.id = $1"),
-                id.as_str(),
+                    &[
+                        &id.as_str(),
+                        &update.status.map(Status::code),
+                        &update.daily_quota.is_some(),
+                        &update.daily_quota.flatten().map(signed),
+                        &expected_revision.map(signed),
+                    ],
+                ),
+                (&format!("{SUBSCRIPTION} WHERE s.id = $1"), id.as_str()),
+                |row| Ok(subscription(row)),
+                |before, after| self.act(context).subscription_changed(before, after),
             )
             .await?;
-        let row = row.as_ref().map(subscription);
         if row.as_ref().is_some_and(|row| row.cancelled_at.is_some()) {
             return Ok(UpdateOutcome::Cancelled);
         }
         Ok(UpdateOutcome::of(updated, row))
     }
 
-    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
-        self.change_access(
-            "WITH cancelled AS (
+    async fn cancel_subscription(
+        &self,
+        id: &SubscriptionId,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let (cancelled, _) = self
+            .update_row(
+                (
+                    "WITH cancelled AS (
                  UPDATE subscriptions SET cancelled_at = $2, standing = $3, revision = revision + 1
                  WHERE id = $1 AND cancelled_at IS NULL RETURNING id),
              gone AS (DELETE FROM subscription_keys WHERE subscription_id IN (SELECT id FROM cancelled))
              SELECT id FROM cancelled",
-            &[&id.as_str(), &now.0, &Status::Disabled.code()],
-        )
-        .await
+                    &[&id.as_str(), &now.0, &Status::Disabled.code()],
+                ),
+                (&format!("{SUBSCRIPTION} WHERE s.id = $1"), id.as_str()),
+                |row| Ok(subscription(row)),
+                |before, after| self.act(context).subscription_cancelled(before, after),
+            )
+            .await?;
+        Ok(cancelled)
     }
 
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
@@ -137,6 +161,7 @@ impl Subscriptions for PostgresStore {
         slot: KeySlot,
         key: &Secret,
         previous_valid_until: Ticks,
+        context: &AuditContext,
     ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut client = self.client().await?;
@@ -161,6 +186,8 @@ impl Subscriptions for PostgresStore {
             .execute(ADD_KEY, &[&hash.as_slice(), &id.as_str(), &slot.code()])
             .await
             .map_err(exists("such a key".into()))?;
+        let entry = self.act(context).key_rotated(id, slot, previous_valid_until);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)?;
         self.access_changed();
         Ok(true)

@@ -10,13 +10,14 @@ use super::audit::append_audit;
 use super::rows::{column, execute, limit, row, tenant_no};
 use super::webhook_rows::{LIVE, WEBHOOK, sealed};
 use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
     SealedSecrets, apply_change, family_codes, new_webhook, reset_retry, subscribe_again_change,
     subscribe_again_changes_nothing,
 };
 use crate::{
-    AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
+    AuditContext, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
@@ -199,8 +200,9 @@ async fn change_stored_webhook(
     (tenant_no, mut webhook): (i64, Webhook),
     what: &WebhookChange,
     change_number: i64,
+    act: &Act,
 ) -> Result<WebhookChangeOutcome> {
-    let now = ports.clock.now();
+    let (now, before) = (ports.clock.now(), webhook.clone());
     let head = row(on, "SELECT head FROM heads WHERE tenant_no = $1", &[&tenant_no]).await?;
     let head = head.map_or(0, |row| unsigned(row.get(0)));
     let fingerprint_before = webhook.fingerprint(&ports.vault);
@@ -225,6 +227,9 @@ async fn change_stored_webhook(
     if effects.reset_lanes {
         reset_lanes(on, &[(tenant_no, webhook.id)], now).await?;
     }
+    if before != webhook {
+        append_audit(on, &*ports.random, act.webhook_changed(&before, &webhook, what)).await?;
+    }
     Ok(WebhookChangeOutcome::Changed(webhook))
 }
 
@@ -234,13 +239,14 @@ async fn subscribe(
     webhook: Webhook,
     again: &WebhookChange,
     webhooks_max: usize,
+    act: &Act,
 ) -> Result<SubscribeOutcome> {
     let change_number = next_change_number(on).await?;
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
     if let Some(existing) = find_identical(on, ports, tenant_no, &webhook).await? {
         let found = existing.1.clone();
-        let changed = change_stored_webhook(on, ports, existing, again, change_number).await?;
+        let changed = change_stored_webhook(on, ports, existing, again, change_number, act).await?;
         return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
     }
     let own = row(
@@ -253,6 +259,9 @@ async fn subscribe(
         return Ok(SubscribeOutcome::LimitReached);
     }
     insert(on, ports, tenant_no, &webhook, change_number).await?;
+    for entry in act.webhook_subscribed(&webhook) {
+        append_audit(on, &*ports.random, entry).await?;
+    }
     Ok(SubscribeOutcome::Created(webhook))
 }
 
@@ -316,11 +325,11 @@ impl PostgresStore {
 
 #[async_trait]
 impl Webhooks for PostgresStore {
-    async fn subscribe_audited(
+    async fn subscribe(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<SubscribeOutcome> {
         let (again, now) = (subscribe_again_change(&new), self.ports().clock.now());
         // An identical webhook that needs no change is returned without a lock.
@@ -331,10 +340,8 @@ impl Webhooks for PostgresStore {
         let webhook = new_webhook(new, now);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let done = subscribe(&transaction, self.ports(), webhook, &again, webhooks_max).await?;
-        if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
-            append_audit(&transaction, &*self.ports().random, entry).await?;
-        }
+        let act = self.act(context);
+        let done = subscribe(&transaction, self.ports(), webhook, &again, webhooks_max, &act).await?;
         if let SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one) = &done {
             transaction.commit().await.map_err(store_error)?;
             self.webhook_changed(one.id);
@@ -365,12 +372,12 @@ impl Webhooks for PostgresStore {
         rows.iter().map(|row| sealed(row)?.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook_audited(
+    async fn change_webhook(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<WebhookChangeOutcome> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
@@ -380,12 +387,16 @@ impl Webhooks for PostgresStore {
             return Ok(WebhookChangeOutcome::Unknown);
         };
         let before = existing.1.clone();
-        let changed =
-            change_stored_webhook(&transaction, self.ports(), existing, &what, change_number).await?;
+        let changed = change_stored_webhook(
+            &transaction,
+            self.ports(),
+            existing,
+            &what,
+            change_number,
+            &self.act(context),
+        )
+        .await?;
         if changed.is_changed_from(&before) {
-            if let Some(entry) = entry {
-                append_audit(&transaction, &*self.ports().random, entry).await?;
-            }
             transaction.commit().await.map_err(store_error)?;
             self.webhook_changed(id);
         }

@@ -5,11 +5,12 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use tokio::sync::mpsc;
 
+use super::audit::append_audit;
 use super::collection_numbers::CollectionNumbers;
 use super::{SqliteStore, store_error};
 use crate::archive::{CHUNK_ROWS, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, CellValue, RestoredAccess, Result, Status, StoreError};
+use crate::{Archive, AuditContext, BackupSummary, CellValue, RestoredAccess, Result, Status, StoreError};
 
 const RECORDS: &str = "records";
 
@@ -159,7 +160,15 @@ impl Archive for SqliteStore {
         .await
     }
 
-    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
+    async fn finish_restore(
+        &self,
+        heads_advance: u64,
+        backup: &BackupSummary,
+        context: &AuditContext,
+    ) -> Result<()> {
+        let random = self.ports().random.clone();
+        let entry = self.act(context).restored(&backup.taken_at, backup.rows);
+        let from_schema = backup.schema;
         self.write(move |writer| {
             writer
                 .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
@@ -173,7 +182,8 @@ impl Archive for SqliteStore {
                              coalesce((SELECT max(tenant_no) FROM erased_tenants), 0));",
                 )
                 .map_err(store_error)?;
-            writer.execute_batch(super::migrate::backfill(from_schema)).map_err(store_error)
+            writer.execute_batch(super::migrate::backfill(from_schema)).map_err(store_error)?;
+            append_audit(writer, &*random, entry)
         })
         .await
     }

@@ -6,20 +6,34 @@ use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
 use super::{SqliteStore, store_error};
-use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
+use crate::audit::{changes_from_json, changes_to_json};
+use crate::plan::{signed, unsigned};
+use crate::{Actor, Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
+
+const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
+    actor_kind, actor_id, object, changes, count";
 
 /// Appends an audit record within the caller's transaction.
 pub(super) fn append_audit(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
-    let entry = entry.without_nul();
+    insert(writer, AuditRecord { id: random.guid(), entry }, "")
+}
+
+/// Adds the record to the one with the same time and id.
+const ADD_TO_COUNT: &str = "ON CONFLICT (at, id) DO UPDATE SET count = count + excluded.count,
+    client_id = excluded.client_id, address = excluded.address, request_id = excluded.request_id";
+
+/// `conflict`: what to do where the record exists.
+fn insert(writer: &Connection, record: AuditRecord, conflict: &str) -> Result<()> {
+    let (id, entry) = (record.id, record.entry.without_nul());
     writer
-        .prepare_cached(
-            "INSERT INTO audit (at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )
+        .prepare_cached(&format!(
+            "INSERT INTO audit ({COLUMNS})
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) {conflict}"
+        ))
         .and_then(|mut add| {
             add.execute(params![
                 entry.at.0,
-                random.guid().as_bytes(),
+                id.as_bytes(),
                 entry.kind.as_str(),
                 entry.user.as_ref().map(UserId::as_str),
                 entry.tenant.as_ref().map(TenantId::as_str),
@@ -27,7 +41,12 @@ pub(super) fn append_audit(writer: &Connection, random: &dyn Random, entry: Audi
                 entry.grant.as_ref().map(GrantId::as_str),
                 entry.context.address,
                 entry.context.request_id,
-                entry.note
+                entry.note,
+                entry.context.actor.kind(),
+                entry.context.actor.id(),
+                entry.object,
+                changes_to_json(&entry.changes),
+                signed(entry.count)
             ])
         })
         .map_err(store_error)?;
@@ -46,7 +65,14 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
         tenant: text(4)?.map(TenantId::new),
         client: text(5)?.map(ClientId::new),
         grant: text(6)?.map(GrantId::new),
-        context: AuditContext { address: row.get(7)?, request_id: row.get(8)? },
+        object: row.get(12)?,
+        context: AuditContext {
+            actor: Actor::from_parts(&row.get::<_, Box<str>>(10)?, row.get(11)?),
+            address: row.get(7)?,
+            request_id: row.get(8)?,
+        },
+        changes: changes_from_json(&row.get::<_, Box<str>>(13)?),
+        count: unsigned(row.get(14)?),
         note: row.get(9)?,
     };
     Ok(AuditRecord { id: guid(row, 1)?, entry })
@@ -60,6 +86,7 @@ fn leading(query: &AuditQuery) -> [&'static str; 2] {
         AuditQuery { tenant: Some(_), .. } => ["INDEXED BY audit_by_tenant", "tenant_id = ?4 AND"],
         AuditQuery { client: Some(_), .. } => ["INDEXED BY audit_by_client", "client_id = ?5 AND"],
         AuditQuery { kind: Some(_), .. } => ["INDEXED BY audit_by_kind", "kind = ?6 AND"],
+        AuditQuery { actor: Some(_), .. } => ["INDEXED BY audit_by_actor", "actor_kind = ?9 AND"],
         _ => ["", ""],
     }
 }
@@ -71,14 +98,19 @@ impl Audit for SqliteStore {
         self.write(move |writer| append_audit(writer, &*random, entry)).await
     }
 
+    async fn count(&self, entry: &AuditEntry) -> Result<()> {
+        let record = entry.clone().counted(&self.ports().vault);
+        self.write(move |writer| insert(writer, record, ADD_TO_COUNT)).await
+    }
+
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
         let start = query.start();
         let [index, condition] = leading(query);
         let sql = format!(
-            "SELECT at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note
-             FROM audit {index} WHERE {condition} (at, id) < (?1, ?2)
+            "SELECT {COLUMNS} FROM audit {index} WHERE {condition} (at, id) < (?1, ?2) AND at >= ?8
              AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant_id = ?4)
              AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
+             AND (?9 IS NULL OR actor_kind = ?9) AND (?10 IS NULL OR actor_id = ?10)
              ORDER BY at DESC, id DESC LIMIT ?7"
         );
         let parameters = params![
@@ -88,7 +120,10 @@ impl Audit for SqliteStore {
             query.tenant.as_ref().map(TenantId::as_str),
             query.client.as_ref().map(ClientId::as_str),
             query.kind.map(AuditKind::as_str),
-            i64::try_from(query.rows_max).unwrap_or(i64::MAX)
+            i64::try_from(query.rows_max).unwrap_or(i64::MAX),
+            query.end().0,
+            query.actor.as_ref().map(|actor| actor.kind),
+            query.actor.as_ref().and_then(|actor| actor.id.as_deref())
         ];
         self.read(|reader| {
             reader

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use async_trait::async_trait;
+use domain::subscription::Products;
 use domain::{ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, UserId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
@@ -63,11 +64,20 @@ fn status(reader: &Connection, sql: &str, id: &str) -> Result<Option<Status>> {
         .map_err(store_error)
 }
 
+fn client_products(reader: &Connection, client: &str) -> Result<Products> {
+    reader
+        .prepare_cached("SELECT products FROM clients WHERE id = ?1")
+        .and_then(|mut find| find.query_row([client], |row| row.get(0)).optional())
+        .map(|bits| Products::from_bits(bits.unwrap_or_default()))
+        .map_err(store_error)
+}
+
 pub(super) fn owner_access(reader: &Connection, owner: &WebhookOwner) -> Result<OwnerAccess> {
     let (tenant, client) = (owner.tenant.as_str(), owner.client.as_str());
     Ok(OwnerAccess {
         tenant: status(reader, "SELECT standing FROM tenants WHERE id = ?1", tenant)?,
         client: status(reader, "SELECT standing FROM clients WHERE id = ?1", client)?,
+        products: client_products(reader, client)?,
         authorizations: find_all(reader, "a.tenant_id = ?1 AND a.client_id = ?2", [tenant, client])?,
     })
 }

@@ -5,14 +5,15 @@ use domain::subscription::Products;
 use domain::{ClientId, Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::audit::append_audit;
 use super::directory::change;
 use super::rows::{AFTER, IN_ORDER, find, guid, list};
 use super::{SqliteStore, exists, store_error};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
-    CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result,
-    Status, UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery,
+    Pkce, Result, Status, UpdateOutcome,
 };
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
@@ -37,9 +38,9 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
 
 #[async_trait]
 impl Clients for SqliteStore {
-    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
+    async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
-        let one = client.clone();
+        let (one, act, random) = (client.clone(), self.act(context), self.ports().random.clone());
         self.write(move |writer| {
             writer
                 .execute(
@@ -63,7 +64,7 @@ impl Clients for SqliteStore {
                     ],
                 )
                 .map_err(exists(format!("a client \"{}\"", one.id)))?;
-            Ok(())
+            append_audit(writer, &*random, act.client_added(&one))
         })
         .await
     }
@@ -86,9 +87,13 @@ impl Clients for SqliteStore {
         id: &ClientId,
         update: &ClientUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Client>> {
         let (id, update) = (id.clone(), update.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
+            let row = || find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client);
+            let before = row()?;
             let updated = change(
                 writer,
                 "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
@@ -109,24 +114,35 @@ impl Clients for SqliteStore {
                     update.products.map(Products::bits)
                 ],
             )?;
-            Ok(UpdateOutcome::of(
-                updated,
-                find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client)?,
-            ))
+            let outcome = UpdateOutcome::of(updated, row()?);
+            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+                append_audit(writer, &*random, act.client_changed(before, after))?;
+            }
+            Ok(outcome)
         })
         .await
     }
 
-    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
+    async fn set_client_secret(
+        &self,
+        id: &ClientId,
+        secret: &ClientSecret,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
         let (id, previous_valid_until) = (id.clone(), secret.previous_valid_until);
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write(move |writer| {
-            change(
+            let replaced = change(
                 writer,
                 "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2,
                      revision = revision + 1 WHERE id = ?1",
                 params![id.as_str(), hash, previous_valid_until.0],
-            )
+            )?;
+            if replaced {
+                append_audit(writer, &*random, act.client_secret_rotated(&id, previous_valid_until))?;
+            }
+            Ok(replaced)
         })
         .await
     }

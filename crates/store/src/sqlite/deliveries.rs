@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use domain::event::EventKind;
+use domain::subscription::Products;
 use domain::{Area, ClientId, Guid, Resource, Suspension, TenantId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -77,6 +78,15 @@ fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> 
     reader
         .prepare_cached(sql)
         .and_then(|mut all| all.query_map([], |row| row.get(0).map(&convert))?.collect())
+        .map_err(store_error)
+}
+
+fn limited_clients(reader: &Connection) -> Result<Vec<(ClientId, Products)>> {
+    let client =
+        |row: &Row<'_>| Ok((ClientId::new(row.get::<_, Box<str>>(0)?), Products::from_bits(row.get(1)?)));
+    reader
+        .prepare_cached("SELECT id, products FROM clients WHERE products <> ?1 ORDER BY id")
+        .and_then(|mut all| all.query_map([Products::all().bits()], client)?.collect())
         .map_err(store_error)
 }
 
@@ -154,6 +164,7 @@ impl Deliveries for SqliteStore {
             Ok(DisabledOwners {
                 tenants: texts(reader, "SELECT id FROM tenants WHERE standing = 0", TenantId::new)?,
                 clients: texts(reader, "SELECT id FROM clients WHERE standing = 0", ClientId::new)?,
+                limited_clients: limited_clients(reader)?,
             })
         })
     }

@@ -1,7 +1,7 @@
 //! Tenants, users and memberships in SQLite.
 
 use async_trait::async_trait;
-use domain::{MembershipId, TenantId, Ticks, UserId};
+use domain::{MembershipId, Random, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::audit::append_audit;
@@ -9,8 +9,8 @@ use super::authorizations::{end_all, touch_user};
 use super::rows::{AFTER, IN_ORDER, find, guid, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
-use crate::directory::membership_admin_entry;
 use crate::plan::{signed, unsigned};
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
@@ -76,6 +76,8 @@ fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
 const USER: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
+const MEMBERSHIP: &str = "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+     second_client_id, created_at, last_used_at, admin";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
@@ -116,10 +118,13 @@ fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()>
         .map_err(exists("such a membership".into()))
 }
 
-fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
-    let Some(tenant_no) = tenant_no(writer, id)? else {
+fn erase(writer: &Connection, random: &dyn Random, id: &TenantId, act: &Act) -> Result<bool> {
+    let (Some(tenant_no), Some(erased)) =
+        (tenant_no(writer, id)?, find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant)?)
+    else {
         return Ok(false);
     };
+    append_audit(writer, random, act.tenant_erased(&erased))?;
     change(
         writer,
         "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = ?1)",
@@ -140,8 +145,8 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
 
 #[async_trait]
 impl Directory for SqliteStore {
-    async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
-        let tenant = tenant.clone();
+    async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
+        let (tenant, act, random) = (tenant.clone(), self.act(context), self.ports().random.clone());
         self.write(move |writer| {
             writer
                 .execute(
@@ -163,7 +168,7 @@ impl Directory for SqliteStore {
                 "INSERT INTO heads (tenant_no, head, floor, version) VALUES (?1, 0, 0, 0)",
                 [tenant_no],
             )?;
-            Ok(())
+            append_audit(writer, &*random, act.tenant_added(&tenant))
         })
         .await
     }
@@ -186,33 +191,39 @@ impl Directory for SqliteStore {
         id: &TenantId,
         update: &TenantUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Tenant>> {
         let (id, update) = (id.clone(), update.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
+            let row = || find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant);
+            let before = row()?;
             let updated = change(
                 writer,
                 "UPDATE tenants SET standing = coalesce(?2, standing), revision = revision + 1
                  WHERE id = ?1 AND (?3 IS NULL OR revision = ?3)",
                 params![id.as_str(), update.status.map(Status::code), expected_revision.map(signed)],
             )?;
-            Ok(UpdateOutcome::of(
-                updated,
-                find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant)?,
-            ))
+            let outcome = UpdateOutcome::of(updated, row()?);
+            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+                append_audit(writer, &*random, act.tenant_changed(before, after))?;
+            }
+            Ok(outcome)
         })
         .await
     }
 
-    async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
-        let one = id.clone();
-        let erased = self.write_access(move |writer| erase(writer, &one)).await;
+    async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool> {
+        let (one, act, random) = (id.clone(), self.act(context), self.ports().random.clone());
+        let erased = self.write_access(move |writer| erase(writer, &*random, &one, &act)).await;
         self.inner.invalidation.records_changed(id, ResourceSet::default());
         self.inner.invalidation.commit_signal().signal_all();
         erased
     }
 
-    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
+    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
         let (user, memberships) = (user.clone(), memberships.to_vec());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write(move |writer| {
             writer
                 .execute(
@@ -230,11 +241,13 @@ impl Directory for SqliteStore {
                     ],
                 )
                 .map_err(exists(format!("a user \"{}\"", user.email)))?;
+            append_audit(writer, &*random, act.user_added(&user))?;
             memberships.iter().try_for_each(|membership| {
                 if tenant_no(writer, &membership.tenant)?.is_none() {
                     return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
                 }
-                insert_membership(writer, membership)
+                insert_membership(writer, membership)?;
+                append_audit(writer, &*random, act.membership_added(membership))
             })
         })
         .await
@@ -267,9 +280,13 @@ impl Directory for SqliteStore {
         id: &UserId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<User>> {
         let (id, update) = (id.clone(), update.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access_for(move |writer| {
+            let row = || find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user);
+            let before = row()?;
             let updated = change(
                 writer,
                 "UPDATE users SET standing = coalesce(?2, standing), password_hash = coalesce(?3, password_hash),
@@ -286,15 +303,22 @@ impl Directory for SqliteStore {
                 change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
             }
             let webhooks = if update.status.is_some() { touch_user(writer, &id)? } else { Vec::new() };
-            let found = find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user)?;
-            Ok((UpdateOutcome::of(updated, found), Some(webhooks)))
+            let outcome = UpdateOutcome::of(updated, row()?);
+            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+                append_audit(writer, &*random, act.user_changed(before, after, &update))?;
+            }
+            Ok((outcome, Some(webhooks)))
         })
         .await
     }
 
-    async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        let membership = membership.clone();
-        self.write(move |writer| insert_membership(writer, &membership)).await
+    async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {
+        let (one, act, random) = (membership.clone(), self.act(context), self.ports().random.clone());
+        self.write(move |writer| {
+            insert_membership(writer, &one)?;
+            append_audit(writer, &*random, act.membership_added(&one))
+        })
+        .await
     }
 
     async fn set_membership_admin(
@@ -304,36 +328,53 @@ impl Directory for SqliteStore {
         is_admin: bool,
         context: &AuditContext,
     ) -> Result<bool> {
-        let ports = self.ports().clone();
-        let entry = membership_admin_entry((user, tenant), is_admin, ports.clock.now(), context);
         let (user, tenant) = (user.clone(), tenant.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write(move |writer| {
-            let is_found = change(
+            let before = writer
+                .prepare_cached(&format!(
+                    "SELECT {MEMBERSHIP} FROM memberships WHERE user_id = ?1 AND tenant_id = ?2"
+                ))
+                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], membership).optional())
+                .map_err(store_error)?;
+            let Some(before) = before else { return Ok(false) };
+            change(
                 writer,
                 "UPDATE memberships SET admin = ?3 WHERE user_id = ?1 AND tenant_id = ?2",
                 params![user.as_str(), tenant.as_str(), is_admin],
             )?;
-            if is_found {
-                append_audit(writer, &*ports.random, entry)?;
-            }
-            Ok(is_found)
+            let after = Membership { is_admin, ..before.clone() };
+            append_audit(writer, &*random, act.membership_changed(&before, &after))?;
+            Ok(true)
         })
         .await
     }
 
-    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+    async fn remove_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let (ports, user, tenant) = (self.ports().clone(), user.clone(), tenant.clone());
+        let (act, context) = (self.act(context), context.clone());
         let ended = EndedAuthorization { at: ports.clock.now(), cause: AuthorizationEnd::MembershipRemoved };
         self.write_access_for(move |writer| {
             let ids = [user.as_str(), tenant.as_str()];
-            let is_removed =
-                change(writer, "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2", ids)?;
+            let removed = writer
+                .prepare_cached(&format!(
+                    "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2 RETURNING {MEMBERSHIP}"
+                ))
+                .and_then(|mut remove| remove.query_row(ids, membership).optional())
+                .map_err(store_error)?;
+            if let Some(removed) = &removed {
+                append_audit(writer, &*ports.random, act.membership_removed(removed))?;
+            }
             let unused = "DELETE FROM codes WHERE user_id = ?1 AND tenant_id = ?2 AND used_at IS NULL";
             change(writer, unused, ids)?;
-            let why = (&AuditContext::default(), MEMBERSHIP_REMOVED);
             let which = ("a.user_id = ?1 AND a.tenant_id = ?2", &ids[..]);
-            let (_, webhooks) = end_all(writer, &ports, which, ended, why)?;
-            Ok((is_removed, Some(webhooks)))
+            let (_, webhooks) = end_all(writer, &ports, which, ended, (&context, MEMBERSHIP_REMOVED))?;
+            Ok((removed.is_some(), Some(webhooks)))
         })
         .await
     }
@@ -343,9 +384,7 @@ impl Directory for SqliteStore {
             let (created_at, id) = query.after();
             let rows = reader
                 .prepare_cached(&format!(
-                    "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                         second_client_id, created_at, last_used_at, admin
-                     FROM memberships WHERE {AFTER} AND user_id = ?4 {IN_ORDER}"
+                    "SELECT {MEMBERSHIP} FROM memberships WHERE {AFTER} AND user_id = ?4 {IN_ORDER}"
                 ))
                 .and_then(|mut rows| {
                     let args = params![created_at, id, query.limit(), user.as_str()];

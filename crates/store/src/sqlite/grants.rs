@@ -8,6 +8,7 @@ use super::audit::append_audit;
 use super::directory::change;
 use super::refresh::{add_refresh, rotate};
 use super::{SqliteStore, authorizations, exists, store_error};
+use crate::audit::Act;
 use crate::grants::{CODE, CODE_REUSED, REFRESH, code_exchange_entry, revocation_entry};
 use crate::{
     AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
@@ -198,8 +199,10 @@ impl Grants for SqliteStore {
         issued: &AuthorizationCode,
         membership_id: &MembershipId,
         now: Ticks,
+        context: &AuditContext,
     ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
+        let (entry, random) = (Act::new(now, context).code_issued(issued), self.ports().random.clone());
         let (issued, membership_id) = (issued.clone(), membership_id.clone());
         self.write(move |writer| {
             writer
@@ -223,7 +226,7 @@ impl Grants for SqliteStore {
                 "UPDATE memberships SET last_used_at = ?2 WHERE id = ?1",
                 params![membership_id.as_str(), now.0],
             )?;
-            Ok(())
+            append_audit(writer, &*random, entry)
         })
         .await
     }

@@ -16,8 +16,8 @@ use crate::webhooks::{
     unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
-    LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
+    Lane, LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 pub(super) const ATTEMPT: &str =
@@ -293,13 +293,14 @@ impl History for SqliteStore {
         })
     }
 
-    async fn request_replay_audited(
+    async fn request_replay(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
         (after, through): (u64, u64),
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<Option<Replay>> {
+        let act = self.act(context);
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let replay = self
             .write(move |writer| {
@@ -318,9 +319,7 @@ impl History for SqliteStore {
                     .map_err(store_error)?;
                 let replay = Replay::new(number, kind, now, after, through);
                 insert_replay(writer, one.tenant_no, webhook, &replay)?;
-                if let Some(entry) = entry {
-                    append_audit(writer, &*random, entry)?;
-                }
+                append_audit(writer, &*random, act.replay_requested((webhook, &one.webhook.owner), kind, (after, through)))?;
                 Ok(Some(replay))
             })
             .await;

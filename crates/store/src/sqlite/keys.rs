@@ -4,10 +4,11 @@ use async_trait::async_trait;
 use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params};
 
+use super::audit::append_audit;
 use super::directory::change;
 use super::{SqliteStore, exists, store_error};
 use crate::keys::{created_after, sealing_purpose};
-use crate::{Result, SigningKey, SigningKeys};
+use crate::{AuditContext, Result, SigningKey, SigningKeys};
 
 fn newest_key(writer: &Connection) -> Result<Option<(String, Ticks)>> {
     writer
@@ -22,10 +23,16 @@ fn newest_key(writer: &Connection) -> Result<Option<(String, Ticks)>> {
 
 #[async_trait]
 impl SigningKeys for SqliteStore {
-    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
+    async fn add_signing_key(
+        &self,
+        key: &SigningKey,
+        newest: Option<&str>,
+        context: &AuditContext,
+    ) -> Result<bool> {
         let ports = self.ports();
         let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let (key, expected) = (key.clone(), newest.map(str::to_owned));
+        let (act, random) = (self.act(context), ports.random.clone());
         self.write(move |writer| {
             let newest = newest_key(writer)?;
             let newest = newest.as_ref().map(|(kid, at)| (kid.as_str(), *at));
@@ -46,6 +53,7 @@ impl SigningKeys for SqliteStore {
                     ],
                 )
                 .map_err(exists(format!("a signing key \"{}\"", key.kid)))?;
+            append_audit(writer, &*random, act.signing_key_added(&key))?;
             Ok(true)
         })
         .await
@@ -83,16 +91,30 @@ impl SigningKeys for SqliteStore {
             .collect()
     }
 
-    async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
-        let kid = kid.to_owned();
+    async fn retire_signing_key(&self, kid: &str, at: Ticks, context: &AuditContext) -> Result<bool> {
+        let (kid, entry) = (kid.to_owned(), self.act(context).signing_key_retired(kid, at));
+        let random = self.ports().random.clone();
         self.write(move |writer| {
-            change(writer, "UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1", params![kid, at.0])
+            let retired =
+                change(writer, "UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1", params![kid, at.0])?;
+            if retired {
+                append_audit(writer, &*random, entry)?;
+            }
+            Ok(retired)
         })
         .await
     }
 
-    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
-        let kid = kid.to_owned();
-        self.write(move |writer| change(writer, "DELETE FROM signing_keys WHERE kid = ?1", [kid])).await
+    async fn delete_signing_key(&self, kid: &str, context: &AuditContext) -> Result<bool> {
+        let (kid, entry) = (kid.to_owned(), self.act(context).signing_key_deleted(kid));
+        let random = self.ports().random.clone();
+        self.write(move |writer| {
+            let deleted = change(writer, "DELETE FROM signing_keys WHERE kid = ?1", [kid])?;
+            if deleted {
+                append_audit(writer, &*random, entry)?;
+            }
+            Ok(deleted)
+        })
+        .await
     }
 }

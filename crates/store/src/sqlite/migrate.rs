@@ -20,6 +20,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0008_authorizations", AUTHORIZATIONS),
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
     ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
+    ("0011_audit", include_str!("migrations/0011_audit.sql")),
     ("0012_contract", include_str!("migrations/0012_contract.sql")),
     ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
 ];

@@ -47,8 +47,9 @@ use rusqlite::{Connection, ErrorCode};
 
 use tokio::sync::Semaphore;
 
+use crate::audit::Act;
 use crate::operations::counted;
-use crate::{InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
+use crate::{AuditContext, InvalidationCounters, OperationClass, Operations, Ports, Result, StoreError};
 use delivery_lock::DeliveryLock;
 use last_update_index::LastUpdateIndexes;
 use reader::Reader;
@@ -140,6 +141,11 @@ impl SqliteStore {
 
     fn ports(&self) -> &Ports {
         &self.inner.ports
+    }
+
+    /// An audited action, now.
+    fn act(&self, context: &AuditContext) -> Act {
+        Act::new(self.ports().clock.now(), context)
     }
 
     /// Reads on the caller's thread: a lookup costs microseconds, less than handing it to another thread.

@@ -4,15 +4,16 @@ use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, Ticks};
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::audit::append_audit;
 use super::directory::change;
 use super::rows::{AFTER, IN_ORDER, find, list};
 use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
     SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
@@ -31,13 +32,23 @@ fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
     })
 }
 
+fn find_row(connection: &Connection, id: &SubscriptionId) -> Result<Option<Subscription>> {
+    find(connection, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)
+}
+
 #[async_trait]
 impl Subscriptions for SqliteStore {
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+    async fn add_subscription(
+        &self,
+        one: &Subscription,
+        primary: &Secret,
+        secondary: &Secret,
+        context: &AuditContext,
+    ) -> Result<()> {
         let vault = &self.ports().vault;
         let keys = [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)]
             .map(|(slot, key)| (slot, vault.fingerprint(SUBSCRIPTION_KEY, key)));
-        let one = one.clone();
+        let (one, act, random) = (one.clone(), self.act(context), self.ports().random.clone());
         self.write(move |writer| {
             writer
                 .execute(
@@ -63,7 +74,7 @@ impl Subscriptions for SqliteStore {
                     )
                     .map_err(exists("such a key".into()))?;
             }
-            Ok(())
+            append_audit(writer, &*random, act.subscription_added(&one))
         })
         .await
     }
@@ -88,9 +99,12 @@ impl Subscriptions for SqliteStore {
         id: &SubscriptionId,
         update: &SubscriptionUpdate,
         expected_revision: Option<u64>,
+        context: &AuditContext,
     ) -> Result<UpdateOutcome<Subscription>> {
         let (id, update) = (id.clone(), update.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
+            let before = find_row(writer, &id)?;
             let updated = change(
                 writer,
                 "UPDATE subscriptions SET standing = coalesce(?2, standing),
@@ -104,18 +118,28 @@ impl Subscriptions for SqliteStore {
                     expected_revision.map(signed)
                 ],
             )?;
-            let row = find(writer, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)?;
+            let row = find_row(writer, &id)?;
             if row.as_ref().is_some_and(|row| row.cancelled_at.is_some()) {
                 return Ok(UpdateOutcome::Cancelled);
             }
-            Ok(UpdateOutcome::of(updated, row))
+            let outcome = UpdateOutcome::of(updated, row);
+            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+                append_audit(writer, &*random, act.subscription_changed(before, after))?;
+            }
+            Ok(outcome)
         })
         .await
     }
 
-    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
-        let id = id.clone();
+    async fn cancel_subscription(
+        &self,
+        id: &SubscriptionId,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let (id, act, random) = (id.clone(), self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
+            let before = find_row(writer, &id)?;
             let cancelled = change(
                 writer,
                 "UPDATE subscriptions SET cancelled_at = ?2, standing = ?3, revision = revision + 1
@@ -123,6 +147,9 @@ impl Subscriptions for SqliteStore {
                 params![id.as_str(), now.0, Status::Disabled.code()],
             )?;
             change(writer, "DELETE FROM subscription_keys WHERE subscription_id = ?1", [id.as_str()])?;
+            if let (true, Some(before), Some(after)) = (cancelled, before, find_row(writer, &id)?) {
+                append_audit(writer, &*random, act.subscription_cancelled(&before, &after))?;
+            }
             Ok(cancelled)
         })
         .await
@@ -153,9 +180,10 @@ impl Subscriptions for SqliteStore {
         slot: KeySlot,
         key: &Secret,
         previous_valid_until: Ticks,
+        context: &AuditContext,
     ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let id = id.clone();
+        let (id, act, random) = (id.clone(), self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
             let replaced = change(
                 writer,
@@ -172,6 +200,7 @@ impl Subscriptions for SqliteStore {
                     params![hash, id.as_str(), slot.code()],
                 )
                 .map_err(exists("such a key".into()))?;
+            append_audit(writer, &*random, act.key_rotated(&id, slot, previous_valid_until))?;
             change(writer, "UPDATE subscriptions SET revision = revision + 1 WHERE id = ?1", [id.as_str()])
         })
         .await

@@ -10,13 +10,14 @@ use super::directory::change as write_rows;
 use super::rows::tenant_no;
 use super::webhook_rows::{LIVE, WEBHOOK, sealed};
 use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
     SealedSecrets, SealedWebhook, apply_change, family_codes, new_webhook, reset_retry,
     subscribe_again_change,
 };
 use crate::{
-    AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
+    AuditContext, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
@@ -198,8 +199,9 @@ fn change_stored_webhook(
     ports: &Ports,
     (tenant_no, mut webhook): (i64, Webhook),
     what: &WebhookChange,
+    act: &Act,
 ) -> Result<WebhookChangeOutcome> {
-    let now = ports.clock.now();
+    let (now, before) = (ports.clock.now(), webhook.clone());
     let head: i64 = writer
         .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut head| head.query_row([tenant_no], |row| row.get(0)))
@@ -226,6 +228,9 @@ fn change_stored_webhook(
     if effects.reset_lanes {
         reset_lanes(writer, tenant_no, webhook.id, now)?;
     }
+    if before != webhook {
+        append_audit(writer, &*ports.random, act.webhook_changed(&before, &webhook, what))?;
+    }
     Ok(WebhookChangeOutcome::Changed(webhook))
 }
 
@@ -234,6 +239,7 @@ fn subscribe(
     ports: &Ports,
     new: NewWebhook,
     webhooks_max: usize,
+    act: &Act,
 ) -> Result<SubscribeOutcome> {
     let again = subscribe_again_change(&new);
     let webhook = new_webhook(new, ports.clock.now());
@@ -241,7 +247,7 @@ fn subscribe(
     let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
     if let Some(existing) = find_identical(writer, ports, tenant_no, &webhook)? {
         let found = existing.1.clone();
-        let changed = change_stored_webhook(writer, ports, existing, &again)?;
+        let changed = change_stored_webhook(writer, ports, existing, &again, act)?;
         return Ok(SubscribeOutcome::Existing(changed.webhook_or(found)));
     }
     let own: i64 = writer
@@ -256,6 +262,9 @@ fn subscribe(
         return Ok(SubscribeOutcome::LimitReached);
     }
     insert(writer, ports, tenant_no, &webhook)?;
+    for entry in act.webhook_subscribed(&webhook) {
+        append_audit(writer, &*ports.random, entry)?;
+    }
     Ok(SubscribeOutcome::Created(webhook))
 }
 
@@ -293,21 +302,14 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
 
 #[async_trait]
 impl Webhooks for SqliteStore {
-    async fn subscribe_audited(
+    async fn subscribe(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<SubscribeOutcome> {
-        let ports = self.ports().clone();
-        let work = move |writer: &Connection| {
-            let done = subscribe(writer, &ports, new, webhooks_max)?;
-            if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
-                append_audit(writer, &*ports.random, entry)?;
-            }
-            Ok(done)
-        };
-        let done = self.write(work).await;
+        let (ports, act) = (self.ports().clone(), self.act(context));
+        let done = self.write(move |writer| subscribe(writer, &ports, new, webhooks_max, &act)).await;
         if let Ok(SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one)) = &done {
             self.inner.invalidation.commit_signal().signal_webhook(one.id);
         }
@@ -352,14 +354,14 @@ impl Webhooks for SqliteStore {
         found.into_iter().map(|one| one.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook_audited(
+    async fn change_webhook(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<WebhookChangeOutcome> {
-        let (ports, owner) = (self.ports().clone(), owner.cloned());
+        let (ports, owner, act) = (self.ports().clone(), owner.cloned(), self.act(context));
         let changed = self
             .write(move |writer| {
                 let found = find(writer, &ports, id)?;
@@ -367,12 +369,7 @@ impl Webhooks for SqliteStore {
                 else {
                     return Ok(WebhookChangeOutcome::Unknown);
                 };
-                let before = existing.1.clone();
-                let changed = change_stored_webhook(writer, &ports, existing, &what)?;
-                if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
-                    append_audit(writer, &*ports.random, entry)?;
-                }
-                Ok(changed)
+                change_stored_webhook(writer, &ports, existing, &what, &act)
             })
             .await;
         self.inner.invalidation.commit_signal().signal_webhook(id);

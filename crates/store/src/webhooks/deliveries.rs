@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use domain::retry::RetryState;
+use domain::subscription::Products;
 use domain::{ClientId, Guid, Resource, Suspension, TenantId, Ticks, WebhookId};
 
 use super::{AttemptRecord, LeaseRenewal, RenewedLeases, Replay, ReplayStep, SuccessfulDelivery, Webhook};
@@ -91,11 +92,13 @@ pub struct ChangedWebhooks {
     pub webhooks: Vec<WebhookId>,
 }
 
-/// Disabled tenants and clients: their webhooks are suspended.
+/// Owners whose webhooks are suspended, all of them or those of some areas.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisabledOwners {
     pub tenants: Vec<TenantId>,
     pub clients: Vec<ClientId>,
+    /// Clients that do not have every product, with those that they have.
+    pub limited_clients: Vec<(ClientId, Products)>,
 }
 
 /// What the engine writes for one webhook, atomically.

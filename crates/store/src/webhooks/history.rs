@@ -9,7 +9,7 @@ use domain::{Resource, TenantId, Ticks, WebhookId};
 
 use super::{Lane, LogEvent};
 use crate::plan::signed;
-use crate::{AuditEntry, Result};
+use crate::{AuditContext, Result};
 
 /// What an attempt was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -261,24 +261,13 @@ pub trait History: Send + Sync + 'static {
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats>;
 
     /// Requests deliveries again; none if the webhook does not exist, or is unsubscribed or deleted.
+    /// The span is (after, through). The request and its audit entry are one transaction.
     async fn request_replay(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        after: u64,
-        through: u64,
-    ) -> Result<Option<Replay>> {
-        self.request_replay_audited(webhook, kind, (after, through), None).await
-    }
-
-    /// Like `request_replay`, for a span of (after, through); the request and its audit entry are one
-    /// transaction.
-    async fn request_replay_audited(
-        &self,
-        webhook: WebhookId,
-        kind: ReplayKind,
         span: (u64, u64),
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<Option<Replay>>;
 
     /// Newest first.

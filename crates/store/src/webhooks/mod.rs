@@ -35,7 +35,7 @@ pub use leases::{LeaseRenewal, RenewedLeases};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 
-use crate::{AuditEntry, Result, Vault};
+use crate::{AuditContext, Result, Vault};
 
 /// Purpose of the fingerprints that detect identical webhooks.
 const WEBHOOK_BODY: &str = "webhook body";
@@ -262,19 +262,15 @@ pub struct WebhookQuery {
     pub rows_max: usize,
 }
 
+/// Every mutation and its audit entry are one transaction.
 #[async_trait]
 pub trait Webhooks: Send + Sync + 'static {
     /// Creates a webhook unless an identical live one exists. `webhooks_max` limits the owner's live webhooks.
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<SubscribeOutcome> {
-        self.subscribe_audited(new, webhooks_max, None).await
-    }
-
-    /// Like `subscribe`; the new webhook and its audit entry are one transaction.
-    async fn subscribe_audited(
+    async fn subscribe(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<SubscribeOutcome>;
 
     /// The owner's live webhook that is identical to this request.
@@ -295,16 +291,6 @@ pub trait Webhooks: Send + Sync + 'static {
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         change: WebhookChange,
-    ) -> Result<WebhookChangeOutcome> {
-        self.change_webhook_audited(id, owner, change, None).await
-    }
-
-    /// Like `change_webhook`; the change and its audit entry are one transaction.
-    async fn change_webhook_audited(
-        &self,
-        id: WebhookId,
-        owner: Option<&WebhookOwner>,
-        change: WebhookChange,
-        entry: Option<AuditEntry>,
+        context: &AuditContext,
     ) -> Result<WebhookChangeOutcome>;
 }

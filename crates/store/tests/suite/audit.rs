@@ -4,17 +4,23 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use serde_json::json;
 use store::{
-    AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Grant, GrantDecision, RefreshRotation,
-    Store,
+    Actor, ActorFilter, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Grant, GrantDecision,
+    MemberChange, RefreshRotation, Store,
 };
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, other_client, our_client};
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 use super::refresh_tokens::rotation;
 
 fn all() -> AuditQuery {
     AuditQuery { rows_max: 1000, ..AuditQuery::default() }
+}
+
+/// Without what the fixtures of a test did.
+fn of_clients() -> AuditQuery {
+    AuditQuery { actor: ActorFilter::parse("anonymous"), ..all() }
 }
 
 async fn entries(store: &Arc<dyn Store>, query: &AuditQuery) -> Vec<AuditEntry> {
@@ -27,7 +33,7 @@ pub(crate) async fn audit_lines(store: &Arc<dyn Store>) -> Vec<String> {
         let user = entry.user.map_or_else(|| "nobody".to_owned(), |user| user.to_string());
         format!("{} {user}", entry.kind.as_str())
     };
-    entries(store, &all()).await.into_iter().map(line).collect()
+    entries(store, &of_clients()).await.into_iter().map(line).collect()
 }
 
 /// `count` entries, one a second, oldest first: three users, two tenants, two clients and every kind in turn.
@@ -38,7 +44,17 @@ fn sample_entries(fixture: &Fixture, count: usize) -> Vec<AuditEntry> {
         let kinds = AuditKind::ALL.len();
         let kind = AuditKind::ALL[(number + number / kinds) % kinds];
         let at = start + Duration::from_secs(number as u64);
-        let mut entry = AuditEntry::new(kind, at, &context()).note(format!("número {number}"));
+        let actors = [Actor::Service, Actor::Cli(Some("maría".into())), Actor::Cli(None), Actor::Operator];
+        let actor = actors[number % actors.len()].clone();
+        let mut entry = AuditEntry::new(kind, at, &context().by(actor)).note(format!("número {number}"));
+        if number % 4 == 3 {
+            let change = |member: &str, from, to| MemberChange { member: member.into(), from, to };
+            entry = entry.object("webhook", number).changes(vec![
+                change("name", "a\0\u{1b}\"".into(), json!(["ñ", null])),
+                change("secret", json!(null), json!(null)),
+            ]);
+            entry.count = 7;
+        }
         entry.user = (!number.is_multiple_of(5)).then(|| UserId::new(format!("u{}", number % 3)));
         entry.tenant = (number % 7 != 2).then(|| TenantId::new(format!("t{}", number % 2)));
         entry.client = (number % 4 != 1).then(|| ClientId::new(format!("c{}", number / 3 % 2)));
@@ -78,15 +94,18 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
     let everything = store.audit(&all()).await.unwrap();
     assert_eq!(everything.len(), 120);
     let mut found_any = 0;
-    for number in 0..16 {
+    for number in 0..128 {
         let has = |bit: usize| number & bit != 0;
         for before in [None, Some(everything[50].cursor())] {
             let query = AuditQuery {
                 before,
-                kind: has(1).then_some(AuditKind::Refreshed),
+                kind: has(1).then_some(AuditKind::ALL[1]),
                 user: has(2).then(|| UserId::new("u1")),
                 tenant: has(4).then(|| TenantId::new("t0")),
                 client: has(8).then(|| ClientId::new("c1")),
+                actor: if has(16) { ActorFilter::parse("cli") } else { ActorFilter::parse("cli:maría") }
+                    .filter(|_| has(16) || has(32)),
+                since: has(64).then(|| everything[80].entry.at),
                 rows_max: 100,
             };
             let matches = |record: &&AuditRecord| {
@@ -95,6 +114,11 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
                     && (query.user.is_none() || query.user == entry.user)
                     && (query.tenant.is_none() || query.tenant == entry.tenant)
                     && (query.client.is_none() || query.client == entry.client)
+                    && query.since.is_none_or(|since| entry.at >= since)
+                    && query.actor.as_ref().is_none_or(|actor| {
+                        actor.kind == entry.context.actor.kind()
+                            && (actor.id.is_none() || actor.id.as_deref() == entry.context.actor.id())
+                    })
             };
             let from = if before.is_some() { 51 } else { 0 };
             let expected: Vec<_> = everything[from..].iter().filter(matches).take(100).cloned().collect();
@@ -102,7 +126,7 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
             assert_eq!(store.audit(&query).await, Ok(expected), "{query:?}");
         }
     }
-    assert!(found_any > 24, "{found_any} of 32 queries found something");
+    assert!(found_any > 100, "{found_any} of 256 queries found something");
     for kind in AuditKind::ALL {
         let found = entries(store, &AuditQuery { kind: Some(kind), ..all() }).await;
         assert!(!found.is_empty() && found.iter().all(|entry| entry.kind == kind), "{kind:?}");
@@ -120,6 +144,7 @@ pub(crate) async fn filter_by_an_unknown_name_finds_nothing(fixture: Fixture) {
             AuditQuery { user: Some(UserId::new(unknown)), ..all() },
             AuditQuery { tenant: Some(TenantId::new(unknown)), ..all() },
             AuditQuery { client: Some(ClientId::new(unknown)), ..all() },
+            AuditQuery { actor: Some(ActorFilter { kind: "cli", id: Some(unknown.into()) }), ..all() },
             AuditQuery { kind: Some(AuditKind::Granted), client: Some(ClientId::new(unknown)), ..all() },
         ];
         for query in queries {
@@ -131,7 +156,11 @@ pub(crate) async fn filter_by_an_unknown_name_finds_nothing(fixture: Fixture) {
 /// PostgreSQL cannot store a NUL in a text: every store replaces it with U+FFFD.
 pub(crate) async fn nul_in_a_text_is_replaced(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
-    let with_nul = AuditContext { address: "a\0b".into(), request_id: "\0".into() };
+    let with_nul = AuditContext {
+        actor: Actor::Cli(Some("\0".into())),
+        address: "a\0b".into(),
+        request_id: "\0".into(),
+    };
     let mut entry = AuditEntry::new(AuditKind::ClientRefused, now, &with_nul)
         .client(&ClientId::new("erp\0"))
         .user(&UserId::new("\0u"))
@@ -140,7 +169,11 @@ pub(crate) async fn nul_in_a_text_is_replaced(fixture: Fixture) {
     entry.grant = Some(GrantId::new("g\0g"));
     store.record(&entry).await.unwrap();
     let [stored] = &entries(store, &all()).await[..] else { panic!("one record is stored") };
-    let without_nul = AuditContext { address: "a\u{fffd}b".into(), request_id: "\u{fffd}".into() };
+    let without_nul = AuditContext {
+        actor: Actor::Cli(Some("\u{fffd}".into())),
+        address: "a\u{fffd}b".into(),
+        request_id: "\u{fffd}".into(),
+    };
     let mut expected = AuditEntry::new(AuditKind::ClientRefused, now, &without_nul)
         .client(&ClientId::new("erp\u{fffd}"))
         .user(&UserId::new("\u{fffd}u"))
@@ -194,6 +227,45 @@ pub(crate) async fn concurrent_records_are_all_stored(fixture: Fixture) {
     assert_eq!(notes, (0..100).collect::<Vec<_>>());
 }
 
+/// Failed sign-ins are counted: one record for each account and minute, and one for all unknown accounts.
+pub(crate) async fn failures_are_counted_by_account_and_minute(fixture: Fixture) {
+    let (store, second_store) = (&fixture.store, fixture.reopen().await.store);
+    let minute = Ticks(fixture.now().0 / 600_000_000 * 600_000_000);
+    let at = |seconds| minute + Duration::from_secs(seconds);
+    concurrently(60, &[store, &second_store], |number, store| async move {
+        let at = minute + Duration::from_secs(number as u64);
+        let mut entry = AuditEntry::new(AuditKind::SignInFailed, at, &context());
+        entry.user = (number % 3 > 0).then(|| UserId::new(format!("u{}", number % 3)));
+        store.count(&entry).await.unwrap();
+    })
+    .await;
+    let last = AuditContext { address: "192.0.2.99".into(), ..context() };
+    let failed = |seconds| AuditEntry::new(AuditKind::SignInFailed, at(seconds), &last);
+    store.count(&failed(59).user(&UserId::new("u1"))).await.unwrap();
+    store.count(&failed(60).user(&UserId::new("u1"))).await.unwrap();
+    store
+        .count(&AuditEntry::new(AuditKind::ClientRefused, at(1), &last).user(&UserId::new("u1")))
+        .await
+        .unwrap();
+    let mut counts: Vec<_> = entries(store, &all()).await;
+    counts.sort_by_key(|entry| (entry.at, entry.user.clone(), entry.kind.as_str()));
+    let lines: Vec<_> = counts
+        .iter()
+        .map(|entry| {
+            (entry.at == at(60), entry.kind.as_str(), entry.user.as_ref().map(UserId::as_str), entry.count)
+        })
+        .collect();
+    let expected = [
+        (false, "sign_in_failed", None, 20),
+        (false, "client_refused", Some("u1"), 1),
+        (false, "sign_in_failed", Some("u1"), 21),
+        (false, "sign_in_failed", Some("u2"), 20),
+        (true, "sign_in_failed", Some("u1"), 1),
+    ];
+    assert_eq!(lines, expected);
+    assert_eq!((counts[0].at, &*counts[2].context.address), (minute, "192.0.2.99"), "the last address");
+}
+
 fn for_grant(kind: AuditKind, at: Ticks, grant: &Grant) -> AuditEntry {
     AuditEntry::new(kind, at, &context()).for_grant(grant)
 }
@@ -203,18 +275,18 @@ pub(crate) async fn grant_and_code_reuse_are_audited(fixture: Fixture) {
     let must_not_decide = || -> GrantDecision { Box::new(|_| panic!("the decision must not be called")) };
     let [good, bad, late] = ["good", "bad", "late"].map(Secret::new);
     for secret in [&good, &bad, &late] {
-        store.store_code(secret, &code(now), &membership_id(), now).await.unwrap();
+        store.store_code(secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     }
     let new_grant = grant("g1", now);
     store.take_code(&exchange(&good, &other_client(), now), must_not_decide()).await.unwrap();
     store.take_code(&exchange(&Secret::new("none"), &our_client(), now), must_not_decide()).await.unwrap();
     store.take_code(&exchange(&bad, &our_client(), now), Box::new(|_| None)).await.unwrap();
     store.take_code(&exchange(&late, &our_client(), code(now).expires_at), must_not_decide()).await.unwrap();
-    assert_eq!(entries(store, &all()).await, [], "no grant and no reuse, so no entry");
+    assert_eq!(entries(store, &of_clients()).await, [], "no grant and no reuse, so no entry");
 
     store.take_code(&exchange(&good, &our_client(), now), approve(&new_grant, None)).await.unwrap();
     let mut expected = vec![for_grant(AuditKind::Granted, now, &new_grant)];
-    assert_eq!(entries(store, &all()).await, expected);
+    assert_eq!(entries(store, &of_clients()).await, expected);
     for seconds in 1..=2 {
         let later = now + Duration::from_secs(seconds);
         store.take_code(&exchange(&good, &our_client(), later), must_not_decide()).await.unwrap();
@@ -223,7 +295,7 @@ pub(crate) async fn grant_and_code_reuse_are_audited(fixture: Fixture) {
     let later = now + Duration::from_secs(3);
     store.take_code(&exchange(&bad, &our_client(), later), must_not_decide()).await.unwrap();
     expected.insert(0, AuditEntry::new(AuditKind::CodeReused, later, &context()).client(&our_client()));
-    assert_eq!(entries(store, &all()).await, expected);
+    assert_eq!(entries(store, &of_clients()).await, expected);
 }
 
 /// The grant of a code may have been deleted when the code is used again.
@@ -232,22 +304,26 @@ pub(crate) async fn code_reuse_names_a_deleted_grant(fixture: Fixture) {
     let tenant = fixture.add_tenant().await.id;
     let new_grant = Grant { tenant: tenant.clone(), ..grant("g1", now) };
     let secret = Secret::new("code");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     store.take_code(&exchange(&secret, &our_client(), now), approve(&new_grant, None)).await.unwrap();
-    store.erase_tenant(&tenant).await.unwrap();
+    store.erase_tenant(&tenant, &by()).await.unwrap();
     let later = now + Duration::from_secs(1);
     store.take_code(&exchange(&secret, &our_client(), later), Box::new(|_| None)).await.unwrap();
     let bare = AuditEntry::new(AuditKind::CodeReused, later, &context()).client(&our_client());
     let reused = AuditEntry { grant: Some(new_grant.id.clone()), ..bare };
     let granted = for_grant(AuditKind::Granted, now, &new_grant);
-    assert_eq!(entries(store, &all()).await, [reused, granted], "audit entries survive the tenant's erasure");
+    assert_eq!(
+        entries(store, &of_clients()).await,
+        [reused, granted],
+        "audit entries survive the tenant's erasure"
+    );
 }
 
 pub(crate) async fn refresh_and_refresh_reuse_are_audited(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let new_grant = grant("g1", now);
     let secret = Secret::new("code");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let end = now + Duration::from_secs(1000);
     store
         .take_code(&exchange(&secret, &our_client(), now), approve(&new_grant, Some(("token-1", end))))
@@ -275,7 +351,7 @@ pub(crate) async fn refresh_and_refresh_reuse_are_audited(fixture: Fixture) {
         for_grant(AuditKind::Refreshed, at(10), &new_grant),
         for_grant(AuditKind::Granted, now, &new_grant),
     ];
-    assert_eq!(entries(store, &all()).await, expected, "a token of a revoked grant is not audited");
+    assert_eq!(entries(store, &of_clients()).await, expected, "a token of a revoked grant is not audited");
 }
 
 pub(crate) async fn revocation_is_audited_with_its_reason(fixture: Fixture) {
@@ -283,7 +359,7 @@ pub(crate) async fn revocation_is_audited_with_its_reason(fixture: Fixture) {
     let second_store = fixture.reopen().await.store;
     let new_grant = grant("g1", now);
     let secret = Secret::new("code");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     store.take_code(&exchange(&secret, &our_client(), now), approve(&new_grant, None)).await.unwrap();
     let later = now + Duration::from_secs(1);
     let answers = concurrently(20, &[store, &second_store], |_, store| async move {
@@ -294,7 +370,10 @@ pub(crate) async fn revocation_is_audited_with_its_reason(fixture: Fixture) {
     assert_eq!(answers.iter().filter(|revoked| **revoked).count(), 1);
     store.revoke_grant(&GrantId::new("none"), later, &context(), "why").await.unwrap();
     let revoked = for_grant(AuditKind::Revoked, later, &new_grant).note("señora, \"basta\"");
-    assert_eq!(entries(store, &all()).await, [revoked, for_grant(AuditKind::Granted, now, &new_grant)]);
+    assert_eq!(
+        entries(store, &of_clients()).await,
+        [revoked, for_grant(AuditKind::Granted, now, &new_grant)]
+    );
 }
 
 /// A failed operation writes no audit entry.
@@ -303,21 +382,21 @@ pub(crate) async fn rolled_back_operations_are_not_audited(fixture: Fixture) {
     let end = now + Duration::from_secs(1000);
     for (code_name, id, token) in [("code-1", "g1", "token-1"), ("code-2", "g2", "token-2")] {
         let secret = Secret::new(code_name);
-        store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+        store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
         let decision = approve(&grant(id, now), Some((token, end)));
         store.take_code(&exchange(&secret, &our_client(), now), decision).await.unwrap();
     }
-    let before = store.audit(&all()).await.unwrap();
+    let before = store.audit(&of_clients()).await.unwrap();
     // The successor exists already.
     for _ in 0..2 {
         let later = now + Duration::from_secs(1);
         assert!(store.rotate_refresh(&rotation(1, later)).await.is_err());
     }
     let third = Secret::new("code-3");
-    store.store_code(&third, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&third, &code(now), &membership_id(), now, &by()).await.unwrap();
     let same = approve(&grant("g1", now), None);
     assert!(store.take_code(&exchange(&third, &our_client(), now), same).await.is_err());
-    assert_eq!(store.audit(&all()).await, Ok(before));
+    assert_eq!(store.audit(&of_clients()).await, Ok(before));
     assert_eq!(
         store.find_grant(&GrantId::new("g1")).await,
         Ok(Some(grant("g1", now))),

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::subscription::{Product, Products};
 use domain::{Area, ClientId, GrantId, MembershipId, Scopes, Secret, Suspension, Ticks, UserId};
 use store::{
-    AuditKind, AuditQuery, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, NewGrant,
-    RetentionCutoffs, Status, Store, SuspensionStep, Webhook,
+    AuditKind, AuditQuery, AuthorizationCode, ClientAccess, ClientUpdate, CodeExchange, CodeOutcome, Grant,
+    NewGrant, RetentionCutoffs, Status, Store, SuspensionStep, Webhook,
 };
 
 use super::clients::client;
 use super::codes::context;
 use super::directory::{membership, user};
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 use super::test_tenant::TestTenant;
 use super::webhook_fixtures::{
     active_webhook, find_webhook, lane, load_webhook, new_checkpoint, owner, write_checkpoint,
@@ -23,14 +24,14 @@ pub(crate) const ALL: &str = "openid SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API
 /// A tenant with the member maria, and the client "erp".
 async fn tenant_with_member(fixture: &Fixture) -> TestTenant {
     let (store, tenant) = (&fixture.store, fixture.add_tenant().await);
-    store.add_client(&client(fixture, "erp"), &Secret::new("secret")).await.unwrap();
+    store.add_client(&client(fixture, "erp"), &Secret::new("secret"), &by()).await.unwrap();
     add_member(fixture, &tenant, "maria").await;
     tenant
 }
 
 async fn add_member(fixture: &Fixture, tenant: &TestTenant, name: &str) {
-    fixture.store.add_user(&user(fixture, name), &[]).await.unwrap();
-    fixture.store.add_membership(&membership(fixture, name, name, &tenant.id)).await.unwrap();
+    fixture.store.add_user(&user(fixture, name), &[], &by()).await.unwrap();
+    fixture.store.add_membership(&membership(fixture, name, name, &tenant.id), &by()).await.unwrap();
 }
 
 fn access(tenant: &TestTenant, user: &str) -> ClientAccess {
@@ -58,7 +59,7 @@ async fn sign_in(fixture: &Fixture, tenant: &TestTenant, user: &str, id: &str, s
         expires_at: now + Duration::from_mins(5),
         details: "{}".into(),
     };
-    store.store_code(&code_of(id), &code, &MembershipId::new(user.as_str()), now).await.unwrap();
+    store.store_code(&code_of(id), &code, &MembershipId::new(user.as_str()), now, &by()).await.unwrap();
     let grant = Grant {
         id: GrantId::new(id),
         client,
@@ -145,7 +146,7 @@ pub(crate) async fn authorization_ends_with_its_cause_and_its_grants(fixture: Fi
                 let done = store.revoke_tenant_access(&tenant.id, &client, now, &context(), "").await;
                 assert_eq!(done, Ok(vec![grant.id.clone()]));
             }
-            _ => assert_eq!(store.remove_membership(&maria, &tenant.id).await, Ok(true)),
+            _ => assert_eq!(store.remove_membership(&maria, &tenant.id, &by()).await, Ok(true)),
         }
         assert_eq!(suspension(&fixture, &tenant, &webhook).await, Some(reason), "{cause}");
         assert_eq!(store.is_grant_live(&grant.id).await, Ok(false), "{cause}");
@@ -206,8 +207,8 @@ pub(crate) async fn membership_added_again_is_another_one(fixture: Fixture) {
     let webhook = active_webhook(&fixture, &tenant, "w").await;
     let old = sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
     let maria = UserId::new("maria");
-    store.remove_membership(&maria, &tenant.id).await.unwrap();
-    store.add_membership(&membership(&fixture, "m2", "maria", &tenant.id)).await.unwrap();
+    store.remove_membership(&maria, &tenant.id, &by()).await.unwrap();
+    store.add_membership(&membership(&fixture, "m2", "maria", &tenant.id), &by()).await.unwrap();
     assert_eq!(suspension(&fixture, &tenant, &webhook).await, Some(Suspension::MembershipRemoved));
     assert_eq!(store.is_grant_live(&old.id).await, Ok(false));
     let new = sign_in(&fixture, &tenant, "maria", "g2", ALL).await;
@@ -223,21 +224,27 @@ pub(crate) async fn disabled_user_does_not_count_until_enabled(fixture: Fixture)
     let maria = UserId::new("maria");
     for (status, expected) in [(Status::Disabled, Some(Suspension::UserDisabled)), (Status::Active, None)] {
         let before = last_change(&fixture).await;
-        store.set_user_status(&maria, status).await.unwrap();
+        store.set_user_status(&maria, status, &by()).await.unwrap();
         assert_eq!(suspension(&fixture, &tenant, &webhook).await, expected);
         assert_eq!(store.is_grant_live(&grant.id).await, Ok(expected.is_none()));
         assert_eq!(store.changed_webhooks(before).await.unwrap().webhooks, [webhook.id]);
     }
     add_member(&fixture, &tenant, "juan").await;
     sign_in(&fixture, &tenant, "juan", "g2", ALL).await;
-    store.set_user_status(&maria, Status::Disabled).await.unwrap();
+    store.set_user_status(&maria, Status::Disabled, &by()).await.unwrap();
     assert_eq!(suspension(&fixture, &tenant, &webhook).await, None, "a colleague's authorization is enough");
     for (status, expected) in [(Status::Disabled, Some(Suspension::TenantDisabled)), (Status::Active, None)] {
-        store.set_tenant_status(&tenant.id, status).await.unwrap();
+        store.set_tenant_status(&tenant.id, status, &by()).await.unwrap();
         assert_eq!(suspension(&fixture, &tenant, &webhook).await, expected);
     }
     for (status, expected) in [(Status::Disabled, Some(Suspension::ClientDisabled)), (Status::Active, None)] {
-        store.set_client_status(&ClientId::new("erp"), status).await.unwrap();
+        store.set_client_status(&ClientId::new("erp"), status, &by()).await.unwrap();
+        assert_eq!(suspension(&fixture, &tenant, &webhook).await, expected);
+    }
+    let payroll = Products::from_iter([Product::Payroll]);
+    for (products, expected) in [(payroll, Some(Suspension::ProductMissing)), (Products::all(), None)] {
+        let update = ClientUpdate { products: Some(products), ..ClientUpdate::default() };
+        assert!(store.update_client(&ClientId::new("erp"), &update, None, &by()).await.unwrap().is_updated());
         assert_eq!(suspension(&fixture, &tenant, &webhook).await, expected);
     }
 }
@@ -260,7 +267,7 @@ pub(crate) async fn membership_carries_admin(fixture: Fixture) {
 pub(crate) async fn erased_tenant_has_no_authorizations(fixture: Fixture) {
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
     sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
-    store.erase_tenant(&tenant.id).await.unwrap();
+    store.erase_tenant(&tenant.id, &by()).await.unwrap();
     assert_eq!(store.user_authorizations(&UserId::new("maria")).await, Ok(Vec::new()));
     assert_eq!(store.owner_access(&owner(&tenant)).await.unwrap().authorizations, []);
 }

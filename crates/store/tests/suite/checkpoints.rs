@@ -8,7 +8,7 @@ use store::{
 };
 
 use super::codes::context;
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 use super::test_tenant::{company, customer};
 use super::webhook_fixtures::{
     LEASE, accept_handshake, active_webhook, add_lanes_and_replay, create_webhook, failed_attempt,
@@ -35,7 +35,7 @@ pub(crate) async fn cursor_only_moves_forward(fixture: Fixture) {
     lanes.sort_by_key(|lane| lane.record_key);
     assert_eq!(lanes, [lane(i64::MIN, 4, fixture.now()), lane(5, 6, fixture.now())]);
     assert_eq!(stored.id_key, load_webhook(&fixture.reopen().await.store, webhook.id).await.id_key);
-    store.change_webhook(webhook.id, None, WebhookChange::Delete).await.unwrap();
+    store.change_webhook(webhook.id, None, WebhookChange::Delete, &by()).await.unwrap();
     assert_eq!(store.outgoing_id_key(webhook.id), stored.id_key, "also after its end");
     assert_eq!(store.checkpoint(Vec::new()).await, Ok(Vec::new()));
 }
@@ -102,7 +102,7 @@ pub(crate) async fn checkpoint_of_an_older_revision_is_stale(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let webhook = active_webhook(&fixture, &tenant, "a").await;
     let late = full_checkpoint(&fixture, &webhook, 5).await;
-    store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(webhook.id, None, WebhookChange::Disable, &by()).await.unwrap();
     assert_eq!(store.checkpoint(vec![late.clone()]).await, Ok(vec![CheckpointResult::Stale]));
     let stored = load_webhook(store, webhook.id).await;
     assert_eq!((stored.webhook.cursor, stored.lanes.len(), stored.webhook.disabled), (Some(0), 0, None));
@@ -152,7 +152,7 @@ pub(crate) async fn new_handshake_keeps_the_cursor(fixture: Fixture) {
     let webhook = active_webhook(&fixture, &tenant, "a").await;
     add_lanes_and_replay(&fixture, &webhook).await;
     store
-        .change_webhook(webhook.id, None, WebhookChange::ChangeUrl("https://b.example/".into()))
+        .change_webhook(webhook.id, None, WebhookChange::ChangeUrl("https://b.example/".into()), &by())
         .await
         .unwrap();
     let changed = find_webhook(store, webhook.id).await;
@@ -221,8 +221,9 @@ pub(crate) async fn hundreds_of_checkpoints_are_one_transaction(fixture: Fixture
 pub(crate) async fn replays_are_tracked_until_they_are_done(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let webhook = active_webhook(&fixture, &tenant, "a").await;
-    let request_replay =
-        async |kind, through| store.request_replay(webhook.id, kind, 2, through).await.unwrap().unwrap();
+    let request_replay = async |kind, through| {
+        store.request_replay(webhook.id, kind, (2, through), &by()).await.unwrap().unwrap()
+    };
     let before = store.changed_webhooks(0).await.unwrap().last_change;
     let first = request_replay(ReplayKind::Events, 9).await;
     let second = request_replay(ReplayKind::Test, 2).await;
@@ -250,14 +251,14 @@ pub(crate) async fn replays_are_tracked_until_they_are_done(fixture: Fixture) {
     let done = store::Replay { delivered: 3, failed: 1, is_done: true, ..second };
     assert_eq!(store.replays(webhook.id, 10).await, Ok(vec![done, under_way]));
     assert_eq!(store.replays(webhook.id, 1).await, Ok(vec![done]));
-    store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(webhook.id, None, WebhookChange::Disable, &by()).await.unwrap();
     assert_eq!(
         store.replays(webhook.id, 10).await,
         Ok(vec![done]),
         "open replays are cancelled with the lanes"
     );
     assert_eq!(request_replay(ReplayKind::Events, 9).await.number, 3, "numbers are not reused");
-    assert_eq!(store.request_replay(guid(3), ReplayKind::Events, 0, 1).await, Ok(None));
+    assert_eq!(store.request_replay(guid(3), ReplayKind::Events, (0, 1), &by()).await, Ok(None));
 }
 
 /// Concurrent checkpoints, changes and replay requests through two open stores do not deadlock.
@@ -292,11 +293,15 @@ pub(crate) async fn concurrent_checkpoints_are_all_written(fixture: Fixture) {
                         let secret = domain::Secret::new(format!("{round} {number}"));
                         let rotate =
                             WebhookChange::RotateSecret { secret, previous_valid_until: webhook.created_at };
-                        store.change_webhook(webhook.id, None, rotate).await.unwrap();
-                        store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap().held;
+                        store.change_webhook(webhook.id, None, rotate, &by()).await.unwrap();
+                        store.renew_shard_leases(&LeaseRenewal::new(node(), LEASE)).await.unwrap();
                     }
                     _ => {
-                        store.request_replay(webhook.id, ReplayKind::Events, 0, 1).await.unwrap().unwrap();
+                        store
+                            .request_replay(webhook.id, ReplayKind::Events, (0, 1), &by())
+                            .await
+                            .unwrap()
+                            .unwrap();
                     }
                 }
             }

@@ -9,7 +9,7 @@ use store::{
 };
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, other_client, our_client};
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 use super::refresh_tokens::rotation;
 
 /// The user, client and tenant of `code` and `grant`.
@@ -37,7 +37,7 @@ fn exchange_for(access: &ClientAccess, code: &Secret, now: Ticks) -> CodeExchang
 
 async fn store_code(fixture: &Fixture, access: &ClientAccess, name: &str) -> Secret {
     let (secret, now) = (Secret::new(name), fixture.now());
-    fixture.store.store_code(&secret, &code_for(access, now), &membership_id(), now).await.unwrap();
+    fixture.store.store_code(&secret, &code_for(access, now), &membership_id(), now, &by()).await.unwrap();
     secret
 }
 

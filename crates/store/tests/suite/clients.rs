@@ -10,7 +10,7 @@ use store::{
     StoreError, Subscription,
 };
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, by};
 
 pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
     Client {
@@ -62,7 +62,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         ..client(&fixture, "c")
     };
     for client in [&late, &plain, &third] {
-        store.add_client(client, &Secret::new("secret")).await.unwrap();
+        store.add_client(client, &Secret::new("secret"), &by()).await.unwrap();
         assert_eq!(store.find_client(&client.id).await, Ok(Some(client.clone())));
     }
     for unknown in ["", "A", "a\0"] {
@@ -73,21 +73,21 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         Ok(vec![plain.clone(), third.clone(), late.clone()])
     );
     let exists = StoreError::Exists("a client \"a\"".into());
-    assert_eq!(store.add_client(&client(&fixture, "a"), &Secret::new("other")).await, Err(exists));
+    assert_eq!(store.add_client(&client(&fixture, "a"), &Secret::new("other"), &by()).await, Err(exists));
 
-    assert_eq!(store.set_client_status(&late.id, Status::Disabled).await, Ok(true));
+    assert_eq!(store.set_client_status(&late.id, Status::Disabled, &by()).await, Ok(true));
     let updated = Client { status: Status::Disabled, revision: 2, ..late.clone() };
     assert_eq!(store.find_client(&late.id).await, Ok(Some(updated)));
     assert_eq!(store.client_secret_matches(&late.id, &Secret::new("secret"), fixture.now()).await, Ok(true));
-    assert_eq!(store.set_client_status(&ClientId::new("d"), Status::Active).await, Ok(false));
+    assert_eq!(store.set_client_status(&ClientId::new("d"), Status::Active, &by()).await, Ok(false));
     assert_eq!(store.find_client(&ClientId::new("d")).await, Ok(None));
 }
 
 pub(crate) async fn client_secret_rotation_has_an_overlap(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let (erp, other) = (client(&fixture, "a"), client(&fixture, "b"));
-    store.add_client(&erp, &Secret::new("first")).await.unwrap();
-    store.add_client(&other, &Secret::new("other")).await.unwrap();
+    store.add_client(&erp, &Secret::new("first"), &by()).await.unwrap();
+    store.add_client(&other, &Secret::new("other"), &by()).await.unwrap();
     let matches = async |secret: &str, at: Ticks| {
         store.client_secret_matches(&erp.id, &Secret::new(secret), at).await.unwrap()
     };
@@ -100,16 +100,16 @@ pub(crate) async fn client_secret_rotation_has_an_overlap(fixture: Fixture) {
 
     let until = now + Duration::from_mins(1);
     let second = ClientSecret { secret: Secret::new("second"), previous_valid_until: until };
-    assert_eq!(store.set_client_secret(&erp.id, &second).await, Ok(true));
+    assert_eq!(store.set_client_secret(&erp.id, &second, &by()).await, Ok(true));
     assert!(matches("second", now).await && matches("first", now).await);
     assert!(matches("first", Ticks(until.0 - 1)).await);
     assert!(!matches("first", until).await, "the overlap has ended");
 
     let third = ClientSecret { secret: Secret::new("third"), previous_valid_until: until };
-    assert_eq!(store.set_client_secret(&erp.id, &third).await, Ok(true));
+    assert_eq!(store.set_client_secret(&erp.id, &third, &by()).await, Ok(true));
     assert!(matches("third", now).await && matches("second", now).await);
     assert!(!matches("first", now).await, "only one previous secret is valid");
-    assert_eq!(store.set_client_secret(&unknown, &third).await, Ok(false));
+    assert_eq!(store.set_client_secret(&unknown, &third, &by()).await, Ok(false));
     assert_eq!(store.client_secret_matches(&other.id, &Secret::new("other"), now).await, Ok(true));
 }
 
@@ -117,8 +117,8 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let late = Subscription { created_at: now + Duration::from_secs(1), ..subscription(&fixture, "a") };
     let empty = Subscription { products: Products::default(), ..subscription(&fixture, "b") };
-    store.add_subscription(&late, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
-    store.add_subscription(&empty, &Secret::new("b1"), &Secret::new("b2")).await.unwrap();
+    store.add_subscription(&late, &Secret::new("a1"), &Secret::new("a2"), &by()).await.unwrap();
+    store.add_subscription(&empty, &Secret::new("b1"), &Secret::new("b2"), &by()).await.unwrap();
     assert_eq!(
         store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![empty.clone(), late.clone()])
@@ -131,16 +131,16 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
         assert_eq!(found(unknown).await, None, "{unknown:?}");
     }
 
-    assert_eq!(store.set_subscription_status(&late.id, Status::Disabled).await, Ok(true));
+    assert_eq!(store.set_subscription_status(&late.id, Status::Disabled, &by()).await, Ok(true));
     let disabled = Subscription { status: Status::Disabled, revision: 2, ..late.clone() };
     assert_eq!(found("a1").await, Some(disabled), "a disabled subscription is found too");
     let unknown = SubscriptionId::new("nobody");
-    assert_eq!(store.set_subscription_status(&unknown, Status::Active).await, Ok(false));
+    assert_eq!(store.set_subscription_status(&unknown, Status::Active, &by()).await, Ok(false));
 
-    let again = store.add_subscription(&late, &Secret::new("c1"), &Secret::new("c2")).await;
+    let again = store.add_subscription(&late, &Secret::new("c1"), &Secret::new("c2"), &by()).await;
     assert_eq!(again, Err(StoreError::Exists("a subscription \"a\"".into())));
     let third = subscription(&fixture, "c");
-    let same_key = store.add_subscription(&third, &Secret::new("c1"), &Secret::new("b1")).await;
+    let same_key = store.add_subscription(&third, &Secret::new("c1"), &Secret::new("b1"), &by()).await;
     assert_eq!(same_key, Err(StoreError::Exists("such a key".into())));
     assert_eq!(
         store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
@@ -154,13 +154,14 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
 pub(crate) async fn keys_are_rotated_slot_by_slot(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let norte = subscription(&fixture, "a");
-    store.add_subscription(&norte, &Secret::new("p1"), &Secret::new("s1")).await.unwrap();
+    store.add_subscription(&norte, &Secret::new("p1"), &Secret::new("s1"), &by()).await.unwrap();
     let is_valid = async |key: &str, at: Ticks| {
         let found = store.find_subscription_by_key(&Secret::new(key), at).await.unwrap();
         found.is_some_and(|found| found.id == norte.id)
     };
     let until = now + Duration::from_mins(1);
-    let rotate = async |slot, key: &str| store.rotate_key(&norte.id, slot, &Secret::new(key), until).await;
+    let rotate =
+        async |slot, key: &str| store.rotate_key(&norte.id, slot, &Secret::new(key), until, &by()).await;
     assert_eq!(rotate(KeySlot::Primary, "p2").await, Ok(true));
     assert!(is_valid("p2", now).await && is_valid("p1", now).await && is_valid("s1", now).await);
     assert!(is_valid("p1", Ticks(until.0 - 1)).await);
@@ -179,7 +180,7 @@ pub(crate) async fn keys_are_rotated_slot_by_slot(fixture: Fixture) {
         "the refused rotation changed nothing"
     );
     let unknown = SubscriptionId::new("nobody");
-    let missing = store.rotate_key(&unknown, KeySlot::Primary, &Secret::new("x"), until).await;
+    let missing = store.rotate_key(&unknown, KeySlot::Primary, &Secret::new("x"), until, &by()).await;
     assert_eq!(missing, Ok(false));
     assert_eq!(store.find_subscription_by_key(&Secret::new("x"), now).await, Ok(None));
 }

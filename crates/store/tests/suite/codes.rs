@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use domain::{ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
 use store::{
-    AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant, StoreError,
+    Actor, AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant,
+    StoreError,
 };
 
 use super::authorizations::ALL;
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 
 pub(crate) fn our_client() -> ClientId {
     ClientId::new("erp-norte")
@@ -26,7 +27,7 @@ pub(crate) fn membership_id() -> MembershipId {
 }
 
 pub(crate) fn context() -> AuditContext {
-    AuditContext { address: "192.0.2.7".into(), request_id: "request-ñ".into() }
+    AuditContext { actor: Actor::Anonymous, address: "192.0.2.7".into(), request_id: "request-ñ".into() }
 }
 
 pub(crate) fn exchange(code: &Secret, client: &ClientId, now: Ticks) -> CodeExchange {
@@ -74,7 +75,7 @@ fn must_not_decide() -> GrantDecision {
 pub(crate) async fn second_use_of_code_revokes_its_grant(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let secret = Secret::new("code-1");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let new_grant = grant("g1", now);
     let decided = new_grant.clone();
     let decision: GrantDecision = Box::new(move |seen: &AuthorizationCode| {
@@ -98,7 +99,7 @@ pub(crate) async fn second_use_of_code_revokes_its_grant(fixture: Fixture) {
 pub(crate) async fn one_of_many_concurrent_exchanges_redeems_the_code(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let second_store = fixture.reopen().await.store;
-    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now, &by()).await.unwrap();
     let calls = Arc::new(AtomicUsize::new(0));
     let answers = concurrently(200, &[store, &second_store], |number, store| {
         let calls = calls.clone();
@@ -136,7 +137,7 @@ pub(crate) async fn one_of_many_concurrent_exchanges_redeems_the_code(fixture: F
 pub(crate) async fn other_client_cannot_redeem_or_spend_a_code(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let secret = Secret::new("code-1");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     assert_eq!(
         store.take_code(&exchange(&secret, &other_client(), now), must_not_decide()).await,
         Ok(CodeOutcome::Unknown)
@@ -167,7 +168,7 @@ pub(crate) async fn other_client_cannot_redeem_or_spend_a_code(fixture: Fixture)
 pub(crate) async fn expired_code_is_spent(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let secret = Secret::new("code-1");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let end = code(now).expires_at;
     assert_eq!(
         store.take_code(&exchange(&secret, &our_client(), end), must_not_decide()).await,
@@ -177,7 +178,7 @@ pub(crate) async fn expired_code_is_spent(fixture: Fixture) {
     assert_eq!(again, Ok(CodeOutcome::Reused { revoked: None }));
 
     let other = Secret::new("code-2");
-    store.store_code(&other, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&other, &code(now), &membership_id(), now, &by()).await.unwrap();
     let just_in_time = Ticks(end.0 - 1);
     let taken = store
         .take_code(&exchange(&other, &our_client(), just_in_time), approve(&grant("g1", now), None))
@@ -189,7 +190,7 @@ pub(crate) async fn expired_code_is_spent(fixture: Fixture) {
 pub(crate) async fn refused_code_is_spent(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let secret = Secret::new("code-1");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let refused = store.take_code(&exchange(&secret, &our_client(), now), Box::new(|_| None)).await;
     assert_eq!(refused, Ok(CodeOutcome::Redeemed { code: code(now), grant: None }));
     let again = store.take_code(&exchange(&secret, &our_client(), now), must_not_decide()).await;
@@ -200,20 +201,21 @@ pub(crate) async fn refused_code_is_spent(fixture: Fixture) {
 pub(crate) async fn codes_and_grants_are_never_overwritten(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let end = now + Duration::from_mins(1);
-    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now, &by()).await.unwrap();
     let twice = store
         .store_code(
             &Secret::new("code-1"),
             &AuthorizationCode { client: other_client(), ..code(now) },
             &membership_id(),
             now,
+            &by(),
         )
         .await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
     let first = approve(&grant("g1", now), Some(("token-1", end)));
     store.take_code(&exchange(&Secret::new("code-1"), &our_client(), now), first).await.unwrap();
 
-    store.store_code(&Secret::new("code-2"), &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&Secret::new("code-2"), &code(now), &membership_id(), now, &by()).await.unwrap();
     let same_grant = approve(&Grant { details: "other".into(), ..grant("g1", now) }, None);
     let refused = store.take_code(&exchange(&Secret::new("code-2"), &our_client(), now), same_grant).await;
     assert_eq!(refused, Err(StoreError::Exists("a grant \"g1\"".into())));
@@ -233,7 +235,7 @@ pub(crate) async fn codes_and_grants_are_never_overwritten(fixture: Fixture) {
 pub(crate) async fn panicking_decision_is_rolled_back(fixture: Fixture) {
     let (store, now) = (fixture.store.clone(), fixture.now());
     let secret = Secret::new("code-1");
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let (store_handle, taken) = (store.clone(), secret.clone());
     let broken = tokio::spawn(async move {
         store_handle.take_code(&exchange(&taken, &our_client(), now), must_not_decide()).await
@@ -250,7 +252,7 @@ pub(crate) async fn panicking_decision_is_rolled_back(fixture: Fixture) {
 pub(crate) async fn grant_is_revoked_once(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let new_grant = grant("g1", now);
-    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now, &by()).await.unwrap();
     store
         .take_code(&exchange(&Secret::new("code-1"), &our_client(), now), approve(&new_grant, None))
         .await

@@ -8,7 +8,7 @@ use store::{
     SuccessfulDelivery, Webhook, WebhookStats,
 };
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, by};
 use super::test_tenant::{TestTenant, company, customer, disable, journal};
 use super::webhook_fixtures::{
     active_webhook, failed_attempt, guid, lane, new_checkpoint, retry, successful_delivery, write_checkpoint,
@@ -241,8 +241,8 @@ pub(crate) async fn delivery_history_expires(fixture: Fixture) {
         write_history(&fixture, &webhook, &[failed_attempt(number, 1, hour(number))], &[delivery]).await;
     }
     let [open, done] = [1, 2].map(|through| (ReplayKind::Events, through));
-    store.request_replay(webhook.id, open.0, 0, open.1).await.unwrap();
-    let replay = store.request_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
+    store.request_replay(webhook.id, open.0, (0, open.1), &by()).await.unwrap();
+    let replay = store.request_replay(webhook.id, done.0, (0, done.1), &by()).await.unwrap().unwrap();
     let mut step = new_checkpoint(store, &webhook).await;
     step.replays =
         vec![ReplayStep { number: replay.number, position: 2, delivered: 2, failed: 0, is_done: true }];

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{Guid, MembershipId, TenantId, UserId};
 use store::{FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, User};
 
-use super::fixture::{Fixture, new_tenant};
+use super::fixture::{Fixture, by, new_tenant};
 
 pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
     User {
@@ -40,8 +40,8 @@ pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
     // Added in another order than their times of creation.
     let second = Tenant { status: Status::Disabled, ..new_tenant("a", fixture.now()) };
     let first = new_tenant("b", fixture.now() + Duration::from_secs(1));
-    store.add_tenant(&first).await.unwrap();
-    store.add_tenant(&second).await.unwrap();
+    store.add_tenant(&first, &by()).await.unwrap();
+    store.add_tenant(&second, &by()).await.unwrap();
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(first.clone())));
     assert_eq!(store.find_tenant(&second.id).await, Ok(Some(second.clone())));
     for unknown in ["", "B", "b ", "b\0"] {
@@ -54,13 +54,13 @@ pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
     );
 
     let same_id = Tenant { name: "Otra".into(), ..new_tenant("b", fixture.now()) };
-    assert_eq!(store.add_tenant(&same_id).await, Err(StoreError::Exists("a tenant \"b\"".into())));
-    assert_eq!(store.set_tenant_status(&first.id, Status::Disabled).await, Ok(true));
+    assert_eq!(store.add_tenant(&same_id, &by()).await, Err(StoreError::Exists("a tenant \"b\"".into())));
+    assert_eq!(store.set_tenant_status(&first.id, Status::Disabled, &by()).await, Ok(true));
     let disabled = Tenant { status: Status::Disabled, revision: 2, ..first.clone() };
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(disabled)));
-    assert_eq!(store.set_tenant_status(&first.id, Status::Active).await, Ok(true));
+    assert_eq!(store.set_tenant_status(&first.id, Status::Active, &by()).await, Ok(true));
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(Tenant { revision: 3, ..first })));
-    assert_eq!(store.set_tenant_status(&TenantId::new("c"), Status::Active).await, Ok(false));
+    assert_eq!(store.set_tenant_status(&TenantId::new("c"), Status::Active, &by()).await, Ok(false));
 }
 
 pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
@@ -68,7 +68,7 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     let maria = User { created_at: fixture.now() + Duration::from_secs(1), ..user(&fixture, "maria") };
     let (jon, ane) = (user(&fixture, "jon"), user(&fixture, "ane"));
     for user in [&maria, &jon, &ane] {
-        store.add_user(user, &[]).await.unwrap();
+        store.add_user(user, &[], &by()).await.unwrap();
     }
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
@@ -86,17 +86,17 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
 
     let exists = |email: &str| Err(StoreError::Exists(format!("a user \"{email}\"")));
     let same_email = User { id: UserId::new("otra"), ..maria.clone() };
-    assert_eq!(store.add_user(&same_email, &[]).await, exists(&maria.email));
+    assert_eq!(store.add_user(&same_email, &[], &by()).await, exists(&maria.email));
     let same_id = User { email: "otra@x.example".into(), ..maria.clone() };
-    assert_eq!(store.add_user(&same_id, &[]).await, exists("otra@x.example"));
+    assert_eq!(store.add_user(&same_id, &[], &by()).await, exists("otra@x.example"));
 
-    assert_eq!(store.set_user_status(&maria.id, Status::Disabled).await, Ok(true));
-    assert_eq!(store.set_password_hash(&maria.id, "$argon2id$new").await, Ok(true));
+    assert_eq!(store.set_user_status(&maria.id, Status::Disabled, &by()).await, Ok(true));
+    assert_eq!(store.set_password_hash(&maria.id, "$argon2id$new", &by()).await, Ok(true));
     let password_hash = "$argon2id$new".into();
     let changed = User { status: Status::Disabled, password_hash, revision: 3, ..maria.clone() };
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(changed)));
-    assert_eq!(store.set_user_status(&UserId::new("nobody"), Status::Active).await, Ok(false));
-    assert_eq!(store.set_password_hash(&UserId::new("nobody"), "x").await, Ok(false));
+    assert_eq!(store.set_user_status(&UserId::new("nobody"), Status::Active, &by()).await, Ok(false));
+    assert_eq!(store.set_password_hash(&UserId::new("nobody"), "x", &by()).await, Ok(false));
     assert_eq!(store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 3);
 }
 
@@ -113,7 +113,7 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
     let early = membership(&fixture, "m2", "maria", &vigo);
     let other = membership(&fixture, "m3", "jon", &bilbao);
     for membership in [&late, &early, &other] {
-        store.add_membership(membership).await.unwrap();
+        store.add_membership(membership, &by()).await.unwrap();
     }
     assert_eq!(
         store.list_memberships(&maria, &ListQuery::default()).await.map(|page| page.rows),
@@ -130,12 +130,12 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
 
     let exists = Err(StoreError::Exists("such a membership".into()));
     let same_pair = membership(&fixture, "m4", "maria", &vigo);
-    assert_eq!(store.add_membership(&same_pair).await, exists);
+    assert_eq!(store.add_membership(&same_pair, &by()).await, exists);
     let same_id = membership(&fixture, "m1", "jon", &vigo);
-    assert_eq!(store.add_membership(&same_id).await, exists);
+    assert_eq!(store.add_membership(&same_id, &by()).await, exists);
 
-    assert_eq!(store.remove_membership(&maria, &vigo).await, Ok(true));
-    assert_eq!(store.remove_membership(&maria, &vigo).await, Ok(false));
+    assert_eq!(store.remove_membership(&maria, &vigo, &by()).await, Ok(true));
+    assert_eq!(store.remove_membership(&maria, &vigo, &by()).await, Ok(false));
     assert_eq!(
         store.list_memberships(&maria, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![late])
@@ -144,5 +144,5 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
         store.list_memberships(&jon, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![other])
     );
-    store.add_membership(&same_pair).await.unwrap();
+    store.add_membership(&same_pair, &by()).await.unwrap();
 }

@@ -3,15 +3,16 @@
 use std::pin::Pin;
 use std::time::Duration;
 
+use domain::subscription::{Product, Products};
 use domain::{ClientId, Resource, Secret, TenantId};
 use store::{
-    ChangeSet, CommitSignal, DisabledOwners, LogEvent, LogPage, LogQuery, NewWebhook, Status, StoreError,
-    WebhookChange, shard_of,
+    ChangeSet, ClientUpdate, CommitSignal, DisabledOwners, LogEvent, LogPage, LogQuery, NewWebhook, Status,
+    StoreError, WebhookChange, shard_of,
 };
 use tokio::time::Instant;
 
 use super::clients::client;
-use super::fixture::{Fixture, StoreKind};
+use super::fixture::{Fixture, StoreKind, by};
 use super::postgres_database::connect;
 use super::test_tenant::{TestTenant, company, customer, delete, disable, entity, fail, journal, log_lines};
 use super::webhook_fixtures::{MAX, add_lanes_and_replay, create_webhook, load_webhook, new_webhook};
@@ -188,8 +189,8 @@ pub(crate) async fn webhooks_of_a_shard_are_read_in_pages(fixture: Fixture) {
         let webhook = NewWebhook { id, ..new_webhook(&fixture, &tenant, &format!("n{number}")) };
         ids.push(create_webhook(store, webhook).await.id);
     }
-    store.change_webhook(ids[2], None, WebhookChange::Unsubscribe).await.unwrap();
-    store.change_webhook(ids[3], None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(ids[2], None, WebhookChange::Unsubscribe, &by()).await.unwrap();
+    store.change_webhook(ids[3], None, WebhookChange::Disable, &by()).await.unwrap();
     add_lanes_and_replay(&fixture, &load_webhook(store, ids[5]).await.webhook).await;
     let mut read = Vec::new();
     loop {
@@ -221,10 +222,10 @@ pub(crate) async fn changed_webhooks_are_listed_in_commit_order(fixture: Fixture
     let both = store.changed_webhooks(start.last_change).await.unwrap();
     assert_eq!(both.webhooks.len(), 2);
     assert_eq!(store.changed_webhooks(both.last_change).await.unwrap().webhooks, []);
-    store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(a.id, None, WebhookChange::Disable, &by()).await.unwrap();
     let disabled = store.changed_webhooks(both.last_change).await.unwrap();
     assert_eq!(disabled.webhooks, [a.id]);
-    store.change_webhook(b.id, None, WebhookChange::Delete).await.unwrap();
+    store.change_webhook(b.id, None, WebhookChange::Delete, &by()).await.unwrap();
     let end = store.changed_webhooks(disabled.last_change).await.unwrap();
     assert_eq!(end.webhooks, [b.id], "a deletion is a change too");
     assert_eq!(store.changed_webhooks(end.last_change).await.unwrap().last_change, end.last_change);
@@ -238,9 +239,9 @@ pub(crate) async fn log_heads_cover_tenants_with_webhooks(fixture: Fixture) {
     let a = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     create_webhook(store, new_webhook(&fixture, &tenant, "b")).await;
     let past = create_webhook(store, new_webhook(&fixture, &other, "a")).await;
-    store.change_webhook(past.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(past.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
     assert_eq!(store.log_heads().await, Ok(vec![(tenant.id.clone(), 1)]));
-    store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(a.id, None, WebhookChange::Disable, &by()).await.unwrap();
     tenant.accept([company("c2")]).await;
     assert_eq!(store.log_heads().await, Ok(vec![(tenant.id.clone(), 2)]));
 }
@@ -248,12 +249,22 @@ pub(crate) async fn log_heads_cover_tenants_with_webhooks(fixture: Fixture) {
 pub(crate) async fn disabled_owners_are_listed(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     fixture.add_tenant().await;
-    store.add_client(&client(&fixture, "erp"), &Secret::new("s")).await.unwrap();
+    store.add_client(&client(&fixture, "erp"), &Secret::new("s"), &by()).await.unwrap();
     assert_eq!(store.disabled_owners().await, Ok(DisabledOwners::default()));
-    store.set_tenant_status(&tenant.id, Status::Disabled).await.unwrap();
-    store.set_client_status(&ClientId::new("erp"), Status::Disabled).await.unwrap();
-    let both = DisabledOwners { tenants: vec![tenant.id.clone()], clients: vec![ClientId::new("erp")] };
+    store.set_tenant_status(&tenant.id, Status::Disabled, &by()).await.unwrap();
+    store.set_client_status(&ClientId::new("erp"), Status::Disabled, &by()).await.unwrap();
+    let limited_clients = Vec::new();
+    let both = DisabledOwners {
+        tenants: vec![tenant.id.clone()],
+        clients: vec![ClientId::new("erp")],
+        limited_clients,
+    };
     assert_eq!(store.disabled_owners().await, Ok(both));
+    let products = Products::from_iter([Product::Payroll]);
+    let update = ClientUpdate { products: Some(products), ..ClientUpdate::default() };
+    assert!(store.update_client(&ClientId::new("erp"), &update, None, &by()).await.unwrap().is_updated());
+    let listed = store.disabled_owners().await.unwrap().limited_clients;
+    assert_eq!(listed, [(ClientId::new("erp"), products)]);
 }
 
 /// The changes that the signal already holds, without waiting.
@@ -286,14 +297,14 @@ pub(crate) async fn commit_signal_is_raised_before_the_call_returns(fixture: Fix
     let of = |webhook| ChangeSet { webhooks: [webhook].into(), ..ChangeSet::default() };
     let webhook = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     assert_eq!(pending_changes(commit_signal).await, of(webhook.id));
-    store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(webhook.id, None, WebhookChange::Disable, &by()).await.unwrap();
     assert_eq!(pending_changes(commit_signal).await, of(webhook.id));
-    store.subscribe(new_webhook(&fixture, &tenant, "a"), MAX).await.unwrap();
+    store.subscribe(new_webhook(&fixture, &tenant, "a"), MAX, &by()).await.unwrap();
     assert_eq!(pending_changes(commit_signal).await, of(webhook.id));
-    store.request_replay(webhook.id, store::ReplayKind::Test, 0, 0).await.unwrap();
+    store.request_replay(webhook.id, store::ReplayKind::Test, (0, 0), &by()).await.unwrap();
     assert_eq!(pending_changes(commit_signal).await, of(webhook.id));
-    store.set_tenant_status(&tenant.id, Status::Active).await.unwrap();
+    store.set_tenant_status(&tenant.id, Status::Active, &by()).await.unwrap();
     assert!(pending_changes(commit_signal).await.access);
-    store.erase_tenant(&tenant.id).await.unwrap();
+    store.erase_tenant(&tenant.id, &by()).await.unwrap();
     assert!(pending_changes(commit_signal).await.all);
 }

@@ -7,7 +7,7 @@ use store::{CodeOutcome, ListQuery, RefreshOutcome, RefreshRotation, StoreError}
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use super::directory::{membership, user};
-use super::fixture::{Fixture, concurrently, new_tenant};
+use super::fixture::{Fixture, by, concurrently, new_tenant};
 use super::test_tenant::{TestTenant, company, customer, delete, entity, journal, payroll};
 
 const PURGE_ROWS_MAX: usize = 16;
@@ -22,11 +22,14 @@ async fn fill_tenant(fixture: &Fixture, tenant: &TestTenant, name: &str) {
     tenant.accept(journals.chain([journal("c2", "j1", "{}"), customer("c1", "k1", "Ana")])).await;
     tenant.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
     store.apply_changes(tenant.chunk("import", 0, [customer("c1", "k2", "Berta")])).await.unwrap();
-    store.add_membership(&membership(fixture, &format!("m {name}"), "maria", &tenant.id)).await.unwrap();
+    store
+        .add_membership(&membership(fixture, &format!("m {name}"), "maria", &tenant.id), &by())
+        .await
+        .unwrap();
     let mut issued = grant(&format!("g {name}"), now);
     issued.tenant = tenant.id.clone();
     let secret = Secret::new(format!("code {name}"));
-    store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let token = format!("token {name}");
     let decision = approve(&issued, Some((&token, now + Duration::from_secs(1000))));
     store.take_code(&exchange(&secret, &our_client(), now), decision).await.unwrap();
@@ -73,13 +76,13 @@ async fn assert_gone(fixture: &Fixture, tenant: &TestTenant, name: &str) {
 
 pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixture) {
     let (erased, other) = (fixture.add_tenant().await, fixture.add_tenant().await);
-    fixture.store.add_user(&user(&fixture, "maria"), &[]).await.unwrap();
+    fixture.store.add_user(&user(&fixture, "maria"), &[], &by()).await.unwrap();
     fill_tenant(&fixture, &erased, "erased").await;
     fill_tenant(&fixture, &other, "other").await;
     let (log, ids) = (other.log().await, other.ids(&journal("c1", "j", "{}")).await);
 
-    assert_eq!(fixture.store.erase_tenant(&erased.id).await, Ok(true));
-    assert_eq!(fixture.store.erase_tenant(&erased.id).await, Ok(false));
+    assert_eq!(fixture.store.erase_tenant(&erased.id, &by()).await, Ok(true));
+    assert_eq!(fixture.store.erase_tenant(&erased.id, &by()).await, Ok(false));
     assert_gone(&fixture, &erased, "erased").await;
     assert_eq!(fixture.store.purge(0).await, Ok(0));
     erased.purge_all(PURGE_ROWS_MAX).await;
@@ -116,8 +119,8 @@ pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixt
 pub(crate) async fn erased_tenants_id_can_be_reused(fixture: Fixture) {
     let tenant = fixture.add_tenant().await;
     fill_tenant(&fixture, &tenant, "first").await;
-    tenant.store.erase_tenant(&tenant.id).await.unwrap();
-    tenant.store.add_tenant(&new_tenant(tenant.id.as_str(), fixture.now())).await.unwrap();
+    tenant.store.erase_tenant(&tenant.id, &by()).await.unwrap();
+    tenant.store.add_tenant(&new_tenant(tenant.id.as_str(), fixture.now()), &by()).await.unwrap();
     assert_eq!(tenant.log_lines().await, [""; 0]);
     assert!(!tenant.has(&company("c1")).await);
     assert_eq!(tenant.accept([company("c1"), journal("c1", "j1", "{}")]).await.last_sequence, 2);
@@ -152,7 +155,7 @@ pub(crate) async fn concurrent_erasures_have_one_winner(fixture: Fixture) {
                     assert!(sent.is_ok() || sent == Err(unknown));
                     return false;
                 }
-                tenant.store.erase_tenant(&tenant.id).await.unwrap()
+                tenant.store.erase_tenant(&tenant.id, &by()).await.unwrap()
             }
         })
         .await;

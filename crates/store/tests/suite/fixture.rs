@@ -9,7 +9,9 @@ use domain::{Clock, TenantId, Ticks};
 use store::memory::{Contents, MemoryStore};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{Archive, FIRST_REVISION, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
+use store::{
+    Actor, Archive, AuditContext, FIRST_REVISION, MasterKey, Ports, Result, Status, Store, Tenant, Vault,
+};
 use tempfile::TempDir;
 use testkit::{SeededRandom, TestClock};
 use tokio::sync::Barrier;
@@ -145,7 +147,7 @@ impl Fixture {
     pub(crate) async fn add_tenant(&self) -> TestTenant {
         let number = self.tenants.fetch_add(1, Ordering::Relaxed) + 1;
         let tenant = new_tenant(&format!("tenant-{number}"), self.now());
-        self.store.add_tenant(&tenant).await.unwrap();
+        self.store.add_tenant(&tenant, &by()).await.unwrap();
         TestTenant::new(self.store.clone(), tenant.id)
     }
 }
@@ -194,6 +196,11 @@ pub(crate) fn new_tenant(id: &str, created_at: Ticks) -> Tenant {
         created_at,
         revision: FIRST_REVISION,
     }
+}
+
+/// Who acts in tests that are not about the audit.
+pub(crate) fn by() -> AuditContext {
+    AuditContext { actor: Actor::Operator, address: "192.0.2.9".into(), request_id: "request-9".into() }
 }
 
 pub(crate) fn master_key() -> MasterKey {

@@ -7,7 +7,7 @@ use store::{Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subs
 
 use super::clients::{client, subscription};
 use super::directory::{membership, user};
-use super::fixture::{Fixture, new_tenant};
+use super::fixture::{Fixture, by, new_tenant};
 
 /// Ids in the order of their list: `(seconds after the start, id)`.
 const ORDER: [(u64, &str); 5] = [(0, "z"), (1, "a"), (1, "a-1"), (1, "b"), (2, "A")];
@@ -48,13 +48,13 @@ pub(crate) async fn tenants_are_listed_in_pages(fixture: Fixture) {
     let list = async |query| store.list_tenants(&query).await;
     check_pages(|tenant: &Tenant| tenant.id.as_str(), list, &[]).await;
     for (after, id) in shuffled() {
-        store.add_tenant(&new_tenant(id, fixture.now() + after)).await.unwrap();
+        store.add_tenant(&new_tenant(id, fixture.now() + after), &by()).await.unwrap();
     }
     check_pages(|tenant: &Tenant| tenant.id.as_str(), list, &expected()).await;
 
     // A page continues after the last row of the page before, even if that row was deleted.
     let first = store.list_tenants(&ListQuery { after: None, rows_max: 2 }).await.unwrap();
-    store.erase_tenant(&first.rows[1].id).await.unwrap();
+    store.erase_tenant(&first.rows[1].id, &by()).await.unwrap();
     let second = store.list_tenants(&ListQuery { after: first.next, rows_max: 2 }).await.unwrap();
     assert_eq!(second.rows.iter().map(|tenant| tenant.id.as_str()).collect::<Vec<_>>(), ["a-1", "b"]);
 }
@@ -63,7 +63,7 @@ pub(crate) async fn users_are_listed_in_pages(fixture: Fixture) {
     let store = &fixture.store;
     for (after, id) in shuffled() {
         let row = User { created_at: fixture.now() + after, ..user(&fixture, id) };
-        store.add_user(&row, &[]).await.unwrap();
+        store.add_user(&row, &[], &by()).await.unwrap();
     }
     check_pages(|user: &User| user.id.as_str(), async |query| store.list_users(&query).await, &expected())
         .await;
@@ -73,7 +73,7 @@ pub(crate) async fn clients_are_listed_in_pages(fixture: Fixture) {
     let store = &fixture.store;
     for (after, id) in shuffled() {
         let row = Client { created_at: fixture.now() + after, id: ClientId::new(id), ..client(&fixture, id) };
-        store.add_client(&row, &Secret::new(id)).await.unwrap();
+        store.add_client(&row, &Secret::new(id), &by()).await.unwrap();
     }
     let list = async |query| store.list_clients(&query).await;
     check_pages(|client: &Client| client.id.as_str(), list, &expected()).await;
@@ -84,7 +84,7 @@ pub(crate) async fn subscriptions_are_listed_in_pages(fixture: Fixture) {
     for (after, id) in shuffled() {
         let row = Subscription { created_at: fixture.now() + after, ..subscription(&fixture, id) };
         let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
-        store.add_subscription(&row, &keys[0], &keys[1]).await.unwrap();
+        store.add_subscription(&row, &keys[0], &keys[1], &by()).await.unwrap();
     }
     let list = async |query| store.list_subscriptions(&query).await;
     check_pages(|row: &Subscription| row.id.as_str(), list, &expected()).await;
@@ -94,13 +94,13 @@ pub(crate) async fn memberships_of_one_user_are_listed_in_pages(fixture: Fixture
     let store = &fixture.store;
     for (after, id) in shuffled() {
         let tenant = new_tenant(&format!("t-{id}"), fixture.now());
-        store.add_tenant(&tenant).await.unwrap();
+        store.add_tenant(&tenant, &by()).await.unwrap();
         let created_at = fixture.now() + after;
         let row = Membership { created_at, ..membership(&fixture, id, "maria", &tenant.id) };
-        store.add_membership(&row).await.unwrap();
+        store.add_membership(&row, &by()).await.unwrap();
         let other = format!("other-{id}");
         let other = Membership { id: MembershipId::new(other), user: UserId::new("jon"), ..row };
-        store.add_membership(&other).await.unwrap();
+        store.add_membership(&other, &by()).await.unwrap();
     }
     let maria = UserId::new("maria");
     let list = async |query| store.list_memberships(&maria, &query).await;

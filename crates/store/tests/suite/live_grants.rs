@@ -8,7 +8,7 @@ use store::{Grant, RefreshToken, Status};
 use super::clients::client;
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use super::directory::{membership, user};
-use super::fixture::{Fixture, new_tenant};
+use super::fixture::{Fixture, by, new_tenant};
 use super::refresh_tokens::rotation;
 use super::sessions::{session, sign_in_entry};
 
@@ -16,7 +16,7 @@ use super::sessions::{session, sign_in_entry};
 async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
     let secret = Secret::new(format!("code of {}", issued.id));
     let now = fixture.now();
-    fixture.store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+    fixture.store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     let decision = approve(issued, token.map(|token| (token, issued.expires_at)));
     fixture.store.take_code(&exchange(&secret, &our_client(), now), decision).await.unwrap();
 }
@@ -24,11 +24,11 @@ async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
 /// Adds a client, a user and a tenant with this name, and issues a grant for them.
 pub(crate) async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
-    store.add_client(&client(fixture, name), &Secret::new("secret")).await.unwrap();
-    store.add_user(&user(fixture, name), &[]).await.unwrap();
-    store.add_tenant(&new_tenant(name, now)).await.unwrap();
+    store.add_client(&client(fixture, name), &Secret::new("secret"), &by()).await.unwrap();
+    store.add_user(&user(fixture, name), &[], &by()).await.unwrap();
+    store.add_tenant(&new_tenant(name, now), &by()).await.unwrap();
     let tenant = TenantId::new(name);
-    store.add_membership(&membership(fixture, name, name, &tenant)).await.unwrap();
+    store.add_membership(&membership(fixture, name, name, &tenant), &by()).await.unwrap();
     let client = ClientId::new(name);
     let issued = Grant { client, user: UserId::new(name), tenant, ..grant(name, now) };
     issue_grant(fixture, &issued, None).await;
@@ -45,11 +45,13 @@ pub(crate) async fn grant_needs_an_active_client_user_tenant_and_membership(fixt
         let (user, tenant) = (&issued.user, &issued.tenant);
         let changed = match cause {
             "revoked" => store.revoke_grant(&issued.id, now, &context(), "").await,
-            "no user" => store.set_user_status(user, Status::Disabled).await,
-            "no tenant" => store.set_tenant_status(tenant, Status::Disabled).await,
-            "no client" => store.set_client_status(&client(&fixture, cause).id, Status::Disabled).await,
-            "no member" => store.remove_membership(user, tenant).await,
-            _ => store.erase_tenant(tenant).await,
+            "no user" => store.set_user_status(user, Status::Disabled, &by()).await,
+            "no tenant" => store.set_tenant_status(tenant, Status::Disabled, &by()).await,
+            "no client" => {
+                store.set_client_status(&client(&fixture, cause).id, Status::Disabled, &by()).await
+            }
+            "no member" => store.remove_membership(user, tenant, &by()).await,
+            _ => store.erase_tenant(tenant, &by()).await,
         };
         assert_eq!(changed, Ok(true), "{cause}");
         assert_eq!(store.is_grant_live(&issued.id).await, Ok(false), "{cause}");
@@ -65,7 +67,7 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     let [one, other] =
         [issue_grant_with_owners(&fixture, "norte").await, issue_grant_with_owners(&fixture, "sur").await];
     for issued in [&one, &other] {
-        assert_eq!(store.set_user_status(&issued.user, Status::Unconfirmed).await, Ok(true));
+        assert_eq!(store.set_user_status(&issued.user, Status::Unconfirmed, &by()).await, Ok(true));
         assert_eq!(store.is_grant_live(&issued.id).await, Ok(false));
         assert_eq!(store.active_memberships(&issued.user).await, Ok(Vec::new()));
     }
@@ -80,7 +82,7 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     assert_eq!(store.is_grant_live(&one.id).await, Ok(true));
     assert_eq!(store.is_grant_live(&other.id).await, Ok(false), "only who signs in confirms");
     // A sign-in does not enable a disabled user, and an active one stays unchanged.
-    store.set_user_status(&other.user, Status::Disabled).await.unwrap();
+    store.set_user_status(&other.user, Status::Disabled, &by()).await.unwrap();
     for (name, status) in [("sur", Status::Disabled), ("norte", Status::Active)] {
         let id = Secret::new(format!("again {name}"));
         store.begin_session(&id, &session(name, now), None, &sign_in_entry(name, now)).await.unwrap();
@@ -94,21 +96,21 @@ pub(crate) async fn grant_is_live_again_after_reactivation(fixture: Fixture) {
     let issued = issue_grant_with_owners(&fixture, "norte").await;
     let (user, tenant) = (&issued.user, &issued.tenant);
     for status in [Status::Disabled, Status::Active] {
-        store.set_user_status(user, status).await.unwrap();
+        store.set_user_status(user, status, &by()).await.unwrap();
         assert_eq!(store.is_grant_live(&issued.id).await, Ok(status == Status::Active));
     }
-    store.remove_membership(user, tenant).await.unwrap();
+    store.remove_membership(user, tenant, &by()).await.unwrap();
     // A membership of another tenant does not count.
-    store.add_tenant(&new_tenant("sur", fixture.now())).await.unwrap();
-    store.add_membership(&membership(&fixture, "m2", "norte", &TenantId::new("sur"))).await.unwrap();
+    store.add_tenant(&new_tenant("sur", fixture.now()), &by()).await.unwrap();
+    store.add_membership(&membership(&fixture, "m2", "norte", &TenantId::new("sur")), &by()).await.unwrap();
     assert_eq!(store.is_grant_live(&issued.id).await, Ok(false));
-    store.add_membership(&membership(&fixture, "m3", "norte", tenant)).await.unwrap();
+    store.add_membership(&membership(&fixture, "m3", "norte", tenant), &by()).await.unwrap();
     assert_eq!(store.is_grant_live(&issued.id).await, Ok(false), "it is another membership");
 
     // A new tenant with the id of an erased one does not get its grants.
-    store.erase_tenant(tenant).await.unwrap();
-    store.add_tenant(&new_tenant("norte", fixture.now())).await.unwrap();
-    store.add_membership(&membership(&fixture, "m4", "norte", tenant)).await.unwrap();
+    store.erase_tenant(tenant, &by()).await.unwrap();
+    store.add_tenant(&new_tenant("norte", fixture.now()), &by()).await.unwrap();
+    store.add_membership(&membership(&fixture, "m4", "norte", tenant), &by()).await.unwrap();
     assert_eq!(store.is_grant_live(&issued.id).await, Ok(false));
 }
 
@@ -184,6 +186,6 @@ pub(crate) async fn refresh_token_lookup_does_not_use_it(fixture: Fixture) {
         Ok(Some(revoked)),
         "a revoked grant's token is found too"
     );
-    store.erase_tenant(&tenant).await.unwrap();
+    store.erase_tenant(&tenant, &by()).await.unwrap();
     assert_eq!(store.find_refresh_token(&second).await, Ok(None));
 }

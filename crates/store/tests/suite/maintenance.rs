@@ -11,7 +11,7 @@ use store::{
 use super::client_access::access;
 use super::clients::subscription;
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
-use super::fixture::{Fixture, concurrently, new_tenant};
+use super::fixture::{Fixture, by, concurrently, new_tenant};
 use super::sessions::{session, sign_in_entry, sign_out_entry};
 use super::signing_keys::signing_key;
 use super::test_tenant::{company, journal};
@@ -39,19 +39,27 @@ fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
 
 /// Adds five rows of every kind that expires; number N expires N times ten seconds after `start`.
 async fn add_five_expiring_rows(fixture: &Fixture, start: Ticks) {
-    let store = &fixture.store;
+    let (store, never) = (&fixture.store, start + Duration::from_hours(1000));
+    // The audit entries of the fixture do not expire.
+    fixture.clock.set(never);
     store
-        .add_subscription(&subscription(fixture, "a"), &Secret::new("key 0"), &Secret::new("s"))
+        .add_subscription(&subscription(fixture, "a"), &Secret::new("key 0"), &Secret::new("s"), &by())
         .await
         .unwrap();
     let tenant = fixture.add_tenant().await;
     tenant.accept([company("c1")]).await;
-    let never = start + Duration::from_hours(1000);
     for number in 1..=COUNT {
+        fixture.clock.set(never);
         let expires_at = start + seconds(10 * number);
         let secret = Secret::new(format!("code {number}"));
         store
-            .store_code(&secret, &AuthorizationCode { expires_at, ..code(start) }, &membership_id(), start)
+            .store_code(
+                &secret,
+                &AuthorizationCode { expires_at, ..code(start) },
+                &membership_id(),
+                never,
+                &by(),
+            )
             .await
             .unwrap();
         let new_grant = Grant { expires_at, ..grant(&format!("g{number}"), start) };
@@ -59,7 +67,10 @@ async fn add_five_expiring_rows(fixture: &Fixture, start: Ticks) {
         let exchange = exchange(&secret, &our_client(), tick_before(expires_at));
         store.take_code(&exchange, approve(&new_grant, Some((&token, expires_at)))).await.unwrap();
         let key = Secret::new(format!("key {number}"));
-        store.rotate_key(&subscription(fixture, "a").id, KeySlot::Primary, &key, expires_at).await.unwrap();
+        store
+            .rotate_key(&subscription(fixture, "a").id, KeySlot::Primary, &key, expires_at, &by())
+            .await
+            .unwrap();
         let id = Secret::new(format!("session {number}"));
         let new_session = Session { expires_at, ..session("maria", start) };
         store.begin_session(&id, &new_session, None, &sign_in_entry("maria", never)).await.unwrap();
@@ -163,7 +174,7 @@ pub(crate) async fn used_code_is_known_as_long_as_its_grant(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let [good, bad, waiting] = ["good", "bad", "waiting"].map(Secret::new);
     for secret in [&good, &bad, &waiting] {
-        store.store_code(secret, &code(now), &membership_id(), now).await.unwrap();
+        store.store_code(secret, &code(now), &membership_id(), now, &by()).await.unwrap();
     }
     let new_grant = grant("g1", now);
     let taken = store.take_code(&exchange(&good, &our_client(), now), approve(&new_grant, None)).await;
@@ -222,8 +233,8 @@ pub(crate) async fn closed_store_refuses_writes(fixture: Fixture) {
     };
     let (store, now) = (&fixture.store, fixture.now());
     closed(tenant.try_send([company("c2")]).await.map(drop));
-    closed(store.add_tenant(&new_tenant("late", now)).await);
-    closed(store.store_code(&Secret::new("late"), &code(now), &membership_id(), now).await);
+    closed(store.add_tenant(&new_tenant("late", now), &by()).await);
+    closed(store.store_code(&Secret::new("late"), &code(now), &membership_id(), now, &by()).await);
     closed(
         store
             .begin_session(&Secret::new("late"), &session("maria", now), None, &sign_in_entry("maria", now))
@@ -233,7 +244,7 @@ pub(crate) async fn closed_store_refuses_writes(fixture: Fixture) {
     closed(store.record(&sign_out_entry("maria", now)).await);
     closed(store.revoke_grant(&GrantId::new("g1"), now, &context(), "").await.map(drop));
     closed(store.revoke_client_access(&access(), now, &context(), "").await.map(drop));
-    closed(store.add_signing_key(&signing_key("late", now), None).await.map(drop));
+    closed(store.add_signing_key(&signing_key("late", now), None, &by()).await.map(drop));
     closed(store.save_dev_credentials("{}").await);
     closed(store.prune_log(&tenant.id, now, 10).await.map(drop));
     closed(store.expire(cutoffs_at(now), 10).await.map(drop));

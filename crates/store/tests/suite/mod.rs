@@ -6,6 +6,7 @@ mod test_tenant;
 mod webhook_fixtures;
 
 mod account_links;
+mod administration_audit;
 mod audit;
 mod authorizations;
 mod changes;
@@ -232,11 +233,17 @@ tests_on_every_store! {
         nul_in_a_text_is_replaced,
         pages_continue_through_equal_times,
         concurrent_records_are_all_stored,
+        failures_are_counted_by_account_and_minute,
         grant_and_code_reuse_are_audited,
         code_reuse_names_a_deleted_grant,
         refresh_and_refresh_reuse_are_audited,
         revocation_is_audited_with_its_reason,
         rolled_back_operations_are_not_audited,
+    }
+    administration_audit {
+        every_mutation_leaves_its_entry,
+        mutations_that_change_nothing_leave_no_entry,
+        webhook_entries_are_written_only_with_their_change,
     }
     tenant_memberships {
         tenant_membership_is_found_with_user_and_tenant,
@@ -321,7 +328,6 @@ tests_on_every_store! {
         url_change_cannot_create_a_duplicate,
         changed_url_of_a_disabled_webhook_gets_its_handshake,
         ended_webhook_cannot_be_changed,
-        audit_entry_is_written_only_with_its_change,
     }
     checkpoints {
         cursor_only_moves_forward,

@@ -7,7 +7,7 @@ use domain::{Secret, Ticks};
 use store::{Grant, RefreshOutcome, RefreshRotation, Store};
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, other_client, our_client};
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 
 const GRACE: Duration = Duration::from_secs(30);
 const LIFE: Duration = Duration::from_secs(1000);
@@ -20,7 +20,7 @@ fn seconds(count: u64) -> Duration {
 async fn first_token(fixture: &Fixture) -> Grant {
     let now = fixture.now();
     let new_grant = grant("g1", now);
-    fixture.store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now).await.unwrap();
+    fixture.store.store_code(&Secret::new("code-1"), &code(now), &membership_id(), now, &by()).await.unwrap();
     let decision = approve(&new_grant, Some(("token-1", now + LIFE)));
     fixture.store.take_code(&exchange(&Secret::new("code-1"), &our_client(), now), decision).await.unwrap();
     new_grant

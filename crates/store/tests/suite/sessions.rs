@@ -8,7 +8,7 @@ use store::{AuditEntry, AuditKind, Session, StoreError};
 use super::audit::audit_lines;
 use super::codes::context;
 use super::directory::user;
-use super::fixture::{Fixture, concurrently};
+use super::fixture::{Fixture, by, concurrently};
 
 pub(crate) fn session(user: &str, now: Ticks) -> Session {
     Session {
@@ -98,13 +98,13 @@ pub(crate) async fn session_ends_once(fixture: Fixture) {
 pub(crate) async fn new_password_ends_the_users_sessions(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name), &[]).await.unwrap();
+        store.add_user(&user(&fixture, name), &[], &by()).await.unwrap();
     }
     let [first, second_store, other] = ["here", "there", "theirs"].map(Secret::new);
     for (cookie, user) in [(&first, "maria"), (&second_store, "maria"), (&other, "jon")] {
         store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
     }
-    assert_eq!(store.set_password_hash(&UserId::new("maria"), "$argon2id$new").await, Ok(true));
+    assert_eq!(store.set_password_hash(&UserId::new("maria"), "$argon2id$new", &by()).await, Ok(true));
     assert_eq!(store.find_session(&first, now).await, Ok(None));
     assert_eq!(store.find_session(&second_store, now).await, Ok(None));
     assert_eq!(store.find_session(&other, now).await, Ok(Some(session("jon", now))));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{Secret, Ticks};
 use store::{SigningKey, StoreError};
 
-use super::fixture::{Fixture, concurrently, other_master_key};
+use super::fixture::{Fixture, by, concurrently, other_master_key};
 
 pub(crate) fn signing_key(kid: &str, created_at: Ticks) -> SigningKey {
     SigningKey {
@@ -23,15 +23,15 @@ pub(crate) async fn signing_keys_are_stored_unchanged(fixture: Fixture) {
     assert_eq!(store.signing_keys().await, Ok(Vec::new()));
     let young = signing_key("a", now + Duration::from_secs(1));
     let old = SigningKey { retired_at: Some(now), ..signing_key("b", now) };
-    assert_eq!(store.add_signing_key(&old, None).await, Ok(true));
-    assert_eq!(store.add_signing_key(&young, Some("b")).await, Ok(true));
+    assert_eq!(store.add_signing_key(&old, None, &by()).await, Ok(true));
+    assert_eq!(store.add_signing_key(&young, Some("b"), &by()).await, Ok(true));
     assert_eq!(store.signing_keys().await, Ok(vec![old.clone(), young.clone()]), "oldest first");
     let exists = StoreError::Exists("a signing key \"a\"".into());
-    assert_eq!(store.add_signing_key(&signing_key("a", now), Some("a")).await, Err(exists));
+    assert_eq!(store.add_signing_key(&signing_key("a", now), Some("a"), &by()).await, Err(exists));
 
     let end = now + Duration::from_secs(5);
-    assert_eq!(store.retire_signing_key("a", end).await, Ok(true));
-    assert_eq!(store.retire_signing_key("c", end).await, Ok(false));
+    assert_eq!(store.retire_signing_key("a", end, &by()).await, Ok(true));
+    assert_eq!(store.retire_signing_key("c", end, &by()).await, Ok(false));
     let retired = SigningKey { retired_at: Some(end), ..young };
     let reopened = fixture.reopen().await.store;
     assert_eq!(reopened.signing_keys().await, Ok(vec![old, retired]));
@@ -47,7 +47,8 @@ pub(crate) async fn concurrent_additions_add_one_signing_key(fixture: Fixture) {
             let newest = newest.clone();
             async move {
                 let kid = format!("{:02}-{round}", 40 - number);
-                let added = store.add_signing_key(&signing_key(&kid, now), newest.as_deref()).await.unwrap();
+                let added =
+                    store.add_signing_key(&signing_key(&kid, now), newest.as_deref(), &by()).await.unwrap();
                 added.then_some(kid)
             }
         })
@@ -64,21 +65,21 @@ pub(crate) async fn concurrent_additions_add_one_signing_key(fixture: Fixture) {
 pub(crate) async fn signing_keys_are_listed_in_order_of_addition(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     assert_eq!(
-        store.add_signing_key(&signing_key("m", now), Some("a")).await,
+        store.add_signing_key(&signing_key("m", now), Some("a"), &by()).await,
         Ok(false),
         "there is no key yet"
     );
-    assert_eq!(store.add_signing_key(&signing_key("m", now), None).await, Ok(true));
+    assert_eq!(store.add_signing_key(&signing_key("m", now), None, &by()).await, Ok(true));
     assert_eq!(
-        store.add_signing_key(&signing_key("n", now), None).await,
+        store.add_signing_key(&signing_key("n", now), None, &by()).await,
         Ok(false),
         "there is a key already"
     );
     // The clock stops, then goes back.
-    assert_eq!(store.add_signing_key(&signing_key("b", now), Some("m")).await, Ok(true));
+    assert_eq!(store.add_signing_key(&signing_key("b", now), Some("m"), &by()).await, Ok(true));
     let earlier = signing_key("c", now.minus(Duration::from_secs(60)));
-    assert_eq!(store.add_signing_key(&earlier, Some("m")).await, Ok(false));
-    assert_eq!(store.add_signing_key(&earlier, Some("b")).await, Ok(true));
+    assert_eq!(store.add_signing_key(&earlier, Some("m"), &by()).await, Ok(false));
+    assert_eq!(store.add_signing_key(&earlier, Some("b"), &by()).await, Ok(true));
     let stored = [
         signing_key("m", now),
         SigningKey { created_at: now.next(), ..signing_key("b", now) },
@@ -89,25 +90,29 @@ pub(crate) async fn signing_keys_are_listed_in_order_of_addition(fixture: Fixtur
 
 pub(crate) async fn deleted_signing_key_is_gone(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
-    store.add_signing_key(&signing_key("a", now), None).await.unwrap();
-    store.add_signing_key(&signing_key("b", now), Some("a")).await.unwrap();
-    assert_eq!(store.delete_signing_key("b").await, Ok(true));
-    assert_eq!(store.delete_signing_key("b").await, Ok(false));
-    assert_eq!(store.retire_signing_key("b", now).await, Ok(false));
+    store.add_signing_key(&signing_key("a", now), None, &by()).await.unwrap();
+    store.add_signing_key(&signing_key("b", now), Some("a"), &by()).await.unwrap();
+    assert_eq!(store.delete_signing_key("b", &by()).await, Ok(true));
+    assert_eq!(store.delete_signing_key("b", &by()).await, Ok(false));
+    assert_eq!(store.retire_signing_key("b", now, &by()).await, Ok(false));
     assert_eq!(store.signing_keys().await, Ok(vec![signing_key("a", now)]));
-    assert_eq!(store.add_signing_key(&signing_key("c", now), Some("b")).await, Ok(false));
+    assert_eq!(store.add_signing_key(&signing_key("c", now), Some("b"), &by()).await, Ok(false));
     assert_eq!(
-        store.add_signing_key(&signing_key("b", now), Some("a")).await,
+        store.add_signing_key(&signing_key("b", now), Some("a"), &by()).await,
         Ok(true),
         "the kid can be reused"
     );
-    assert_eq!(store.delete_signing_key("a").await, Ok(true));
-    assert_eq!(store.delete_signing_key("b").await, Ok(true));
-    assert_eq!(store.add_signing_key(&signing_key("c", now), None).await, Ok(true), "as in an empty store");
+    assert_eq!(store.delete_signing_key("a", &by()).await, Ok(true));
+    assert_eq!(store.delete_signing_key("b", &by()).await, Ok(true));
+    assert_eq!(
+        store.add_signing_key(&signing_key("c", now), None, &by()).await,
+        Ok(true),
+        "as in an empty store"
+    );
 }
 
 pub(crate) async fn other_master_key_cannot_open_the_store(fixture: Fixture) {
-    fixture.store.add_signing_key(&signing_key("a", fixture.now()), None).await.unwrap();
+    fixture.store.add_signing_key(&signing_key("a", fixture.now()), None, &by()).await.unwrap();
     let reopened = fixture.reopen_with(&other_master_key()).await;
     assert_eq!(reopened.err(), Some(StoreError::WrongMasterKey));
     let reopened = fixture.reopen().await.store;

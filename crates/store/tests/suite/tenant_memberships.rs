@@ -7,7 +7,7 @@ use store::{ListQuery, Membership, Status, StoreError, Tenant, TenantMembership}
 
 use super::codes::code;
 use super::directory::{membership, user};
-use super::fixture::{Fixture, new_tenant};
+use super::fixture::{Fixture, by, new_tenant};
 
 /// Adds a tenant with this name and a user's membership of it.
 async fn add_tenant_membership(
@@ -17,16 +17,16 @@ async fn add_tenant_membership(
     name: &str,
 ) -> TenantMembership {
     let tenant = Tenant { name: name.into(), ..new_tenant(tenant_id, fixture.now()) };
-    fixture.store.add_tenant(&tenant).await.unwrap();
+    fixture.store.add_tenant(&tenant, &by()).await.unwrap();
     let membership = membership(fixture, &format!("m {tenant_id}"), user_id, &tenant.id);
-    fixture.store.add_membership(&membership).await.unwrap();
+    fixture.store.add_membership(&membership, &by()).await.unwrap();
     TenantMembership { user: user(fixture, user_id), tenant, membership }
 }
 
 pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fixture) {
     let store = &fixture.store;
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name), &[]).await.unwrap();
+        store.add_user(&user(&fixture, name), &[], &by()).await.unwrap();
     }
     let north = add_tenant_membership(&fixture, "maria", "north", "Norte").await;
     let south = add_tenant_membership(&fixture, "jon", "south", "Sur").await;
@@ -41,27 +41,27 @@ pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fix
     }
 
     // Whatever the status of either.
-    store.set_user_status(&maria, Status::Disabled).await.unwrap();
-    store.set_tenant_status(&north.tenant.id, Status::Disabled).await.unwrap();
+    store.set_user_status(&maria, Status::Disabled, &by()).await.unwrap();
+    store.set_tenant_status(&north.tenant.id, Status::Disabled, &by()).await.unwrap();
     let found = store.find_tenant_membership(&maria, &north.tenant.id).await.unwrap().unwrap();
     assert_eq!((found.user.status, found.tenant.status), (Status::Disabled, Status::Disabled));
     assert!(!found.is_active());
     assert_eq!(store.active_memberships(&maria).await, Ok(Vec::new()));
 
-    store.remove_membership(&jon, &south.tenant.id).await.unwrap();
+    store.remove_membership(&jon, &south.tenant.id, &by()).await.unwrap();
     assert_eq!(store.find_tenant_membership(&jon, &south.tenant.id).await, Ok(None));
-    store.erase_tenant(&north.tenant.id).await.unwrap();
+    store.erase_tenant(&north.tenant.id, &by()).await.unwrap();
     assert_eq!(store.find_tenant_membership(&maria, &north.tenant.id).await, Ok(None));
 }
 
 /// A membership is found only if its user and its tenant exist.
 pub(crate) async fn membership_without_user_or_tenant_is_not_found(fixture: Fixture) {
     let store = &fixture.store;
-    store.add_user(&user(&fixture, "maria"), &[]).await.unwrap();
+    store.add_user(&user(&fixture, "maria"), &[], &by()).await.unwrap();
     let tenant_id = fixture.add_tenant().await.id;
     let nowhere = TenantId::new("nowhere");
-    store.add_membership(&membership(&fixture, "m1", "ghost", &tenant_id)).await.unwrap();
-    store.add_membership(&membership(&fixture, "m2", "maria", &nowhere)).await.unwrap();
+    store.add_membership(&membership(&fixture, "m1", "ghost", &tenant_id), &by()).await.unwrap();
+    store.add_membership(&membership(&fixture, "m2", "maria", &nowhere), &by()).await.unwrap();
     for (user, tenant) in [("ghost", &tenant_id), ("maria", &nowhere)] {
         assert_eq!(store.find_tenant_membership(&UserId::new(user), tenant).await, Ok(None));
         assert_eq!(store.active_memberships(&UserId::new(user)).await, Ok(Vec::new()));
@@ -77,7 +77,7 @@ async fn active_tenant_names(fixture: &Fixture) -> Vec<String> {
 pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name), &[]).await.unwrap();
+        store.add_user(&user(&fixture, name), &[], &by()).await.unwrap();
     }
     for (id, name) in [("t1", "Ñandú"), ("t2", "azul"), ("t3", "Beta"), ("t4", "Alfa"), ("t0", "Beta")] {
         add_tenant_membership(&fixture, "maria", id, name).await;
@@ -91,7 +91,7 @@ pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture
         let at = now + Duration::from_secs(number);
         let membership_id = MembershipId::new(format!("m {tenant}"));
         store
-            .store_code(&Secret::new(format!("code {number}")), &code(at), &membership_id, at)
+            .store_code(&Secret::new(format!("code {number}")), &code(at), &membership_id, at, &by())
             .await
             .unwrap();
     };
@@ -105,8 +105,8 @@ pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture
     assert_eq!(memberships[0].membership.last_used_at, Some(now + Duration::from_secs(3)));
     assert_eq!(memberships[2].membership.last_used_at, None);
 
-    store.set_tenant_status(&TenantId::new("t2"), Status::Disabled).await.unwrap();
-    store.remove_membership(&UserId::new("maria"), &TenantId::new("t4")).await.unwrap();
+    store.set_tenant_status(&TenantId::new("t2"), Status::Disabled, &by()).await.unwrap();
+    store.remove_membership(&UserId::new("maria"), &TenantId::new("t4"), &by()).await.unwrap();
     assert_eq!(active_tenant_names(&fixture).await, ["Beta", "Beta", "Ñandú"]);
 }
 
@@ -115,21 +115,21 @@ pub(crate) async fn storing_a_code_records_the_membership_use(fixture: Fixture) 
     let (store, now) = (&fixture.store, fixture.now());
     let tenant_id = fixture.add_tenant().await.id;
     let first = membership(&fixture, "m1", "maria", &tenant_id);
-    store.add_membership(&first).await.unwrap();
+    store.add_membership(&first, &by()).await.unwrap();
     let later = now + Duration::from_secs(9);
     let used_at = |at| Membership { last_used_at: Some(at), ..first.clone() };
-    store.store_code(&Secret::new("code"), &code(now), &first.id, now).await.unwrap();
+    store.store_code(&Secret::new("code"), &code(now), &first.id, now, &by()).await.unwrap();
     assert_eq!(
         store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![used_at(now)])
     );
-    let twice = store.store_code(&Secret::new("code"), &code(now), &first.id, later).await;
+    let twice = store.store_code(&Secret::new("code"), &code(now), &first.id, later, &by()).await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
     assert_eq!(
         store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![used_at(now)])
     );
-    store.store_code(&Secret::new("other"), &code(now), &first.id, later).await.unwrap();
+    store.store_code(&Secret::new("other"), &code(now), &first.id, later, &by()).await.unwrap();
     assert_eq!(
         store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![used_at(later)])

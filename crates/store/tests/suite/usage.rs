@@ -7,14 +7,14 @@ use domain::{Guid, Secret, Ticks};
 use store::{CallCount, KeyLastUse, KeySlot, RetentionCutoffs, Status, Subscription};
 
 use super::clients::subscription;
-use super::fixture::{Fixture, StoreKind};
+use super::fixture::{Fixture, StoreKind, by};
 
 const DAY: i64 = 739_000;
 
 async fn add_subscription(fixture: &Fixture, id: &str) -> Subscription {
     let first = subscription(fixture, id);
     let [primary, secondary] = ["1", "2"].map(|slot| Secret::new(format!("{id}{slot}")));
-    fixture.store.add_subscription(&first, &primary, &secondary).await.unwrap();
+    fixture.store.add_subscription(&first, &primary, &secondary, &by()).await.unwrap();
     first
 }
 
@@ -79,7 +79,10 @@ pub(crate) async fn key_stores_its_last_use(fixture: Fixture) {
     store.record_usage(&[], &[used("a2", later), used("nobody's", later)]).await.unwrap();
     store.record_usage(&[], &[used("a2", now)]).await.unwrap();
     let until = now + Duration::from_hours(1);
-    assert_eq!(store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), until).await, Ok(true));
+    assert_eq!(
+        store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), until, &by()).await,
+        Ok(true)
+    );
     let keys = store.subscription_keys(&first.id).await.unwrap();
     let seen: Vec<_> = keys.iter().map(|key| (key.slot, key.valid_until, key.last_used_at)).collect();
     let (primary, secondary) = (KeySlot::Primary, KeySlot::Secondary);
@@ -90,20 +93,20 @@ pub(crate) async fn key_stores_its_last_use(fixture: Fixture) {
 pub(crate) async fn daily_quota_is_set_and_removed(fixture: Fixture) {
     let store = &fixture.store;
     let first = add_subscription(&fixture, "a").await;
-    assert_eq!(store.set_daily_quota(&first.id, Some(1000)).await, Ok(true));
+    assert_eq!(store.set_daily_quota(&first.id, Some(1000), &by()).await, Ok(true));
     let with = Subscription { daily_quota: Some(1000), revision: 2, ..first.clone() };
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(with.clone())));
     assert_eq!(store.find_subscription_by_key(&Secret::new("a1"), fixture.now()).await, Ok(Some(with)));
-    assert_eq!(store.set_daily_quota(&first.id, None).await, Ok(true));
+    assert_eq!(store.set_daily_quota(&first.id, None, &by()).await, Ok(true));
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(Subscription { revision: 3, ..first })));
-    assert_eq!(store.set_daily_quota(&SubscriptionId::new("b"), None).await, Ok(false));
+    assert_eq!(store.set_daily_quota(&SubscriptionId::new("b"), None, &by()).await, Ok(false));
     assert_eq!(store.find_subscription(&SubscriptionId::new("b")).await, Ok(None));
 }
 
 pub(crate) async fn cancelled_subscription_cannot_be_changed(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let (first, other) = (add_subscription(&fixture, "a").await, add_subscription(&fixture, "b").await);
-    assert_eq!(store.cancel_subscription(&first.id, now).await, Ok(true));
+    assert_eq!(store.cancel_subscription(&first.id, now, &by()).await, Ok(true));
     let cancelled =
         Subscription { status: Status::Disabled, cancelled_at: Some(now), revision: 2, ..first.clone() };
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(cancelled.clone())));
@@ -112,10 +115,13 @@ pub(crate) async fn cancelled_subscription_cannot_be_changed(fixture: Fixture) {
     }
     assert_eq!(store.subscription_keys(&first.id).await, Ok(Vec::new()));
     // No call brings it back.
-    assert_eq!(store.set_subscription_status(&first.id, Status::Active).await, Ok(false));
-    assert_eq!(store.set_daily_quota(&first.id, Some(1)).await, Ok(false));
-    assert_eq!(store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(false));
-    assert_eq!(store.cancel_subscription(&first.id, now).await, Ok(false));
+    assert_eq!(store.set_subscription_status(&first.id, Status::Active, &by()).await, Ok(false));
+    assert_eq!(store.set_daily_quota(&first.id, Some(1), &by()).await, Ok(false));
+    assert_eq!(
+        store.rotate_key(&first.id, KeySlot::Primary, &Secret::new("a3"), now, &by()).await,
+        Ok(false)
+    );
+    assert_eq!(store.cancel_subscription(&first.id, now, &by()).await, Ok(false));
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(cancelled)));
     assert_eq!(store.find_subscription_by_key(&Secret::new("b1"), now).await, Ok(Some(other)));
 }

@@ -5,13 +5,9 @@ use std::time::Duration;
 use domain::Secret;
 use domain::retry::RetryState;
 use domain::webhook::Family;
-use store::{
-    AuditEntry, AuditKind, AuditQuery, Lane, ReplayKind, SubscribeOutcome, Webhook, WebhookChange,
-    WebhookChangeOutcome,
-};
+use store::{Lane, ReplayKind, Webhook, WebhookChange, WebhookChangeOutcome};
 
-use super::codes::context;
-use super::fixture::Fixture;
+use super::fixture::{Fixture, by};
 use super::test_tenant::{company, customer};
 use super::webhook_fixtures::{
     accept_handshake, active_webhook, add_lanes_and_replay, create_webhook, find_webhook, lane, load_webhook,
@@ -19,7 +15,7 @@ use super::webhook_fixtures::{
 };
 
 async fn change(fixture: &Fixture, webhook: &Webhook, change: WebhookChange) -> Webhook {
-    match fixture.store.change_webhook(webhook.id, None, change).await.unwrap() {
+    match fixture.store.change_webhook(webhook.id, None, change, &by()).await.unwrap() {
         WebhookChangeOutcome::Changed(changed) => {
             assert_eq!(find_webhook(&fixture.store, webhook.id).await, changed);
             changed
@@ -173,7 +169,7 @@ pub(crate) async fn url_change_cannot_create_a_duplicate(fixture: Fixture) {
     let other = create_webhook(store, same).await;
     let move_to = WebhookChange::ChangeUrl(first.url.clone());
     assert_eq!(
-        store.change_webhook(other.id, None, move_to.clone()).await,
+        store.change_webhook(other.id, None, move_to.clone(), &by()).await,
         Ok(WebhookChangeOutcome::Duplicate)
     );
     assert_eq!(find_webhook(store, other.id).await, other);
@@ -193,51 +189,13 @@ pub(crate) async fn ended_webhook_cannot_be_changed(fixture: Fixture) {
     assert_eq!(store.replays(webhook.id, 10).await, Ok(Vec::new()));
     for late in [WebhookChange::Enable, WebhookChange::Disable, WebhookChange::Unsubscribe] {
         assert_eq!(
-            store.change_webhook(webhook.id, None, late).await,
+            store.change_webhook(webhook.id, None, late, &by()).await,
             Ok(WebhookChangeOutcome::Ended(ended.clone()))
         );
     }
     let deleted = change(&fixture, &webhook, WebhookChange::Delete).await;
     assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (ended.unsubscribed_at, Some(fixture.now())));
-    let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
+    let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete, &by()).await;
     assert_eq!(twice, Ok(WebhookChangeOutcome::Ended(deleted)));
-    assert_eq!(store.request_replay(webhook.id, ReplayKind::Test, 0, 0).await, Ok(None));
-}
-
-pub(crate) async fn audit_entry_is_written_only_with_its_change(fixture: Fixture) {
-    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
-    let entry = |note: &str| {
-        Some(AuditEntry::new(AuditKind::WebhookChanged, fixture.now(), &context()).note(note.to_owned()))
-    };
-    let audit_notes = async || {
-        let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
-        let mut notes: Vec<_> =
-            store.audit(&query).await.unwrap().into_iter().map(|record| record.entry.note).collect();
-        notes.sort();
-        notes
-    };
-    let new = new_webhook(&fixture, &tenant, "a");
-    let Ok(SubscribeOutcome::Created(webhook)) = store.subscribe_audited(new, 1, entry("1 created")).await
-    else {
-        panic!("the webhook is new");
-    };
-    let again = store.subscribe_audited(new_webhook(&fixture, &tenant, "a"), 1, entry("found")).await;
-    assert!(matches!(again, Ok(SubscribeOutcome::Existing(_))), "{again:?}");
-    let more = store.subscribe_audited(new_webhook(&fixture, &tenant, "b"), 1, entry("too many")).await;
-    assert_eq!(more, Ok(SubscribeOutcome::LimitReached));
-    for (change, note) in [
-        (WebhookChange::Disable, "2 disabled"),
-        (WebhookChange::Disable, "twice"),
-        (WebhookChange::Enable, "3 enabled"),
-    ] {
-        store.change_webhook_audited(webhook.id, None, change, entry(note)).await.unwrap();
-    }
-    store.request_replay_audited(webhook.id, ReplayKind::Test, (0, 0), entry("4 requested")).await.unwrap();
-    store.change_webhook_audited(webhook.id, None, WebhookChange::Delete, entry("5 deleted")).await.unwrap();
-    store.change_webhook_audited(webhook.id, None, WebhookChange::Enable, entry("over")).await.unwrap();
-    assert_eq!(
-        store.request_replay_audited(webhook.id, ReplayKind::Test, (0, 0), entry("none")).await,
-        Ok(None)
-    );
-    assert_eq!(audit_notes().await, ["1 created", "2 disabled", "3 enabled", "4 requested", "5 deleted"]);
+    assert_eq!(store.request_replay(webhook.id, ReplayKind::Test, (0, 0), &by()).await, Ok(None));
 }

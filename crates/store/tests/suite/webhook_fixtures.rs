@@ -12,7 +12,7 @@ use store::{
     WebhookOwner, shard_of,
 };
 
-use super::fixture::Fixture;
+use super::fixture::{Fixture, by};
 use super::test_tenant::TestTenant;
 
 pub(crate) const MAX: usize = 100;
@@ -50,7 +50,7 @@ pub(crate) fn new_webhook(fixture: &Fixture, tenant: &TestTenant, name: &str) ->
 }
 
 pub(crate) async fn create_webhook(store: &Arc<dyn Store>, body: NewWebhook) -> Webhook {
-    match store.subscribe(body, MAX).await.unwrap() {
+    match store.subscribe(body, MAX, &by()).await.unwrap() {
         SubscribeOutcome::Created(webhook) => webhook,
         other => panic!("the webhook was not created: {other:?}"),
     }
@@ -105,7 +105,8 @@ pub(crate) async fn add_lanes_and_replay(fixture: &Fixture, webhook: &Webhook) {
     let mut parked = new_checkpoint(&fixture.store, webhook).await;
     parked.parked = vec![lane(-7, 2, fixture.now()), lane(5, 3, fixture.now())];
     write_checkpoint(&fixture.store, parked).await;
-    let replay = fixture.store.request_replay(webhook.id, store::ReplayKind::Events, 1, 4).await.unwrap();
+    let replay =
+        fixture.store.request_replay(webhook.id, store::ReplayKind::Events, (1, 4), &by()).await.unwrap();
     assert!(replay.is_some());
 }
 

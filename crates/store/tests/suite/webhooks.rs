@@ -11,7 +11,7 @@ use store::{
     WebhookOwner, WebhookQuery,
 };
 
-use super::fixture::{Fixture, concurrently, new_tenant};
+use super::fixture::{Fixture, by, concurrently, new_tenant};
 use super::test_tenant::company;
 use super::webhook_fixtures::{
     MAX, accept_handshake, active_webhook, create_webhook, find_webhook, new_checkpoint, new_webhook, owner,
@@ -24,7 +24,7 @@ fn invoicing() -> Resource {
 
 async fn subscribe_again(fixture: &Fixture, body: &NewWebhook) -> Webhook {
     let id = Guid::from_bytes([77; 16]);
-    match fixture.store.subscribe(NewWebhook { id, ..body.clone() }, MAX).await.unwrap() {
+    match fixture.store.subscribe(NewWebhook { id, ..body.clone() }, MAX, &by()).await.unwrap() {
         SubscribeOutcome::Existing(webhook) => webhook,
         other => panic!("the existing webhook was not found: {other:?}"),
     }
@@ -50,7 +50,7 @@ pub(crate) async fn new_webhook_is_stored_unchanged_and_needs_a_handshake(fixtur
     assert!(webhook.flags().needs_handshake(Family::Accounting) && !webhook.flags().is_active());
     assert_eq!(fixture.store.find_webhook(Guid::from_bytes([5; 16])).await, Ok(None));
     let same_id = NewWebhook { name: "b".into(), ..request };
-    assert!(matches!(fixture.store.subscribe(same_id, MAX).await, Err(StoreError::Exists(_))));
+    assert!(matches!(fixture.store.subscribe(same_id, MAX, &by()).await, Err(StoreError::Exists(_))));
 }
 
 /// A subscription may contain any characters.
@@ -133,7 +133,7 @@ pub(crate) async fn invoicing_handshake_is_asked_for_by_pausing_and_resuming(fix
         (WebhookChange::Enable, true),
     ] {
         let now = fixture.clock.advance(Duration::from_secs(60));
-        store.change_webhook(webhook.id, None, change.clone()).await.unwrap();
+        store.change_webhook(webhook.id, None, change.clone(), &by()).await.unwrap();
         let stored = find_webhook(store, webhook.id).await;
         let handshake = stored.handshake;
         assert_eq!((stored.enabled, handshake.asked_at), (enabled, Some(now)), "{change:?}");
@@ -163,7 +163,7 @@ pub(crate) async fn unsubscribe_finds_the_present_url_before_the_first_one(fixtu
     let found =
         async |url: &str| store.find_subscribed_webhook(&at(url)).await.unwrap().map(|webhook| webhook.id);
     let move_to = async |webhook: &Webhook, url: &str| {
-        store.change_webhook(webhook.id, None, WebhookChange::ChangeUrl(url.into())).await.unwrap();
+        store.change_webhook(webhook.id, None, WebhookChange::ChangeUrl(url.into()), &by()).await.unwrap();
     };
     let first = create_webhook(store, at(a)).await;
     move_to(&first, b).await;
@@ -183,12 +183,12 @@ pub(crate) async fn unsubscribe_finds_the_present_url_before_the_first_one(fixtu
 
     let rotate =
         WebhookChange::RotateSecret { secret: Secret::new("new"), previous_valid_until: fixture.now() };
-    store.change_webhook(second.id, None, rotate).await.unwrap();
+    store.change_webhook(second.id, None, rotate, &by()).await.unwrap();
     assert_eq!(found(a).await, Some(first.id), "the other one has another secret now");
     let present = NewWebhook { secret: Secret::new("new"), ..at(a) };
     let by_secret = store.find_subscribed_webhook(&present).await.unwrap();
     assert_eq!(by_secret.map(|webhook| webhook.id), Some(second.id));
-    store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(first.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
     assert_eq!(found(a).await, None, "an ended webhook is not named");
     let nobody = WebhookOwner { tenant: domain::TenantId::new("nobody"), ..owner(&tenant) };
     assert_eq!(store.find_subscribed_webhook(&NewWebhook { owner: nobody, ..at(a) }).await, Ok(None));
@@ -222,7 +222,10 @@ pub(crate) async fn identical_subscription_is_the_same_webhook(fixture: Fixture)
     let nowhere = WebhookOwner { tenant: domain::TenantId::new("nobody"), ..owner(&tenant) };
     let unknown = NewWebhook { owner: nowhere, ..fresh() };
     assert_eq!(fixture.store.find_identical_webhook(&unknown).await, Ok(None));
-    assert_eq!(fixture.store.subscribe(unknown, MAX).await, Err(StoreError::UnknownTenant("nobody".into())));
+    assert_eq!(
+        fixture.store.subscribe(unknown, MAX, &by()).await,
+        Err(StoreError::UnknownTenant("nobody".into()))
+    );
 }
 
 pub(crate) async fn concurrent_identical_subscriptions_create_one_webhook(fixture: Fixture) {
@@ -231,7 +234,7 @@ pub(crate) async fn concurrent_identical_subscriptions_create_one_webhook(fixtur
         let name = format!("a{round}");
         let answers = concurrently(12, &[&fixture.store, &second_store], |_, store| {
             let body = new_webhook(&fixture, &tenant, &name);
-            async move { store.subscribe(body, MAX).await.unwrap() }
+            async move { store.subscribe(body, MAX, &by()).await.unwrap() }
         })
         .await;
         let new = answers.iter().filter(|answer| matches!(answer, SubscribeOutcome::Created(_)));
@@ -250,7 +253,7 @@ pub(crate) async fn concurrent_identical_subscriptions_create_one_webhook(fixtur
 pub(crate) async fn owner_has_a_webhook_limit(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let subscribe =
-        async |name: &str| store.subscribe(new_webhook(&fixture, &tenant, name), 2).await.unwrap();
+        async |name: &str| store.subscribe(new_webhook(&fixture, &tenant, name), 2, &by()).await.unwrap();
     let first = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     // Webhooks of both families count.
     create_webhook(store, NewWebhook { resource: invoicing(), ..new_webhook(&fixture, &tenant, "b") }).await;
@@ -262,14 +265,14 @@ pub(crate) async fn owner_has_a_webhook_limit(fixture: Fixture) {
     );
     let other = WebhookOwner { client: ClientId::new("other"), ..owner(&tenant) };
     create_webhook(store, NewWebhook { owner: other, ..new_webhook(&fixture, &tenant, "c") }).await;
-    store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(first.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
     assert!(matches!(subscribe("c").await, SubscribeOutcome::Created(_)));
     assert_eq!(subscribe("d").await, SubscribeOutcome::LimitReached);
 
     let (crowd, second_store) = (fixture.add_tenant().await, fixture.reopen().await.store);
     let answers = concurrently(10, &[store, &second_store], |number, store| {
         let body = new_webhook(&fixture, &crowd, &format!("n{number}"));
-        async move { store.subscribe(body, 3).await.unwrap() }
+        async move { store.subscribe(body, 3, &by()).await.unwrap() }
     })
     .await;
     assert_eq!(answers.iter().filter(|webhook| matches!(webhook, SubscribeOutcome::Created(_))).count(), 3);
@@ -282,7 +285,7 @@ pub(crate) async fn subscribing_again_enables_a_disabled_webhook(fixture: Fixtur
     let request = new_webhook(&fixture, &tenant, "a");
     let active = active_webhook(&fixture, &tenant, "a").await;
     assert_eq!(subscribe_again(&fixture, &request).await, active);
-    store.change_webhook(active.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(active.id, None, WebhookChange::Disable, &by()).await.unwrap();
     tenant.accept([company("c1")]).await;
     let now = fixture.clock.advance(Duration::from_secs(60));
     let enabled = subscribe_again(&fixture, &request).await;
@@ -312,10 +315,10 @@ pub(crate) async fn subscribing_again_enables_a_disabled_webhook(fixture: Fixtur
 pub(crate) async fn same_subscription_after_unsubscribe_creates_a_new_webhook(fixture: Fixture) {
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let first = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
-    store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(first.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
     assert_eq!(store.find_identical_webhook(&new_webhook(&fixture, &tenant, "a")).await, Ok(None));
     let second = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
-    store.change_webhook(second.id, None, WebhookChange::Delete).await.unwrap();
+    store.change_webhook(second.id, None, WebhookChange::Delete, &by()).await.unwrap();
     let third = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     assert_eq!(BTreeSet::from([first.id, second.id, third.id]).len(), 3);
     assert!(find_webhook(store, first.id).await.unsubscribed_at.is_some());
@@ -335,7 +338,7 @@ pub(crate) async fn webhooks_are_listed_in_order_of_creation(fixture: Fixture) {
         let webhook = NewWebhook { resource, ..new_webhook(&fixture, owner_tenant, &format!("n{number}")) };
         all.push(create_webhook(store, webhook).await);
     }
-    store.change_webhook(all[0].id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(all[0].id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
     all[0] = find_webhook(store, all[0].id).await;
     all.sort_by_key(|webhook| (webhook.created_at, webhook.id));
     let everything = WebhookQuery { rows_max: 100, include_ended: true, ..WebhookQuery::default() };
@@ -379,13 +382,14 @@ pub(crate) async fn webhook_is_changed_only_by_its_owner(fixture: Fixture) {
     let webhook = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     let stranger = WebhookOwner { client: ClientId::new("other"), ..owner(&tenant) };
     for unknown in [stranger, owner(&other)] {
-        let tried = store.change_webhook(webhook.id, Some(&unknown), WebhookChange::Delete).await;
+        let tried = store.change_webhook(webhook.id, Some(&unknown), WebhookChange::Delete, &by()).await;
         assert_eq!(tried, Ok(WebhookChangeOutcome::Unknown));
     }
-    let unknown = store.change_webhook(Guid::from_bytes([5; 16]), None, WebhookChange::Enable).await;
+    let unknown = store.change_webhook(Guid::from_bytes([5; 16]), None, WebhookChange::Enable, &by()).await;
     assert_eq!(unknown, Ok(WebhookChangeOutcome::Unknown));
     assert_eq!(find_webhook(store, webhook.id).await, webhook);
-    let own = store.change_webhook(webhook.id, Some(&owner(&tenant)), WebhookChange::Disable).await.unwrap();
+    let own =
+        store.change_webhook(webhook.id, Some(&owner(&tenant)), WebhookChange::Disable, &by()).await.unwrap();
     assert!(matches!(own, WebhookChangeOutcome::Changed(webhook) if !webhook.enabled));
 }
 
@@ -398,18 +402,18 @@ pub(crate) async fn erased_tenant_has_no_webhooks(fixture: Fixture) {
     super::webhook_fixtures::add_lanes_and_replay(&fixture, &webhook).await;
     let late = new_checkpoint(store, &webhook).await;
     let before = store.changed_webhooks(0).await.unwrap().last_change;
-    store.erase_tenant(&tenant.id).await.unwrap();
+    store.erase_tenant(&tenant.id, &by()).await.unwrap();
     assert_eq!(store.find_webhook(webhook.id).await, Ok(None));
     assert_eq!(store.load_webhook(webhook.id).await, Ok(None));
     assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![store::CheckpointResult::Stale]));
-    assert_eq!(store.request_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
-    let changed = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
+    assert_eq!(store.request_replay(webhook.id, store::ReplayKind::Test, (0, 0), &by()).await, Ok(None));
+    let changed = store.change_webhook(webhook.id, None, WebhookChange::Delete, &by()).await;
     assert_eq!(changed, Ok(WebhookChangeOutcome::Unknown));
     if fixture.kind != super::fixture::StoreKind::Memory {
         assert!(store.changed_webhooks(before).await.unwrap().webhooks.contains(&webhook.id));
     }
 
-    store.add_tenant(&new_tenant(tenant.id.as_str(), fixture.now())).await.unwrap();
+    store.add_tenant(&new_tenant(tenant.id.as_str(), fixture.now()), &by()).await.unwrap();
     let new = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     tenant.purge_all(3).await;
     assert_eq!(find_webhook(store, new.id).await, new);

@@ -55,7 +55,10 @@ impl Dialler {
             .iter()
             .find_map(|address| self.policy.refusal_reason(*address).map(|why| (*address, why)));
         match forbidden {
-            Some((address, why)) => Err(EgressError::Refused { address, why }),
+            Some((address, why)) => {
+                tracing::warn!(%host, %address, why, "a receiver's address is refused by the egress policy");
+                Err(EgressError::Refused { address, why })
+            }
             None => Ok(addresses),
         }
     }

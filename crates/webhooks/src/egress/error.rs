@@ -1,10 +1,12 @@
-//! Why a request got no response, described for the people who run the receiver.
+//! Why a request got no response, described for the people who run the receiver. The texts never name an address of a
+//! network that is not public: a subscriber must not learn where a name leads inside. The log names it, for the operator.
 
 use std::error::Error as _;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
 use domain::Ticks;
+use domain::egress::EgressPolicy;
 use rustls::{CertificateError, Error as TlsError, PeerIncompatible};
 
 use super::request::Phase;
@@ -16,13 +18,13 @@ const NAME_CHARS_MAX: usize = 100;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EgressError {
     /// The egress policy forbids one of the host's addresses.
-    #[error("the address {address} is not allowed: {why}")]
+    #[error("the host is not a public address")]
     Refused { address: IpAddr, why: &'static str },
     #[error("the address is invalid: {0}")]
     InvalidUrl(String),
     #[error("the name {name} does not resolve: {why}")]
     Unresolved { name: String, why: String },
-    #[error("cannot connect to {address}: {why}")]
+    #[error("cannot connect{}: {why}", shown_address(*address))]
     Connect { address: SocketAddr, why: String },
     #[error("TLS failed: {0}")]
     Tls(String),
@@ -88,6 +90,12 @@ impl EgressError {
         }
         Self::Broken(io_error(error).map_or_else(|| innermost(error), without_os_code))
     }
+}
+
+/// ` to <address>` for a public address; nothing for one that only the operator's allow list opens.
+fn shown_address(address: SocketAddr) -> String {
+    let is_public = EgressPolicy::default().refusal_reason(address.ip()).is_none();
+    if is_public { format!(" to {address}") } else { String::new() }
 }
 
 /// Whether the error is that of a connection that the peer had closed while it was idle.

@@ -177,22 +177,6 @@ fn log_changes(renewed: &RenewedLeases, held_before: usize) {
     }
 }
 
-/// Logs which shards this node has taken over or lost.
-fn log_assignment(held: &mut BTreeSet<u8>, leases: &[ShardLease]) {
-    let now_held: BTreeSet<u8> = leases.iter().map(|lease| lease.shard).collect();
-    let taken_over = now_held.difference(held).count();
-    let given_up = held.difference(&now_held).count();
-    if taken_over + given_up > 0 {
-        tracing::info!(
-            taken_over,
-            given_up,
-            held = now_held.len(),
-            "the assignment of webhook shards changed"
-        );
-    }
-    *held = now_held;
-}
-
 #[async_trait]
 impl<S: EngineStore + ?Sized> ReleaseShards for ShardLeases<S> {
     /// Ends the renewal first: one that is under way could lease the shards again after their release.

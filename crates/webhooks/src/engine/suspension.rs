@@ -1,11 +1,12 @@
 //! Suspension: a webhook gets nothing while its owner's access does not stand. It keeps its cursor and its lanes; when
 //! access stands again, it goes on from the first undelivered event, and retry windows start anew.
 
+use domain::subscription::Products;
 use domain::{Suspension, Ticks, WebhookId};
 use store::{AuditKind, DisabledOwners, HandshakeStep, SuspensionStep};
 
 use super::core::Core;
-use super::deterministic::StableSet;
+use super::deterministic::{StableMap, StableSet};
 use super::webhook_state::WebhookState;
 
 /// What the core knows about access.
@@ -15,6 +16,8 @@ pub(super) struct Access {
     pub(super) is_known: bool,
     disabled_tenants: StableSet<domain::TenantId>,
     disabled_clients: StableSet<domain::ClientId>,
+    /// Clients that do not have every product.
+    limited_clients: StableMap<domain::ClientId, Products>,
     /// The version of access in this process: it moves before a change of access is answered.
     version: u64,
     /// The webhooks that changes up to this version concern are frozen or reloaded.
@@ -39,6 +42,12 @@ impl Access {
             Some(Suspension::TenantDisabled)
         } else if self.disabled_clients.contains(&state.client) {
             Some(Suspension::ClientDisabled)
+        } else if self
+            .limited_clients
+            .get(&state.client)
+            .is_some_and(|products| !products.contains(state.tail_key.resource.area().product()))
+        {
+            Some(Suspension::ProductMissing)
         } else {
             state.authorization_gap
         }
@@ -55,13 +64,18 @@ impl Core {
     pub(super) fn disabled_owners_read(&mut self, disabled: DisabledOwners, access_version: u64) {
         let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
         let clients: StableSet<_> = disabled.clients.into_iter().collect();
+        let limited: StableMap<_, _> = disabled.limited_clients.into_iter().collect();
         let access = &mut self.access;
         access.owners_read = access.owners_read.max(access_version);
         let is_first = !std::mem::replace(&mut access.is_known, true);
-        if !is_first && tenants == access.disabled_tenants && clients == access.disabled_clients {
+        let is_same = tenants == access.disabled_tenants
+            && clients == access.disabled_clients
+            && limited == access.limited_clients;
+        if !is_first && is_same {
             return;
         }
         (access.disabled_tenants, access.disabled_clients) = (tenants, clients);
+        access.limited_clients = limited;
         let all: Vec<WebhookId> = self.webhooks.keys().copied().collect();
         for webhook in all {
             self.apply_access(webhook);

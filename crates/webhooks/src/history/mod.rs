@@ -15,7 +15,6 @@ use domain::outgoing_id::IdKey;
 use domain::{Clock, Suspension, WebhookId, WebhookStatus};
 use store::{LogEvent, Store, StoreError, Webhook};
 
-pub use replay::Requester;
 use view::DeliveryViews;
 
 use crate::EngineNotifier;

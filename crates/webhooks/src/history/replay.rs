@@ -2,8 +2,8 @@
 //! the webhook was entitled to.
 
 use domain::delivery::{ReplayRequest, ReplayView};
-use domain::{Ticks, UserId, WebhookStatus};
-use store::{AuditContext, AuditEntry, AuditKind, ReplayKind, Webhook};
+use domain::{Ticks, WebhookStatus};
+use store::{AuditContext, ReplayKind, Webhook};
 
 use super::view::replay_view;
 use super::{History, HistoryError, Result};
@@ -11,14 +11,6 @@ use super::{History, HistoryError, Result};
 /// How many replays of a webhook may run at a time.
 const OPEN_MAX: usize = 10;
 const LISTED_MAX: usize = 100;
-
-/// Who asks for a replay, for the audit.
-#[derive(Clone, Copy, Debug)]
-pub enum Requester<'a> {
-    /// A user of the application that owns the webhook.
-    Owner(&'a UserId),
-    Operator,
-}
 
 impl History {
     /// The newest replays, newest first.
@@ -32,7 +24,6 @@ impl History {
         &self,
         webhook: &Webhook,
         request: ReplayRequest,
-        requester: Requester<'_>,
         context: &AuditContext,
     ) -> Result<ReplayView> {
         if let ReplayRequest::Span { from, to: Some(to) } = request
@@ -52,8 +43,7 @@ impl History {
                 (ReplayKind::Events, self.find_span(webhook, from, to).await?)
             }
         };
-        let entry = self.audit_entry(webhook, (kind, span), requester, context);
-        let replay = self.ports.store.request_replay_audited(webhook.id, kind, span, Some(entry)).await?;
+        let replay = self.ports.store.request_replay(webhook.id, kind, span, context).await?;
         let replay = replay.ok_or(HistoryError::NoWebhook)?;
         self.ports.notifier.webhook_changed(webhook.id).await;
         Ok(replay_view(webhook, &replay))
@@ -84,30 +74,5 @@ impl History {
             return Err(HistoryError::NotEntitled);
         }
         Ok((after.max(initial_cursor), through))
-    }
-
-    fn audit_entry(
-        &self,
-        webhook: &Webhook,
-        (kind, (after, through)): (ReplayKind, (u64, u64)),
-        requester: Requester<'_>,
-        context: &AuditContext,
-    ) -> AuditEntry {
-        let (kind, what) = match kind {
-            ReplayKind::Test => (AuditKind::WebhookChanged, "test event requested".to_owned()),
-            ReplayKind::Events => {
-                let first = after.saturating_add(1);
-                (AuditKind::WebhookReplayed, format!("replay of events {first} to {through} requested"))
-            }
-        };
-        let entry = AuditEntry::new(kind, self.ports.clock.now(), context)
-            .tenant(&webhook.owner.tenant)
-            .client(&webhook.owner.client);
-        match requester {
-            Requester::Owner(user) => {
-                entry.user(user).note(format!("webhook {}: {what} by its owner", webhook.id))
-            }
-            Requester::Operator => entry.note(format!("webhook {}: {what} by the operator", webhook.id)),
-        }
     }
 }

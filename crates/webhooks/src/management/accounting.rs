@@ -34,7 +34,8 @@ impl Management {
         let members = JsonBody::read(body).await?;
         let (new, url) = self.parse_subscription(resource, request, members)?;
         self.check_receiver(&url, "url").await?;
-        let subscribed = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
+        let webhooks_max = self.settings.webhooks_max;
+        let subscribed = self.ports.store.subscribe(new, webhooks_max, &request.context()).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
                 self.ports.notifier.webhook_changed(webhook.id).await;

@@ -15,7 +15,6 @@ use super::errors::invalid_parameter;
 use super::history_json::{DeliveryJson, HealthJson, ReplayJson};
 use super::request::ManagementRequest;
 use super::{HandlerResult, Management, RouteGroup, errors, response};
-use crate::history::Requester;
 
 impl Management {
     pub(super) async fn deliveries(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
@@ -80,9 +79,7 @@ impl Management {
         webhook: &Webhook,
         replay: ReplayRequest,
     ) -> HandlerResult {
-        let requester = Requester::Owner(&request.caller.user);
-        let requested =
-            self.ports.history.request_replay(webhook, replay, requester, &request.context()).await;
+        let requested = self.ports.history.request_replay(webhook, replay, &request.context()).await;
         let replay = requested.map_err(errors::history_error)?;
         Ok(response::accepted_json(&ReplayJson::from(&replay)))
     }

@@ -6,7 +6,7 @@ use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
-use store::{AuditEntry, AuditKind, NewWebhook, SubscribeOutcome, Webhook, WebhookChange};
+use store::{NewWebhook, SubscribeOutcome, Webhook, WebhookChange};
 use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
@@ -31,8 +31,8 @@ impl Management {
     }
 
     async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
-        let entry = host_mismatch_entry(request, &new);
-        let subscribed = self.ports.store.subscribe_audited(new, self.settings.webhooks_max, entry).await;
+        let subscribed =
+            self.ports.store.subscribe(new, self.settings.webhooks_max, &request.context()).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
             SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
@@ -100,17 +100,6 @@ fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
         members.add_fault("entity", "unknown_entity", message);
     }
     entity
-}
-
-/// The audit entry about a receiver whose host may not be the subscriber's.
-fn host_mismatch_entry(request: &ManagementRequest, new: &NewWebhook) -> Option<AuditEntry> {
-    (!new.host_mismatch.is_empty()).then(|| {
-        AuditEntry::new(AuditKind::WebhookHostMismatch, request.now, &request.context())
-            .user(&new.user)
-            .tenant(&new.owner.tenant)
-            .client(&new.owner.client)
-            .note(format!("webhook {}: {}", new.id, new.host_mismatch))
-    })
 }
 
 fn parse_action(members: &mut JsonBody, entity: Option<Resource>) -> Option<EventKind> {

@@ -63,7 +63,8 @@ impl Management {
         webhook: &Webhook,
         change: WebhookChange,
     ) -> Result<Webhook, ErrorResponse> {
-        let changed = self.ports.store.change_webhook(webhook.id, Some(&request.owner()), change).await;
+        let (owner, context) = (request.owner(), request.context());
+        let changed = self.ports.store.change_webhook(webhook.id, Some(&owner), change, &context).await;
         match changed.map_err(|error| errors::store_error(&error))? {
             WebhookChangeOutcome::Changed(webhook) => {
                 self.ports.notifier.webhook_changed(webhook.id).await;

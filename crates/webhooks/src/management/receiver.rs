@@ -58,6 +58,7 @@ impl Management {
     ) -> Result<(), ErrorResponse> {
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
+            // Which address it is, and in which network, is not the subscriber's business.
             EgressError::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
             EgressError::Unresolved { .. } => {
                 ("unresolved_host", format!("{name} is not accepted: {failure}."))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, Uri};
 use domain::{Caller, Guid, Ticks, WebhookId};
-use store::{AuditContext, WebhookOwner};
+use store::{Actor, AuditContext, WebhookOwner};
 use web::ErrorResponse;
 
 use super::errors::{delivery_not_found, invalid_parameter, webhook_not_found};
@@ -56,8 +56,13 @@ impl ManagementRequest {
         WebhookOwner { tenant: self.caller.tenant.clone(), client: self.caller.client.clone() }
     }
 
+    /// The user for whom the client acts; the entry names the client, too.
     pub(super) fn context(&self) -> AuditContext {
-        AuditContext { address: self.address.to_string(), request_id: self.request_id.clone() }
+        AuditContext {
+            actor: Actor::User(self.caller.user.clone()),
+            address: self.address.to_string(),
+            request_id: self.request_id.clone(),
+        }
     }
 
     /// Webhooks belong to no company: the header `context` must be `none` or absent.

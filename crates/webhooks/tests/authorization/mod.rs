@@ -39,7 +39,7 @@ pub(crate) async fn add_user(store: &MemoryStore, tenants: &[&str], now: Ticks) 
         is_admin: false,
     };
     let memberships: Vec<Membership> = tenants.iter().map(membership).collect();
-    store.add_user(&user, &memberships).await.unwrap();
+    store.add_user(&user, &memberships, &AuditContext::default()).await.unwrap();
 }
 
 /// The user signs in to the client.
@@ -55,7 +55,7 @@ pub(crate) async fn authorize(store: &MemoryStore, tenant: &str, client: &str, s
         expires_at,
         details: String::new(),
     };
-    store.store_code(&secret, &code, &MembershipId::new(""), now).await.unwrap();
+    store.store_code(&secret, &code, &MembershipId::new(""), now, &AuditContext::default()).await.unwrap();
     let grant = Grant {
         id: GrantId::new(format!("grant {number}")),
         client: client.clone(),

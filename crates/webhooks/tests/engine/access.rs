@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use domain::retry::Schedule;
-use store::{ChangeLog as _, ChangeSet, Deliveries as _, DisabledOwners, SHARDS, ShardLease, Webhooks as _};
+use store::{
+    AuditContext, ChangeLog as _, ChangeSet, Deliveries as _, DisabledOwners, LeaseRenewal, SHARDS,
+    Webhooks as _,
+};
 use webhooks::engine::{Command, Core, Input, Moment, Settings};
 
 use crate::simulation::fixture::{Fixture, START, block_on, random_webhook, resources};
@@ -57,17 +60,14 @@ fn core_with_webhook() -> (Core, Fixture) {
     let mut new = random_webhook(&mut SeededRandom::new(1), "https://receiver.example/hook".into());
     new.resource = resources()[0];
     new.enabled = true;
-    block_on(fixture.store.subscribe(new, 100)).unwrap();
+    block_on(fixture.store.subscribe(new, 100, &AuditContext::default())).unwrap();
     let schedule = Schedule { pauses: vec![Duration::from_secs(60)], window: Duration::from_secs(600) };
     let mut core = Core::new(Settings::new(schedule, Duration::from_secs(5)), 1, NOW);
-    let shards = block_on(fixture.store.renew_shard_leases(
-        domain::Guid::from_bytes([1; 16]),
-        1,
-        Duration::from_secs(60),
-    ));
-    let shards: Vec<ShardLease> = shards.unwrap();
+    let renewal = LeaseRenewal::new(domain::Guid::from_bytes([1; 16]), Duration::from_secs(60));
+    let shards = block_on(fixture.store.renew_shard_leases(&renewal)).unwrap().held;
     assert_eq!(shards.len(), usize::from(SHARDS));
-    core.handle(NOW, Input::ShardsLeased { shards, until: Duration::from_secs(60) });
+    let (asked, given) = (Vec::new(), Vec::new());
+    core.handle(NOW, Input::ShardsLeased { shards, until: Duration::from_secs(60), asked, given });
     (core, fixture)
 }
 
@@ -90,10 +90,9 @@ fn nothing_starts_before_a_change_of_access_is_applied() {
 #[test]
 fn webhook_without_an_authorization_gets_no_handshake() {
     let (mut core, fixture) = core_with_webhook();
-    let webhook = block_on(fixture.store.webhooks(&store::WebhookQuery {
-        rows_max: 1,
-        ..store::WebhookQuery::default()
-    }))
+    let webhook = block_on(
+        fixture.store.webhooks(&store::WebhookQuery { rows_max: 1, ..store::WebhookQuery::default() }),
+    )
     .unwrap()
     .remove(0);
     fixture.withdraw(webhook.owner.tenant.as_str(), webhook.owner.client.as_str());

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::TenantId;
-use store::{Directory as _, Status};
+use store::{AuditContext, Directory as _, Status};
 use webhooks::egress::{EgressError, Phase};
 use webhooks::engine::Backlog;
 
@@ -46,7 +46,10 @@ fn backlog_counts_what_waits_and_what_fails() {
     assert_eq!(backlog(&mut world), Backlog::default());
 
     let tenant = TenantId::new(TENANTS[0]);
-    assert!(block_on(world.fixture.store.set_tenant_status(&tenant, Status::Disabled)).unwrap());
+    assert!(
+        block_on(world.fixture.store.set_tenant_status(&tenant, Status::Disabled, &AuditContext::default()))
+            .unwrap()
+    );
     world.read_disabled_owners();
     let suspended = backlog(&mut world);
     assert_eq!(suspended, Backlog { suspended: 2, ..Backlog::default() });

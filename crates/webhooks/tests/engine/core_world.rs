@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::retry::Schedule;
 use domain::{ClientId, Guid, TenantId, WebhookId};
-use store::{AttemptTiming, Deliveries as _, Webhooks as _};
+use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, Webhooks as _};
 use webhooks::egress::{EgressError, Exchange, ReceiverResponse};
 use webhooks::engine::{Attempt, Command, Core, Input, Moment, Settings, TailKey};
 
@@ -47,7 +47,7 @@ impl World {
             new.kinds = new.resource.event_kinds().iter().copied().collect();
             new.enabled = true;
             let webhook = new.id;
-            block_on(self.fixture.store.subscribe(new, 1000)).unwrap();
+            block_on(self.fixture.store.subscribe(new, 1000, &AuditContext::default())).unwrap();
             self.input(Input::WebhookChanged(webhook));
         }
     }
@@ -58,14 +58,16 @@ impl World {
     }
 
     pub(super) fn read_disabled_owners(&mut self) {
-        self.input(Input::DisabledOwnersRead(block_on(self.fixture.store.disabled_owners()).unwrap()));
+        let disabled = block_on(self.fixture.store.disabled_owners()).unwrap();
+        self.input(Input::DisabledOwnersRead { disabled, access_version: 0 });
     }
 
     /// Leases all shards.
     pub(super) fn renew(&mut self) {
-        let node = Guid::from_bytes([1; 16]);
-        let shards = block_on(self.fixture.store.renew_shard_leases(node, 1, LEASE)).unwrap();
-        self.input(Input::ShardsLeased { shards, until: self.at + LEASE });
+        let renewal = LeaseRenewal::new(Guid::from_bytes([1; 16]), LEASE);
+        let shards = block_on(self.fixture.store.renew_shard_leases(&renewal)).unwrap().held;
+        let (asked, given) = (Vec::new(), Vec::new());
+        self.input(Input::ShardsLeased { shards, until: self.at + LEASE, asked, given });
     }
 
     pub(super) fn at(&self) -> Duration {
@@ -131,6 +133,7 @@ impl World {
                 let read = store.read_record_tail(&key.tenant, key.resource, record_key, after, upto, 64);
                 Input::RecordRead { webhook, epoch, record_key, upto, read: block_on(read).map_err(drop) }
             }
+            Command::GiveShards(_) => unreachable!("there is one node"),
             Command::Send { .. } => unreachable!("`input` keeps attempts"),
         }
     }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use domain::Guid;
 use domain::retry::Schedule;
 use store::{
-    ChangeLog as _, Deliveries as _, LeaseRenewal, NewWebhook, Webhook, WebhookChange, Webhooks as _,
+    AuditContext, ChangeLog as _, Deliveries as _, LeaseRenewal, NewWebhook, Webhook, WebhookChange,
+    Webhooks as _,
 };
 use webhooks::egress::{EgressError, Exchange, Phase, ReceiverResponse};
 use webhooks::engine::{Attempt, Command, Core, Input, Moment, Settings};
@@ -36,7 +37,7 @@ impl Engine {
         let shards = block_on(engine.fixture.store.renew_shard_leases(&renewal)).unwrap().held;
         engine.input(Input::ShardsLeased { shards, until, asked: Vec::new(), given: Vec::new() });
         let disabled = block_on(engine.fixture.store.disabled_owners()).unwrap();
-        engine.input(Input::DisabledOwnersRead(disabled));
+        engine.input(Input::DisabledOwnersRead { disabled, access_version: 0 });
         engine
     }
 
@@ -99,14 +100,14 @@ impl Engine {
     }
 
     fn subscribe(&mut self, new: &NewWebhook) {
-        block_on(self.fixture.store.subscribe(new.clone(), 100)).unwrap();
+        block_on(self.fixture.store.subscribe(new.clone(), 100, &AuditContext::default())).unwrap();
         // The response waits for the notifier; the commit signals the change as well.
         self.input(Input::WebhookChanged(new.id));
         self.input(Input::WebhookChanged(new.id));
     }
 
     fn change(&mut self, new: &NewWebhook, change: WebhookChange) {
-        block_on(self.fixture.store.change_webhook(new.id, None, change)).unwrap();
+        block_on(self.fixture.store.change_webhook(new.id, None, change, &AuditContext::default())).unwrap();
         self.input(Input::WebhookChanged(new.id));
     }
 

@@ -16,7 +16,7 @@ use domain::retry::Schedule;
 use domain::{Clock, Guid, Ticks, WebhookId};
 use parking_lot::Mutex;
 use store::memory::MemoryStore;
-use store::{AttemptTiming, Deliveries as _, LeaseRenewal, SHARDS, Webhooks as _};
+use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, SHARDS, Webhooks as _};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
@@ -107,7 +107,7 @@ impl RunningEngine {
         new.enabled = true;
         let webhook = new.id;
         let store = Arc::new(fixture.store);
-        store.subscribe(new, 100).await.unwrap();
+        store.subscribe(new, 100, &AuditContext::default()).await.unwrap();
         let clock = Arc::new(TestClock { started: Instant::now(), panics: AtomicBool::new(false) });
         let ports = Ports {
             store: store.clone(),

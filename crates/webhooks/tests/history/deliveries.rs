@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Guid;
 use domain::delivery::{DeliveryName, DeliveryPageQuery, DeliveryStatus, ReplayRequest};
 use store::{AttemptPurpose, AuditContext, ChangeLog as _, WebhookChange, Webhooks as _};
-use webhooks::history::{HistoryError, Requester};
+use webhooks::history::HistoryError;
 
 use super::disable_tenant;
 use crate::fixture::{Fixture, attempt};
@@ -120,7 +120,11 @@ async fn deliveries_of_a_deleted_webhook_can_still_be_read() {
     fixture.record_delivery(&id, delivered).await;
     fixture.record_failure(&id, failed, 1).await;
     let webhook = fixture.stored_webhook(&id).await;
-    fixture.store.change_webhook(webhook.id, None, WebhookChange::Delete).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook.id, None, WebhookChange::Delete, &AuditContext::default())
+        .await
+        .unwrap();
     let webhook = fixture.stored_webhook(&id).await;
     let page = fixture.history.deliveries(&webhook, &DeliveryPageQuery::default()).await.unwrap();
     assert_eq!(page.deliveries.len(), 2);
@@ -166,9 +170,17 @@ async fn event_that_passed_while_the_webhook_was_disabled_is_unknown() {
     let fixture = Fixture::new().with_tenants().await;
     let id = fixture.active_webhook().await;
     let webhook = fixture.stored_webhook(&id).await.id;
-    fixture.store.change_webhook(webhook, None, WebhookChange::Disable).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook, None, WebhookChange::Disable, &AuditContext::default())
+        .await
+        .unwrap();
     let passed = fixture.charge("r1", 1).await;
-    fixture.store.change_webhook(webhook, None, WebhookChange::Enable).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook, None, WebhookChange::Enable, &AuditContext::default())
+        .await
+        .unwrap();
     let webhook = fixture.stored_webhook(&id).await;
     let view = fixture.history.delivery(&webhook, sequence(passed)).await.unwrap();
     assert_eq!((view.status, view.attempts.len()), (DeliveryStatus::Unknown, 0));
@@ -196,7 +208,7 @@ async fn delivery_whose_event_was_pruned_is_shown_without_it_and_cannot_be_repla
         assert_eq!((view.status, view.outgoing_id, view.body), (DeliveryStatus::Delivered, None, None));
         let replay = ReplayRequest::Delivery(name);
         let context = AuditContext::default();
-        let refused = fixture.history.request_replay(&webhook, replay, Requester::Operator, &context).await;
+        let refused = fixture.history.request_replay(&webhook, replay, &context).await;
         assert!(matches!(refused, Err(HistoryError::EventPruned)), "{refused:?}");
     }
     let page = fixture.history.deliveries(&webhook, &DeliveryPageQuery::default()).await.unwrap();

@@ -5,12 +5,14 @@ mod health;
 mod replays;
 
 use domain::TenantId;
-use store::{Directory as _, Status};
+use store::{AuditContext, Directory as _, Status};
 
 use crate::fixture::Fixture;
 
 /// Suspends the webhooks of tenant-a.
 async fn disable_tenant(fixture: &Fixture) {
     let tenant = TenantId::new("tenant-a");
-    assert!(fixture.store.set_tenant_status(&tenant, Status::Disabled).await.unwrap());
+    assert!(
+        fixture.store.set_tenant_status(&tenant, Status::Disabled, &AuditContext::default()).await.unwrap()
+    );
 }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::delivery::{DeliveryName, ReplayRequest, ReplayView};
 use domain::{Suspension, Ticks, UserId, WebhookStatus};
-use store::{Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
-use webhooks::history::{HistoryError, Requester};
+use store::{Actor, Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
+use webhooks::history::HistoryError;
 
 use super::disable_tenant;
 use crate::fixture::{Fixture, START};
@@ -14,8 +14,9 @@ type Requested = Result<ReplayView, HistoryError>;
 
 async fn request(fixture: &Fixture, id: &str, request: ReplayRequest) -> Requested {
     let webhook = fixture.stored_webhook(id).await;
-    let context = AuditContext { address: "192.0.2.7".into(), request_id: "request-1".into() };
-    fixture.history.request_replay(&webhook, request, Requester::Operator, &context).await
+    let context =
+        AuditContext { actor: Actor::Operator, address: "192.0.2.7".into(), request_id: "request-1".into() };
+    fixture.history.request_replay(&webhook, request, &context).await
 }
 
 async fn replay_span(fixture: &Fixture, id: &str, from: Ticks, to: Option<Ticks>) -> Requested {
@@ -81,18 +82,30 @@ async fn replays_are_refused_unless_the_webhook_is_active() {
     let id = fixture.active_webhook().await;
     let sequence = fixture.charge("r1", 1).await;
     let webhook = fixture.stored_webhook(&id).await.id;
-    fixture.store.change_webhook(webhook, None, WebhookChange::Disable).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook, None, WebhookChange::Disable, &AuditContext::default())
+        .await
+        .unwrap();
     for wanted in
         [ReplayRequest::TestEvent, delivery(sequence), ReplayRequest::Span { from: START, to: None }]
     {
         let refused = request(&fixture, &id, wanted).await;
         assert!(matches!(refused, Err(HistoryError::Inactive(WebhookStatus::Disabled))), "{refused:?}");
     }
-    fixture.store.change_webhook(webhook, None, WebhookChange::Enable).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook, None, WebhookChange::Enable, &AuditContext::default())
+        .await
+        .unwrap();
     disable_tenant(&fixture).await;
     let refused = request(&fixture, &id, ReplayRequest::TestEvent).await;
     assert!(matches!(refused, Err(HistoryError::Suspended(Suspension::TenantDisabled))), "{refused:?}");
-    fixture.store.change_webhook(webhook, None, WebhookChange::Delete).await.unwrap();
+    fixture
+        .store
+        .change_webhook(webhook, None, WebhookChange::Delete, &AuditContext::default())
+        .await
+        .unwrap();
     let refused = request(&fixture, &id, ReplayRequest::TestEvent).await;
     assert!(matches!(refused, Err(HistoryError::Inactive(WebhookStatus::Deleted))), "{refused:?}");
 }
@@ -127,11 +140,11 @@ async fn audit_names_the_requester_of_replays_and_tests() {
     let id = fixture.active_webhook().await;
     let sequence = fixture.charge("r1", 1).await;
     let webhook = fixture.stored_webhook(&id).await;
-    let (user, context) = (UserId::new("user-1"), AuditContext::default());
-    for requester in [Requester::Owner(&user), Requester::Operator] {
+    for actor in [Actor::User(UserId::new("user-1")), Actor::Operator] {
+        let context = AuditContext { actor, ..AuditContext::default() };
         for wanted in [delivery(sequence), ReplayRequest::TestEvent] {
             fixture.advance(1);
-            fixture.history.request_replay(&webhook, wanted, requester, &context).await.unwrap();
+            fixture.history.request_replay(&webhook, wanted, &context).await.unwrap();
         }
     }
     let query = AuditQuery { rows_max: 4, ..AuditQuery::default() };
@@ -139,14 +152,12 @@ async fn audit_names_the_requester_of_replays_and_tests() {
     entries.reverse();
     let notes: Vec<_> =
         entries.iter().map(|record| (record.entry.kind.as_str(), record.entry.note.clone())).collect();
-    let replayed = format!("webhook {id}: replay of events {sequence} to {sequence} requested by");
-    let tested = format!("webhook {id}: test event requested by");
-    let expected = [
-        ("webhook_replayed", format!("{replayed} its owner")),
-        ("webhook_changed", format!("{tested} its owner")),
-        ("webhook_replayed", format!("{replayed} the operator")),
-        ("webhook_changed", format!("{tested} the operator")),
-    ];
-    assert_eq!(notes, expected);
+    let replayed = format!("webhook {id}: replay of events {sequence} to {sequence} requested");
+    let both =
+        [("webhook_replayed", replayed), ("webhook_changed", format!("webhook {id}: test event requested"))];
+    assert_eq!(notes, [both.clone(), both].concat());
+    let actors: Vec<_> = entries.iter().map(|record| record.entry.context.actor.to_string()).collect();
+    assert_eq!(actors, ["user:user-1", "user:user-1", "operator", "operator"]);
+    assert_eq!(entries[0].entry.object, Some(format!("webhook:{id}")));
     assert!(entries[0].entry.user.is_some() && entries[2].entry.user.is_none());
 }

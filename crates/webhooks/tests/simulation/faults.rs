@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
+use domain::subscription::{Product, Products};
 use domain::{ClientId, TenantId, UserId};
 use store::{
-    ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status, Webhook, WebhookChange,
-    WebhookChangeOutcome, Webhooks as _,
+    AuditContext, ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status, Webhook,
+    WebhookChange, WebhookChangeOutcome, Webhooks as _,
 };
 use webhooks::engine::Input;
 
@@ -71,7 +72,7 @@ impl World {
         let url = self.new_receiver();
         let new = random_webhook(&mut self.random, url);
         let id = new.id;
-        block_on(self.fixture.store.subscribe(new, 100)).unwrap();
+        block_on(self.fixture.store.subscribe(new, 100, &AuditContext::default())).unwrap();
         self.oracle.changed(id, self.at, None);
         self.notify_others(id, None);
     }
@@ -87,7 +88,7 @@ impl World {
         new.kinds = new.resource.event_kinds().iter().copied().collect();
         new.enabled = true;
         let id = new.id;
-        block_on(self.fixture.store.subscribe(new, 100)).unwrap();
+        block_on(self.fixture.store.subscribe(new, 100, &AuditContext::default())).unwrap();
         self.notify_others(id, None);
         id
     }
@@ -128,7 +129,8 @@ impl World {
             matches!(change, WebhookChange::Enable | WebhookChange::SubscribeAgain { enabled: true, .. });
         let resumes = enables && !webhook.enabled;
         if !matches!(
-            block_on(self.fixture.store.change_webhook(webhook.id, None, change)).unwrap(),
+            block_on(self.fixture.store.change_webhook(webhook.id, None, change, &AuditContext::default()))
+                .unwrap(),
             WebhookChangeOutcome::Changed(_)
         ) {
             return;
@@ -201,12 +203,18 @@ impl World {
 
     fn change_owner_status(&mut self) {
         let status = if self.random.percent(40) { Status::Disabled } else { Status::Active };
-        if self.random.percent(50) {
+        if self.random.percent(20) {
+            let client = *self.random.pick::<&str>(&CLIENTS);
+            let products = Product::ALL.into_iter().filter(|_| self.random.percent(60)).collect();
+            self.fixture.set_products(client, products);
+        } else if self.random.percent(50) {
             let tenant = TenantId::new(*self.random.pick(&TENANTS));
-            block_on(self.fixture.store.set_tenant_status(&tenant, status)).unwrap();
+            block_on(self.fixture.store.set_tenant_status(&tenant, status, &AuditContext::default()))
+                .unwrap();
         } else {
             let client = ClientId::new(*self.random.pick::<&str>(&CLIENTS));
-            block_on(self.fixture.store.set_client_status(&client, status)).unwrap();
+            block_on(self.fixture.store.set_client_status(&client, status, &AuditContext::default()))
+                .unwrap();
         }
         self.oracle.status_changed(self.at);
     }
@@ -229,7 +237,8 @@ impl World {
     }
 
     fn set_user_status(&self, status: Status) {
-        block_on(self.fixture.store.set_user_status(&UserId::new(USER), status)).unwrap();
+        block_on(self.fixture.store.set_user_status(&UserId::new(USER), status, &AuditContext::default()))
+            .unwrap();
     }
 
     /// The engine of the node that serves the change learns of it before the response; most others get a signal, and all
@@ -289,10 +298,21 @@ impl World {
             *behaviour = Behaviour::Healthy;
         }
         for tenant in TENANTS {
-            block_on(self.fixture.store.set_tenant_status(&TenantId::new(tenant), Status::Active)).unwrap();
+            block_on(self.fixture.store.set_tenant_status(
+                &TenantId::new(tenant),
+                Status::Active,
+                &AuditContext::default(),
+            ))
+            .unwrap();
         }
         for client in CLIENTS {
-            block_on(self.fixture.store.set_client_status(&ClientId::new(client), Status::Active)).unwrap();
+            self.fixture.set_products(client, Products::all());
+            block_on(self.fixture.store.set_client_status(
+                &ClientId::new(client),
+                Status::Active,
+                &AuditContext::default(),
+            ))
+            .unwrap();
         }
         self.oracle.status_changed(self.at);
         let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;

@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use domain::catalogue::Area;
 use domain::change::Change;
+use domain::subscription::Products;
 use domain::webhook::EventKinds;
 use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
-    AuditContext, BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, ClientAccess, Clients as _,
-    Consent, Directory as _, Grants as _, MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault,
-    WebhookOwner,
+    AuditContext, BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, ClientAccess, ClientUpdate,
+    Clients as _, Consent, Directory as _, Grants as _, MasterKey, NewWebhook, Pkce, Ports, Status, Tenant,
+    Vault, WebhookOwner,
 };
 
 use crate::authorization::{ALL_SCOPES, USER, add_user, authorize};
@@ -68,10 +69,15 @@ impl Fixture {
                 created_at: START,
                 revision: store::FIRST_REVISION,
             };
-            block_on(store.add_tenant(&tenant)).unwrap();
+            block_on(store.add_tenant(&tenant, &AuditContext::default())).unwrap();
         }
         for client in CLIENTS {
-            block_on(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
+            block_on(store.add_client(
+                &client_named(client, Status::Active),
+                &Secret::new(client),
+                &AuditContext::default(),
+            ))
+            .unwrap();
         }
         block_on(add_user(&store, &TENANTS, START));
         let fixture = Self { store, clock, ports, backup: None };
@@ -89,6 +95,13 @@ impl Fixture {
             );
         }
         fixture
+    }
+
+    pub(crate) fn set_products(&self, client: &str, products: Products) {
+        let update = ClientUpdate { products: Some(products), ..ClientUpdate::default() };
+        let (client, context) = (ClientId::new(client), AuditContext::default());
+        let updated = block_on(self.store.update_client(&client, &update, None, &context)).unwrap();
+        assert!(updated.is_updated());
     }
 
     pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
@@ -176,7 +189,7 @@ pub(crate) fn client_named(id: &str, status: Status) -> Client {
         pkce: Pkce::IfSent,
         consent: Consent::None,
         callback_id_token: store::CallbackIdToken::Auto,
-        products: domain::subscription::Products::all(),
+        products: Products::all(),
         status,
         created_at: START,
         revision: store::FIRST_REVISION,

@@ -77,9 +77,9 @@ impl Node {
     pub(crate) fn renewal(&mut self, steady: Duration) -> LeaseRenewal {
         LeaseRenewal {
             node: self.id,
-            lease: settings().lease(),
+            lease: settings(self.retention).lease(),
             gives: std::mem::take(&mut self.gives),
-            is_established: steady >= self.started_at + settings().ask_after,
+            is_established: steady >= self.started_at + settings(self.retention).ask_after,
         }
     }
 

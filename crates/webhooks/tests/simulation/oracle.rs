@@ -118,6 +118,11 @@ impl Oracle {
             let disabled = block_on(store.disabled_owners()).unwrap();
             assert!(!disabled.tenants.contains(&webhook.owner.tenant), "an attempt for a disabled tenant");
             assert!(!disabled.clients.contains(&webhook.owner.client), "an attempt for a disabled client");
+            let mut limited = disabled.limited_clients.iter();
+            let limited = limited.find(|(client, _)| *client == webhook.owner.client);
+            let has_product =
+                limited.is_none_or(|(_, products)| products.contains(webhook.resource.area().product()));
+            assert!(has_product, "an attempt for a client without the product");
         }
     }
 

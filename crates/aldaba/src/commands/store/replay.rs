@@ -8,7 +8,7 @@ use domain::ids::SubscriptionId;
 use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
 use serde::Deserialize;
 use serde_json::Value;
-use store::{AuditContext, Status, Store, WebhookChange};
+use store::{AuditContext, ClientAccess, Status, Store, WebhookChange};
 
 /// A longer line is not an audit entry.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
@@ -56,6 +56,8 @@ enum Subject {
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Ends {
     grants: BTreeSet<String>,
+    /// (user, client, tenant)
+    accesses: BTreeSet<(String, String, String)>,
     /// (user, tenant)
     memberships: BTreeSet<(String, String)>,
     /// The last status of each, and when it was set.
@@ -105,6 +107,11 @@ impl Ends {
         let who = entry.email.clone().or_else(|| entry.user.clone()).unwrap_or_default();
         match entry.kind.as_str() {
             "revoked" | "code_reused" | "refresh_reused" => self.grants.extend(entry.grant),
+            "access_ended" => {
+                if let (Some(user), Some(client), Some(tenant)) = (entry.user, entry.client, entry.tenant) {
+                    self.accesses.insert((user, client, tenant));
+                }
+            }
             "membership_removed" => self.memberships.extend(entry.user.zip(entry.tenant)),
             "subscription_cancelled" => self.cancelled.extend(object("subscription")),
             "webhook_unsubscribed" | "webhook_deleted" => {
@@ -149,33 +156,58 @@ impl Ends {
     }
 
     /// Repeats the ends; returns how many took effect. What does not exist in the backup had begun after it.
-    pub(super) async fn repeat(&self, store: &dyn Store, now: Ticks) -> store::Result<usize> {
-        let (mut repeated, context) = (0, AuditContext::default());
+    pub(super) async fn repeat(
+        &self,
+        store: &dyn Store,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> store::Result<usize> {
+        let mut repeated = 0;
         for grant in &self.grants {
             repeated +=
-                usize::from(store.revoke_grant(&GrantId::new(grant.as_str()), now, &context, NOTE).await?);
+                usize::from(store.revoke_grant(&GrantId::new(grant.as_str()), now, context, NOTE).await?);
+        }
+        for (user, client, tenant) in &self.accesses {
+            let access = ClientAccess {
+                user: UserId::new(user.as_str()),
+                client: ClientId::new(client.as_str()),
+                tenant: TenantId::new(tenant.as_str()),
+            };
+            let standing = store.user_authorizations(&access.user).await?;
+            if standing.iter().any(|facts| facts.authorization.access == access) {
+                store.revoke_client_access(&access, now, context, NOTE).await?;
+                repeated += 1;
+            }
         }
         for (user, tenant) in &self.memberships {
             let (user, tenant) = (UserId::new(user.as_str()), TenantId::new(tenant.as_str()));
-            repeated += usize::from(store.remove_membership(&user, &tenant).await?);
+            repeated += usize::from(store.remove_membership(&user, &tenant, context).await?);
         }
         for (subject, _) in self.statuses.iter().filter(|(_, (_, is_active))| !is_active) {
             let disabled = Status::Disabled;
             repeated += usize::from(match subject {
-                Subject::User(id) => store.set_user_status(&UserId::new(id.as_str()), disabled).await?,
-                Subject::Tenant(id) => store.set_tenant_status(&TenantId::new(id.as_str()), disabled).await?,
-                Subject::Client(id) => store.set_client_status(&ClientId::new(id.as_str()), disabled).await?,
+                Subject::User(id) => {
+                    store.set_user_status(&UserId::new(id.as_str()), disabled, context).await?
+                }
+                Subject::Tenant(id) => {
+                    store.set_tenant_status(&TenantId::new(id.as_str()), disabled, context).await?
+                }
+                Subject::Client(id) => {
+                    store.set_client_status(&ClientId::new(id.as_str()), disabled, context).await?
+                }
                 Subject::Subscription(id) => {
-                    store.set_subscription_status(&SubscriptionId::new(id.as_str()), disabled).await?
+                    store
+                        .set_subscription_status(&SubscriptionId::new(id.as_str()), disabled, context)
+                        .await?
                 }
             });
         }
         for id in &self.cancelled {
             let id = SubscriptionId::new(id.as_str());
-            repeated += usize::from(store.cancel_subscription(&id, now).await?);
+            repeated += usize::from(store.cancel_subscription(&id, now, context).await?);
         }
         for id in &self.webhooks {
-            let change = store.change_webhook(*id, None, WebhookChange::Unsubscribe).await?;
+            let change = store.change_webhook(*id, None, WebhookChange::Unsubscribe, context).await?;
             repeated += usize::from(matches!(change, store::WebhookChangeOutcome::Changed(_)));
         }
         Ok(repeated)
@@ -202,11 +234,13 @@ mod tests {
             entry(41, "granted", r#","grant":"g3""#),
             entry(35, "membership_removed", r#","user":"u","tenant":"t""#),
             entry(36, "subscription_cancelled", r#","object":"subscription:s1""#),
+            entry(37, "access_ended", r#","user":"u","client":"c","tenant":"t""#),
             entry(10, "revoked", r#","grant":"before""#),
         ];
         let ends = read(&text.concat()).unwrap();
         assert_eq!(ends.grants, ["g1", "g2"].map(str::to_owned).into());
         assert_eq!(ends.memberships, [("u".to_owned(), "t".to_owned())].into());
+        assert_eq!(ends.accesses, [["u", "c", "t"].map(str::to_owned).into()].into());
         assert_eq!(ends.cancelled, ["s1".to_owned()].into());
         assert_eq!(ends.oldest, Ticks::parse_iso("2026-11-15T10:10:00Z"));
         let page =

@@ -11,7 +11,7 @@ use store::{BackupSummary, RestoredAccess, archive};
 
 use super::replay::Ends;
 use crate::cli::{AccessChoice, RestoreArgs};
-use crate::commands::open_store;
+use crate::commands::{audit_context, open_store};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
@@ -32,9 +32,10 @@ pub(super) async fn run(args: &RestoreArgs, sources: &Sources, output: Output) -
     let verified = archive::verify(open_backup(file, &identities)?)?;
     let ends = args.audit.as_deref().map(|path| read_audit(path, &verified, output)).transpose()?;
     let (_, opened) = open_store(sources).await?;
-    archive::read(&*opened.archive, &verified, open_backup(file, &identities)?, access).await?;
+    archive::read(&*opened.archive, &verified, open_backup(file, &identities)?, access, &audit_context())
+        .await?;
     let repeated = match &ends {
-        Some(ends) => ends.repeat(&*opened.store, SystemClock.now()).await?,
+        Some(ends) => ends.repeat(&*opened.store, SystemClock.now(), &audit_context()).await?,
         None => 0,
     };
     for missing in ends.iter().flat_map(|ends| &ends.not_repeated) {

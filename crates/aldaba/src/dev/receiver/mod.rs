@@ -163,6 +163,6 @@ impl Receiver {
     fn record(&self, request: ReceivedRequest) {
         let mut line = String::new();
         self.state.send_modify(|state| line = state.history.add(request).line(self.style));
-        self.output.print_message(&line);
+        self.output.styled_message(&line);
     }
 }

@@ -2,6 +2,7 @@
 
 mod attacks;
 mod audit;
+mod audited_routes;
 mod authorize;
 mod callback;
 mod clients;

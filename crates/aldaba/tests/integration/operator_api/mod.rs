@@ -1,5 +1,7 @@
 //! The operator's API over HTTP: administration, validation and the OpenAPI document.
 
+mod audited_commands;
+mod audited_routes;
 mod bodies;
 mod clients;
 mod openapi;

@@ -18,7 +18,7 @@ pub(super) fn document() -> Value {
 }
 
 /// Every operation: its path, its verb and its object in the document.
-fn operations(document: &Value) -> Vec<(String, &'static str, Value)> {
+pub(super) fn operations(document: &Value) -> Vec<(String, &'static str, Value)> {
     let paths = document["paths"].as_object().unwrap();
     let of_path = |(path, item): (&String, &Value)| {
         VERBS

@@ -66,6 +66,11 @@ impl Subscriber {
         self.receiver.respond_with(move |_| Some((status, "")));
     }
 
+    /// Sets the status and the body of the receiver's responses.
+    pub(super) fn respond_with_text(&self, status: u16, text: &'static str) {
+        self.receiver.respond_with(move |_| Some((status, text)));
+    }
+
     /// The received bodies that contain this text.
     pub(super) fn bodies_with(&self, text: &str) -> Vec<String> {
         let bodies = self.receiver.requests().into_iter().map(|request| request.body);

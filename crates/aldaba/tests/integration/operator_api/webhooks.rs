@@ -116,12 +116,13 @@ fn disabling_enabling_and_deleting_a_webhook_is_audited() {
         "deliveries of a deleted webhook stay readable"
     );
     let client = &subscriber.api.sign_in.app.id;
-    let audit = operator().get(&format!("/audit?client={client}&kind=webhook_changed")).json();
+    let audit = operator().get(&format!("/audit?client={client}&actor=operator")).json();
     let notes: Vec<&str> =
         audit["records"].as_array().unwrap().iter().map(|one| one["note"].as_str().unwrap()).collect();
-    let note = |what: &str| format!("webhook {}: {what} by the operator", subscriber.webhook);
+    let note = |what: &str| format!("webhook {}: {what}", subscriber.webhook);
     assert_eq!(notes, [note("deleted"), note("enabled"), note("disabled")]);
     let record = &audit["records"][0];
+    assert_eq!((&record["kind"], &record["actor"]), (&json!("webhook_deleted"), &json!("operator")));
     assert!(record["address"] == "127.0.0.1" && record["requestId"] != "", "{record}");
 }
 

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::schemas::Slot;
 use crate::http::document::{BadBody, Cancelled, NotFound};
 use crate::http::error_response::error_with_code;
-use crate::http::input::{OptionalJsonBody, PathParams};
+use crate::http::input::{OptionalJsonBody, PathParams, RequestOrigin};
 use crate::http::schema_types::Overlap;
 use crate::http::{HandlerResult, Routes, SharedState, no_store};
 
@@ -63,6 +63,7 @@ pub(super) fn routes() -> Routes {
 )]
 async fn replace_key(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams((id, slot)): PathParams<(String, String)>,
     OptionalJsonBody(request): OptionalJsonBody<ReplaceKeyRequest>,
 ) -> HandlerResult {
@@ -74,7 +75,11 @@ async fn replace_key(
             return Err(error_with_code(404, "not_found", message));
         }
     };
-    let rotated = state.admin.rotate_key(&id, stored_slot, request.overlap.unwrap_or_default().0).await?;
+    let rotated = state
+        .admin
+        .acting(context)
+        .rotate_key(&id, stored_slot, request.overlap.unwrap_or_default().0)
+        .await?;
     let (key, old_valid_until) = (rotated.secret.reveal().to_owned(), rotated.previous_valid_until.iso());
     Ok(no_store(Json(CreatedKey { slot, key, old_valid_until }).into_response()))
 }

@@ -11,7 +11,7 @@ use store::SubscriptionUpdate;
 use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
-use super::input::{JsonBody, PathParams, QueryParams};
+use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::product::products_of;
 use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
@@ -66,13 +66,17 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
         BadBody
     )
 )]
-async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewSubscription>) -> HandlerResult {
+async fn add(
+    State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(new): JsonBody<NewSubscription>,
+) -> HandlerResult {
     let new_subscription = admin::NewSubscription {
         name: new.name.0,
         products: products_of(new.products),
         daily_quota: new.daily_quota.map(|quota| quota.0),
     };
-    let (subscription, keys) = state.admin.add_subscription(new_subscription).await?;
+    let (subscription, keys) = state.admin.acting(context).add_subscription(new_subscription).await?;
     let key_infos = state.admin.keys_of(&subscription.id).await?;
     let response = CreatedSubscription {
         subscription: Subscription::from(subscription).with(key_infos),
@@ -115,6 +119,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<SubscriptionChange>,
 ) -> HandlerResult {
@@ -124,7 +129,11 @@ async fn change(
     };
     let update = SubscriptionUpdate { status: change.standing.map(Into::into), daily_quota };
     let revision = change.revision.map(|revision| revision.0);
-    subscription_response(&state, state.admin.update_subscription(&id, update, revision).await?).await
+    subscription_response(
+        &state,
+        state.admin.acting(context).update_subscription(&id, update, revision).await?,
+    )
+    .await
 }
 
 /// Cancel a subscription
@@ -139,6 +148,10 @@ async fn change(
     params(("subscription" = String, Path, description = "The subscription's id")),
     responses((status = 200, description = "The cancelled subscription", body = Subscription), NotFound)
 )]
-async fn cancel(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
-    subscription_response(&state, state.admin.cancel_subscription(&id).await?).await
+async fn cancel(
+    State(state): SharedState,
+    RequestOrigin(context): RequestOrigin,
+    PathParams(id): PathParams<String>,
+) -> HandlerResult {
+    subscription_response(&state, state.admin.acting(context).cancel_subscription(&id).await?).await
 }

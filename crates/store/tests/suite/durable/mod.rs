@@ -1,5 +1,6 @@
 //! Tests of the two stores that keep their data when the program ends: SQLite and PostgreSQL.
 
+mod audit_transaction;
 mod backup;
 mod migrations;
 mod old_backups;
@@ -48,6 +49,9 @@ tests_on_durable_stores! {
     restored_access {
         confirmed_access_stands_after_the_users_next_sign_in,
         kept_access_stands_at_once,
+    }
+    audit_transaction {
+        mutation_without_its_audit_entry_is_rolled_back,
     }
     refused_restores {
         damaged_backup_is_refused,

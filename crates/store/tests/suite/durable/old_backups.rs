@@ -5,7 +5,10 @@ use std::fs::File;
 use async_trait::async_trait;
 use domain::subscription::Products;
 use store::archive::{self, RowChunk, Table};
-use store::{Archive, CellValue, FIRST_REVISION, RestoredAccess, Result};
+use store::{
+    Actor, Archive, AuditContext, AuditQuery, BackupSummary, CellValue, FIRST_REVISION, RestoredAccess,
+    Result,
+};
 use tokio::sync::mpsc;
 
 use super::backup::restore;
@@ -25,7 +28,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
 }
 
 /// Tables whose further columns are derived from their rows, with how many there are since schema 6.
-const DERIVED_COLUMNS: [(&str, usize); 2] = [("memberships", 1), ("webhooks", 5)];
+const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
 const SINCE_SCHEMA_8: [&str; 1] = ["authorizations"];
 
 /// How many columns a table has got since schema 6.
@@ -70,8 +73,13 @@ impl Archive for Schema6Archive<'_> {
         self.0.settle_access(access).await
     }
 
-    async fn finish_restore(&self, heads_advance: u64, from_schema: i64) -> Result<()> {
-        self.0.finish_restore(heads_advance, from_schema).await
+    async fn finish_restore(
+        &self,
+        heads_advance: u64,
+        backup: &BackupSummary,
+        context: &AuditContext,
+    ) -> Result<()> {
+        self.0.finish_restore(heads_advance, backup, context).await
     }
 
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {
@@ -115,4 +123,12 @@ pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
     let filled = standing(&after);
     assert!(!filled.is_empty(), "authorizations are made from grants and webhooks");
     assert!(standing(&before).iter().all(|row| filled.contains(row)), "{filled:?}");
+    let old = AuditQuery { rows_max: 1000, ..AuditQuery::default() };
+    let entries = target.store.audit(&old).await.unwrap();
+    assert_eq!(entries.len(), before["audit"].len() + 1, "and the restore itself");
+    let unknown = entries.iter().filter(|record| {
+        let entry = &record.entry;
+        entry.context.actor == Actor::Unknown && entry.changes.is_empty() && entry.count == 1
+    });
+    assert_eq!(unknown.count(), before["audit"].len());
 }

@@ -14,7 +14,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, sleep, timeout};
 
 use super::postgres_cluster::Cluster;
-use crate::suite::fixture::{master_key, new_tenant, ports, test_clock};
+use crate::suite::fixture::{by, master_key, new_tenant, ports, test_clock};
 use crate::suite::postgres_database::connect;
 use crate::suite::webhook_fixtures::{LEASE, guid};
 
@@ -71,7 +71,7 @@ impl Service {
         let ports = ports(&clock, &random, &master_key());
         let tenant = new_tenant("t", ports.clock.now());
         let store: Arc<dyn Store> = Arc::new(PostgresStore::open(url, CONNECTIONS, ports).await.unwrap());
-        store.add_tenant(&tenant).await.unwrap();
+        store.add_tenant(&tenant, &by()).await.unwrap();
         // As a node does, which also listens for notifications.
         store.renew_shard_leases(&LeaseRenewal::new(guid(1), LEASE)).await.unwrap();
         let service = Self { store, tenant: tenant.id };

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Resource;
 use store::{ChangeSet, LeaseRenewal, Status, Store, StoreError, WebhookChange};
 
-use crate::suite::fixture::{Fixture, StoreKind};
+use crate::suite::fixture::{Fixture, StoreKind, by};
 use crate::suite::test_tenant::{company, customer};
 use crate::suite::webhook_fixtures::{LEASE, create_webhook, guid, new_webhook};
 
@@ -33,9 +33,9 @@ async fn nodes_notify_each_other_of_commits() {
     .await;
     let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "a")).await;
     wait_for(&*second_node, "a webhook", |changes| changes.webhooks.contains(&webhook.id)).await;
-    fixture.store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    fixture.store.change_webhook(webhook.id, None, WebhookChange::Disable, &by()).await.unwrap();
     wait_for(&*second_node, "its change", |changes| changes.webhooks.contains(&webhook.id)).await;
-    fixture.store.set_tenant_status(&tenant.id, Status::Disabled).await.unwrap();
+    fixture.store.set_tenant_status(&tenant.id, Status::Disabled, &by()).await.unwrap();
     wait_for(&*second_node, "access", |changes| changes.access).await;
 
     // More than fits into one notification.

@@ -10,7 +10,7 @@ use testkit::SeededRandom;
 
 use super::postgres_cluster::Cluster;
 use crate::suite::codes::{code, membership_id};
-use crate::suite::fixture::{Fixture, StoreKind, master_key, new_tenant, ports, test_clock};
+use crate::suite::fixture::{Fixture, StoreKind, by, master_key, new_tenant, ports, test_clock};
 use crate::suite::postgres_database::connect;
 use crate::suite::test_tenant::{TestTenant, company, journal};
 
@@ -39,7 +39,7 @@ async fn store_survives_a_server_restart() {
     let store: Arc<dyn Store> =
         Arc::new(PostgresStore::open(&cluster.url(), 4, ports.clone()).await.unwrap());
     let tenant = new_tenant("t", now);
-    store.add_tenant(&tenant).await.unwrap();
+    store.add_tenant(&tenant, &by()).await.unwrap();
     let tenant = TestTenant::new(store.clone(), tenant.id.clone());
     tenant.accept([company("c1")]).await;
 
@@ -48,7 +48,7 @@ async fn store_survives_a_server_restart() {
         assert_unavailable(&store.find_tenant(&tenant.id).await);
         assert_unavailable(&tenant.try_send([journal("c1", "lost", "{}")]).await);
         assert_unavailable(&tenant.try_send([journal("c1", "lost", "{}")]).await);
-        assert_unavailable(&store.store_code(&secret, &code(now), &membership_id(), now).await);
+        assert_unavailable(&store.store_code(&secret, &code(now), &membership_id(), now, &by()).await);
         assert_unavailable(&store.find_grant(&GrantId::new("g")).await);
         assert_unavailable(&store.read_log(&tenant.query(0, 10)).await);
         assert_unavailable(&store.purge(10).await);

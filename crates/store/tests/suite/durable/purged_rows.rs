@@ -3,7 +3,7 @@
 use store::{CellValue, ListQuery};
 
 use super::rows::{fill_every_table, rows};
-use crate::suite::fixture::{Fixture, concurrently};
+use crate::suite::fixture::{Fixture, by, concurrently};
 use crate::suite::test_tenant::{company, delete, journal};
 
 /// Also with writes during the erasure and during the purge.
@@ -11,7 +11,7 @@ pub(crate) async fn erased_tenant_leaves_no_rows(fixture: Fixture) {
     let second_store = fixture.reopen().await.store;
     let first = fill_every_table(&fixture).await;
     for tenant in fixture.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap() {
-        fixture.store.erase_tenant(&tenant.id).await.unwrap();
+        fixture.store.erase_tenant(&tenant.id, &by()).await.unwrap();
     }
     for _ in 0..5 {
         let tenant = fixture.add_tenant().await;
@@ -21,7 +21,7 @@ pub(crate) async fn erased_tenant_leaves_no_rows(fixture: Fixture) {
             async move {
                 let ids = [number, number + 100].map(|number| format!("j{number}"));
                 match number {
-                    11 => drop(tenant.store.erase_tenant(&tenant.id).await.unwrap()),
+                    11 => drop(tenant.store.erase_tenant(&tenant.id, &by()).await.unwrap()),
                     18.. => drop(tenant.store.purge(10).await.unwrap()),
                     _ => drop(tenant.try_send(ids.iter().map(|id| journal("c1", id, "{}"))).await),
                 }

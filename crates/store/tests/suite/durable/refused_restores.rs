@@ -5,13 +5,15 @@ use std::fs;
 use async_trait::async_trait;
 use domain::Secret;
 use store::archive::{self, RowChunk, TABLES, Table};
-use store::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess, Result, StoreError};
+use store::{
+    Archive, ArchiveError, AuditContext, BackupSummary, CellValue, RestoredAccess, Result, StoreError,
+};
 use tokio::sync::mpsc;
 
 use super::backup::{Backup, restore};
 use super::rows::fill_every_table;
 use crate::suite::codes::{code, membership_id};
-use crate::suite::fixture::{Fixture, Storage, master_key, other_master_key};
+use crate::suite::fixture::{Fixture, Storage, by, master_key, other_master_key};
 use crate::suite::sessions::sign_in_entry;
 use crate::suite::signing_keys::signing_key;
 use crate::suite::test_tenant::company;
@@ -28,7 +30,7 @@ fn assert_damaged(bytes: &[u8], what: &str) {
 pub(crate) async fn damaged_backup_is_refused(fixture: Fixture) {
     let tenant = fixture.add_tenant().await;
     tenant.accept([company("c1"), company("c2")]).await;
-    fixture.store.add_signing_key(&signing_key("kid", fixture.now()), None).await.unwrap();
+    fixture.store.add_signing_key(&signing_key("kid", fixture.now()), None, &by()).await.unwrap();
     let backup = Backup::of(&fixture.handle, &fixture).await;
     let whole = fs::read(backup.path()).unwrap();
     verify(&whole).unwrap();
@@ -71,15 +73,15 @@ pub(crate) async fn restore_needs_an_empty_store(fixture: Fixture) {
         assert!(target.archive().is_empty().await.unwrap());
         let key = signing_key("kid-2", fixture.now());
         match thing {
-            "a signing key" => assert!(target.store.add_signing_key(&key, None).await.unwrap()),
+            "a signing key" => assert!(target.store.add_signing_key(&key, None, &by()).await.unwrap()),
             "an erased tenant" => {
                 let tenant = crate::suite::fixture::new_tenant("t", fixture.now());
-                target.store.add_tenant(&tenant).await.unwrap();
-                target.store.erase_tenant(&tenant.id).await.unwrap();
+                target.store.add_tenant(&tenant, &by()).await.unwrap();
+                target.store.erase_tenant(&tenant.id, &by()).await.unwrap();
             }
             "a code" => {
                 let (secret, now) = (Secret::new("code-9"), fixture.now());
-                target.store.store_code(&secret, &code(now), &membership_id(), now).await.unwrap();
+                target.store.store_code(&secret, &code(now), &membership_id(), now, &by()).await.unwrap();
             }
             "an audit record" => target.store.record(&sign_in_entry("maria", fixture.now())).await.unwrap(),
             _ => target.store.save_dev_credentials("{}").await.unwrap(),
@@ -161,7 +163,7 @@ macro_rules! archive_of_rows {
                 Ok(())
             }
 
-            async fn finish_restore(&self, _: u64, _: i64) -> Result<()> {
+            async fn finish_restore(&self, _: u64, _: &BackupSummary, _: &AuditContext) -> Result<()> {
                 Ok(())
             }
 

@@ -6,7 +6,7 @@ use domain::Secret;
 use store::{RestoredAccess, Status};
 
 use super::backup::{Backup, restore_with};
-use crate::suite::fixture::Fixture;
+use crate::suite::fixture::{Fixture, by};
 use crate::suite::live_grants::issue_grant_with_owners;
 use crate::suite::sessions::{session, sign_in_entry};
 
@@ -14,7 +14,7 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     let now = fixture.now();
     let active = issue_grant_with_owners(&fixture, "active").await;
     let disabled = issue_grant_with_owners(&fixture, "disabled").await;
-    fixture.store.set_user_status(&disabled.user, Status::Disabled).await.unwrap();
+    fixture.store.set_user_status(&disabled.user, Status::Disabled, &by()).await.unwrap();
     let cookie = Secret::new("cookie");
     let entry = sign_in_entry("active", now);
     fixture.store.begin_session(&cookie, &session("active", now), None, &entry).await.unwrap();

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
-use crate::suite::fixture::Fixture;
+use crate::suite::fixture::{Fixture, by};
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
@@ -60,13 +60,13 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     let import = tenant.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();
 
-    store.add_user(&user(fixture, "maria"), &[]).await.unwrap();
-    store.add_membership(&membership(fixture, "m1", "maria", &tenant.id)).await.unwrap();
-    store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1")).await.unwrap();
+    store.add_user(&user(fixture, "maria"), &[], &by()).await.unwrap();
+    store.add_membership(&membership(fixture, "m1", "maria", &tenant.id), &by()).await.unwrap();
+    store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1"), &by()).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };
-    store.set_client_secret(&client(fixture, "erp").id, &second).await.unwrap();
+    store.set_client_secret(&client(fixture, "erp").id, &second, &by()).await.unwrap();
     let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
-    store.add_subscription(&subscription(fixture, "s1"), &keys.0, &keys.1).await.unwrap();
+    store.add_subscription(&subscription(fixture, "s1"), &keys.0, &keys.1, &by()).await.unwrap();
     let route = "/accounting/api/customers".to_owned();
     let calls =
         CallCount { subscription: subscription(fixture, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
@@ -74,21 +74,24 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.record_usage(&[calls], &[used]).await.unwrap();
     store.register_node(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
-    store.rotate_key(&subscription(fixture, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
+    store
+        .rotate_key(&subscription(fixture, "s1").id, KeySlot::Primary, &third, later(now), &by())
+        .await
+        .unwrap();
 
     let (used, waiting) = (Secret::new("code-1"), Secret::new("code-2"));
-    store.store_code(&used, &code(now), &membership_id(), now).await.unwrap();
-    store.store_code(&waiting, &code(now), &membership_id(), now).await.unwrap();
+    store.store_code(&used, &code(now), &membership_id(), now, &by()).await.unwrap();
+    store.store_code(&waiting, &code(now), &membership_id(), now, &by()).await.unwrap();
     let decision = approve(&grant("g1", now), Some(("token-1", later(now))));
     store.take_code(&exchange(&used, &our_client(), now), decision).await.unwrap();
     store.rotate_refresh(&rotation(1, now)).await.unwrap();
-    store.add_signing_key(&signing_key("kid-1", now), None).await.unwrap();
+    store.add_signing_key(&signing_key("kid-1", now), None, &by()).await.unwrap();
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     fill_authorizations(fixture, &tenant).await;
     fill_webhooks(fixture, &tenant).await;
-    store.erase_tenant(&erased.id).await.unwrap();
+    store.erase_tenant(&erased.id, &by()).await.unwrap();
     tenant
 }
 
@@ -98,7 +101,7 @@ async fn fill_authorizations(fixture: &Fixture, tenant: &TestTenant) {
     for name in ["g3", "g4"] {
         let (secret, client) = (Secret::new(name), ClientId::new(name));
         let code = AuthorizationCode { client: client.clone(), tenant: tenant.id.clone(), ..code(now) };
-        store.store_code(&secret, &code, &membership_id(), now).await.unwrap();
+        store.store_code(&secret, &code, &membership_id(), now, &by()).await.unwrap();
         let new = Grant { client: client.clone(), tenant: tenant.id.clone(), ..grant(name, now) };
         store.take_code(&exchange(&secret, &client, now), approve(&new, None)).await.unwrap();
     }
@@ -113,7 +116,7 @@ async fn fill_webhooks(fixture: &Fixture, tenant: &TestTenant) {
         secret: Secret::new("webhook-secret second"),
         previous_valid_until: later(now),
     };
-    store.change_webhook(first.id, None, rotate).await.unwrap();
+    store.change_webhook(first.id, None, rotate, &by()).await.unwrap();
     let rotated = find_webhook(store, first.id).await;
     add_lanes_and_replay(fixture, &rotated).await;
     let mut checkpoint = new_checkpoint(store, &rotated).await;
@@ -127,13 +130,13 @@ async fn fill_webhooks(fixture: &Fixture, tenant: &TestTenant) {
     let mut failing = new_checkpoint(store, &other).await;
     failing.handshake = Some(HandshakeStep::Failed { number: 1, retry: retry(1, now), answered: None });
     write_checkpoint(store, failing).await;
-    store.subscribe(new_webhook(fixture, tenant, "other"), 100).await.unwrap();
+    store.subscribe(new_webhook(fixture, tenant, "other"), 100, &by()).await.unwrap();
     let moved = active_webhook(fixture, tenant, "moved").await;
-    store.change_webhook(moved.id, None, WebhookChange::Disable).await.unwrap();
+    store.change_webhook(moved.id, None, WebhookChange::Disable, &by()).await.unwrap();
     let to = WebhookChange::ChangeUrl("https://moved.example/".into());
-    store.change_webhook(moved.id, None, to).await.unwrap();
-    store.change_webhook(other.id, None, WebhookChange::Unsubscribe).await.unwrap();
-    store.change_webhook(other.id, None, WebhookChange::Delete).await.unwrap();
+    store.change_webhook(moved.id, None, to, &by()).await.unwrap();
+    store.change_webhook(other.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
+    store.change_webhook(other.id, None, WebhookChange::Delete, &by()).await.unwrap();
 }
 
 fn later(now: Ticks) -> Ticks {

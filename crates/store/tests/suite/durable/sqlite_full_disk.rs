@@ -13,7 +13,7 @@ use testkit::SeededRandom;
 use tokio::sync::oneshot;
 
 use crate::suite::codes::{code, exchange, membership_id, our_client};
-use crate::suite::fixture::{master_key, new_tenant, ports, test_clock};
+use crate::suite::fixture::{by, master_key, new_tenant, ports, test_clock};
 use crate::suite::test_tenant::{TestTenant, company, journal};
 
 const KIB: usize = 1024;
@@ -75,7 +75,7 @@ impl DiskFixture {
         let file = disk.path().join("aldaba.db");
         let ports = ports(&Arc::new(test_clock()), &Arc::new(SeededRandom::new(1)), &master_key());
         let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file, ports.clone()).unwrap());
-        store.add_tenant(&new_tenant("t", ports.clock.now())).await.unwrap();
+        store.add_tenant(&new_tenant("t", ports.clock.now()), &by()).await.unwrap();
         let tenant = TestTenant::new(store.clone(), TenantId::new("t"));
         tenant.accept([company("c1")]).await;
         Self { store, tenant, file, ports }
@@ -87,7 +87,7 @@ impl DiskFixture {
 
     async fn store_code(&self, name: &str) -> Result<()> {
         let now = self.ports.clock.now();
-        self.store.store_code(&Secret::new(name), &self.new_code(), &membership_id(), now).await
+        self.store.store_code(&Secret::new(name), &self.new_code(), &membership_id(), now, &by()).await
     }
 
     /// Whether a code is stored; this redeems it.
@@ -188,7 +188,9 @@ async fn requests_in_one_group_fail_together_on_a_full_disk() {
     let store_code_of = |name: &'static str, details: usize| {
         let (store, code) =
             (fixture.store.clone(), AuthorizationCode { details: "x".repeat(details), ..fixture.new_code() });
-        tokio::spawn(async move { store.store_code(&Secret::new(name), &code, &membership_id(), now).await })
+        tokio::spawn(async move {
+            store.store_code(&Secret::new(name), &code, &membership_id(), now, &by()).await
+        })
     };
     let mut codes = Vec::new();
     // The third is larger than SQLite's cache: SQLite writes it before the commit.

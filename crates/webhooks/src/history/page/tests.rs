@@ -8,8 +8,8 @@ use domain::event::EventKind;
 use domain::outgoing_id::IdKey;
 use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId, WebhookId, WebhookStatus};
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Handshake, Lane, LogEntry, Replay, ReplayKind,
-    SuccessfulDelivery, Webhook, WebhookOwner, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, Handshake, Lane, LogEntry, Replay,
+    ReplayKind, SuccessfulDelivery, Webhook, WebhookOwner, WebhookStats,
 };
 
 use super::*;
@@ -124,12 +124,12 @@ impl History for CountingHistory {
         Ok(WebhookStats::default())
     }
 
-    async fn request_replay_audited(
+    async fn request_replay(
         &self,
         _: WebhookId,
         _: ReplayKind,
         _: (u64, u64),
-        _: Option<AuditEntry>,
+        _: &AuditContext,
     ) -> store::Result<Option<Replay>> {
         self.count();
         Ok(None)

@@ -13,10 +13,10 @@ use domain::{
 };
 use store::memory::MemoryStore;
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, AuthorizationCode, BatchCounts,
-    ChangeBatch, ChangeLine, CheckpointResult, Client, CodeExchange, Consent, Grant, HandshakeStep, Lane,
-    LeaseRenewal, MasterKey, NewGrant, NewWebhook, Pkce, Status, SubscribeOutcome, SuccessfulDelivery, Tenant,
-    Vault, Webhook, WebhookCheckpoint, WebhookOwner,
+    Actor, ActorFilter, AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery,
+    AuthorizationCode, BatchCounts, ChangeBatch, ChangeLine, CheckpointResult, Client, CodeExchange, Consent,
+    Grant, HandshakeStep, Lane, LeaseRenewal, MasterKey, NewGrant, NewWebhook, Pkce, Status,
+    SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use super::FakeHistory;
@@ -51,7 +51,7 @@ pub(super) struct Fixture {
 }
 
 pub(super) fn context() -> AuditContext {
-    AuditContext { address: "192.0.2.7".into(), request_id: "request-1".into() }
+    AuditContext { actor: Actor::Operator, address: "192.0.2.7".into(), request_id: "request-1".into() }
 }
 
 pub(super) fn charges() -> Resource {
@@ -67,7 +67,7 @@ impl Fixture {
         let store: Arc<MemoryStore> = Arc::new(MemoryStore::new(ports).unwrap());
         let history = Arc::new(FakeHistory::default());
         let webhooks = WebhookAdmin { store: store.clone(), clock: clock.clone(), history: history.clone() };
-        let admin = Admin { store, clock: clock.clone(), random };
+        let admin = Admin { store, clock: clock.clone(), random, context: context() };
         let fixture = Self { admin, webhooks, history, clock };
         fixture.add_tenant().await;
         fixture.add_user().await;
@@ -92,7 +92,7 @@ impl Fixture {
             created_at: START,
             revision: store::FIRST_REVISION,
         };
-        self.admin.store.add_tenant(&tenant).await.unwrap();
+        self.admin.store.add_tenant(&tenant, &AuditContext::default()).await.unwrap();
     }
 
     async fn add_user(&self) {
@@ -119,7 +119,10 @@ impl Fixture {
             expires_at,
             details: String::new(),
         };
-        store.store_code(&secret, &code, &MembershipId::new(""), now).await.unwrap();
+        store
+            .store_code(&secret, &code, &MembershipId::new(""), now, &AuditContext::default())
+            .await
+            .unwrap();
         let grant = Grant {
             id: GrantId::new(format!("grant of {client}")),
             client: client.clone(),
@@ -152,7 +155,7 @@ impl Fixture {
             created_at: START,
             revision: store::FIRST_REVISION,
         };
-        self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
+        self.admin.store.add_client(&client, &Secret::new(id), &AuditContext::default()).await.unwrap();
     }
 
     /// Applies a change; returns its sequence.
@@ -204,7 +207,7 @@ impl Fixture {
             host_mismatch: String::new(),
             enabled: true,
         };
-        let made = self.admin.store.subscribe(new, 1000).await.unwrap();
+        let made = self.admin.store.subscribe(new, 1000, &AuditContext::default()).await.unwrap();
         assert!(matches!(made, SubscribeOutcome::Created(_)));
         id.to_string()
     }
@@ -277,7 +280,8 @@ impl Fixture {
 
     /// The kinds and notes of the audit, oldest first.
     pub(super) async fn audit(&self) -> Vec<(&'static str, String)> {
-        let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
+        let actor = ActorFilter::parse("operator");
+        let query = AuditQuery { actor, rows_max: 100, ..AuditQuery::default() };
         let records = self.admin.store.audit(&query).await.unwrap();
         let entries = records.into_iter().rev().map(|record| {
             assert_eq!(record.entry.context, context());

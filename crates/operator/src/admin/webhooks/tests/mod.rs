@@ -127,8 +127,13 @@ async fn every_change_leaves_an_audit_entry() {
     fixture.webhooks.enable(&id, &context()).await.unwrap();
     fixture.advance(1);
     fixture.webhooks.delete(&id, &context()).await.unwrap();
-    let note = |change: &str| ("webhook_changed", format!("webhook {id}: {change} by the operator"));
-    assert_eq!(fixture.audit().await, ["disabled", "enabled", "deleted"].map(note));
+    let note = |kind, change: &str| (kind, format!("webhook {id}: {change}"));
+    let expected = [
+        note("webhook_changed", "disabled"),
+        note("webhook_changed", "enabled"),
+        note("webhook_deleted", "deleted"),
+    ];
+    assert_eq!(fixture.audit().await, expected);
 }
 
 #[tokio::test]

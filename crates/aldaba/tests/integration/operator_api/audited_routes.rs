@@ -1,0 +1,112 @@
+//! Every mutating route of the operator's API leaves an audit entry: who, from where, in which request, what.
+
+use serde_json::{Value, json};
+
+use super::openapi::{document, operations};
+use super::webhook_fixture::{Subscriber, operator};
+use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
+
+/// Routes that change something without an audit entry, and why.
+const EXEMPT: [(&str, &str); 1] =
+    [("post /operator/v1/tenants/{tenant}/changes", "the change log is the audit of record changes")];
+
+/// The operations whose entry was found.
+#[derive(Default)]
+struct Audited(Vec<String>);
+
+impl Audited {
+    /// Expects success and one entry of this kind with the request's id.
+    #[track_caller]
+    fn check(&mut self, operation: &str, response: &HttpResponse, kind: &str) {
+        assert!((200..300).contains(&response.status), "{operation}: {response:?}");
+        let request = response.header("x-request-id");
+        let all = operator().get("/audit?actor=operator&pageSize=1000").json();
+        let of_request = |entry: &&Value| entry["requestId"] == request;
+        let found: Vec<&Value> = all["records"].as_array().unwrap().iter().filter(of_request).collect();
+        let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
+        assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
+        assert_eq!(entry["address"], "127.0.0.1", "{entry}");
+        for secret in [PASSWORD, "clientSecret", "primaryKey"] {
+            assert!(!entry.to_string().contains(secret), "{entry}");
+        }
+        self.0.push(operation.to_owned());
+    }
+}
+
+fn directory(audited: &mut Audited) {
+    let api = operator();
+    let post = |path: &str, body: &Value| api.post(path, body);
+    let tenant = json!({"name": "Auditada", "id": "audited"});
+    audited.check("post /operator/v1/tenants", &post("/tenants", &tenant), "tenant_added");
+    let disable = json!({"standing": "disabled"});
+    let changed = api.patch("/tenants/audited", &disable);
+    audited.check("patch /operator/v1/tenants/{tenant}", &changed, "tenant_changed");
+    let user = json!({"email": "audited@example.com", "givenName": "Ana", "password": PASSWORD});
+    audited.check("post /operator/v1/users", &post("/users", &user), "user_added");
+    let changed = api.patch("/users/audited@example.com", &disable);
+    audited.check("patch /operator/v1/users/{user}", &changed, "user_changed");
+    let member = "/users/audited@example.com/tenants/audited";
+    let path = "/operator/v1/users/{user}/tenants/{tenant}";
+    audited.check(&format!("put {path}"), &api.put(member), "membership_added");
+    audited.check(&format!("delete {path}"), &api.delete(member), "membership_removed");
+    let erased = api.delete("/tenants/audited?confirm=audited");
+    audited.check("delete /operator/v1/tenants/{tenant}", &erased, "tenant_erased");
+}
+
+fn clients_and_subscriptions(audited: &mut Audited) {
+    let api = operator();
+    let client = json!({"name": "Auditada", "id": "audited", "redirectUris": [CALLBACK]});
+    audited.check("post /operator/v1/clients", &api.post("/clients", &client), "client_added");
+    let renamed = api.patch("/clients/audited", &json!({"name": "Otra"}));
+    audited.check("patch /operator/v1/clients/{client}", &renamed, "client_changed");
+    let rotated = api.post("/clients/audited/secret", &json!({}));
+    audited.check("post /operator/v1/clients/{client}/secret", &rotated, "client_secret_rotated");
+
+    let added = api.post("/subscriptions", &json!({"name": "Auditada", "products": ["accounting"]}));
+    let id = added.json()["subscription"]["id"].as_str().unwrap().to_owned();
+    audited.check("post /operator/v1/subscriptions", &added, "subscription_added");
+    let at = |tail: &str| format!("/subscriptions/{id}{tail}");
+    let path = "/operator/v1/subscriptions/{subscription}";
+    let changed = api.patch(&at(""), &json!({"dailyQuota": 5}));
+    audited.check(&format!("patch {path}"), &changed, "subscription_changed");
+    let rotated = api.post(&at("/keys/primary"), &json!({}));
+    audited.check(&format!("post {path}/keys/{{slot}}"), &rotated, "subscription_key_rotated");
+    let cancelled = api.post(&at("/cancel"), &json!({}));
+    audited.check(&format!("post {path}/cancel"), &cancelled, "subscription_cancelled");
+}
+
+fn webhooks(audited: &mut Audited) {
+    let (api, subscriber) = (operator(), Subscriber::new());
+    let sequence = subscriber.customer("audited");
+    subscriber.delivery(sequence, "delivered");
+    let post = |tail: &str, body: &Value| api.post(&subscriber.at(tail), body);
+    let path = "/operator/v1/webhooks/{webhook}";
+    let replayed = post(&format!("/deliveries/{sequence}/replay"), &json!({}));
+    audited.check(&format!("post {path}/deliveries/{{delivery}}/replay"), &replayed, "webhook_replayed");
+    let replayed = post("/replay", &json!({"from": "2020-01-01T00:00:00Z"}));
+    audited.check(&format!("post {path}/replay"), &replayed, "webhook_replayed");
+    audited.check(&format!("post {path}/test"), &post("/test", &json!({})), "webhook_changed");
+    audited.check(&format!("post {path}/disable"), &post("/disable", &json!({})), "webhook_changed");
+    audited.check(&format!("post {path}/enable"), &post("/enable", &json!({})), "webhook_changed");
+    audited.check(&format!("delete {path}"), &api.delete(&subscriber.at("")), "webhook_deleted");
+}
+
+#[test]
+fn every_mutating_route_leaves_an_audit_entry() {
+    let mut audited = Audited::default();
+    directory(&mut audited);
+    clients_and_subscriptions(&mut audited);
+    webhooks(&mut audited);
+    let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
+    let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();
+    let is_exempt = |operation: &&String| EXEMPT.iter().any(|(exempt, _)| *exempt == **operation);
+    let missing: Vec<&String> =
+        mutating.iter().filter(|one| !is_exempt(one) && !audited.0.contains(one)).collect();
+    assert!(missing.is_empty(), "these routes are not in this test: {missing:?}");
+    println!(
+        "{} of {} mutating routes of the operator's API leave an audit entry; {} are exempt",
+        audited.0.len(),
+        mutating.len(),
+        EXEMPT.len()
+    );
+}

@@ -1,0 +1,194 @@
+//! The audit entry of each mutation: a pure function from what was and what is to who changed what. Every store calls
+//! it and writes the entry in the transaction of the mutation.
+
+use domain::ids::SubscriptionId;
+use domain::{ClientId, Ticks, WebhookId};
+
+use super::members::{differences, new_value, secret};
+use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
+use crate::{
+    AuthorizationCode, Client, KeySlot, Membership, ReplayKind, SigningKey, Subscription, Tenant, User,
+    UserUpdate, Webhook, WebhookChange, WebhookOwner,
+};
+
+/// When, and by whom.
+#[derive(Clone, Debug)]
+pub(crate) struct Act {
+    pub(crate) at: Ticks,
+    pub(crate) context: AuditContext,
+}
+
+impl Act {
+    pub(crate) fn new(at: Ticks, context: &AuditContext) -> Self {
+        Self { at, context: context.clone() }
+    }
+
+    fn entry(&self, kind: AuditKind) -> AuditEntry {
+        AuditEntry::new(kind, self.at, &self.context)
+    }
+
+    pub(crate) fn tenant_added(&self, tenant: &Tenant) -> AuditEntry {
+        self.entry(AuditKind::TenantAdded).tenant(&tenant.id).changes(differences(None, Some(tenant)))
+    }
+
+    pub(crate) fn tenant_changed(&self, before: &Tenant, after: &Tenant) -> AuditEntry {
+        self.entry(AuditKind::TenantChanged).tenant(&after.id).changes(differences(Some(before), Some(after)))
+    }
+
+    pub(crate) fn tenant_erased(&self, tenant: &Tenant) -> AuditEntry {
+        self.entry(AuditKind::TenantErased).tenant(&tenant.id).changes(differences(Some(tenant), None))
+    }
+
+    pub(crate) fn user_added(&self, user: &User) -> AuditEntry {
+        self.entry(AuditKind::UserAdded).user(&user.id).changes(differences(None, Some(user)))
+    }
+
+    pub(crate) fn user_changed(&self, before: &User, after: &User, update: &UserUpdate) -> AuditEntry {
+        let mut changes = differences(Some(before), Some(after));
+        changes.extend(update.password_hash.as_ref().map(|_| secret("password")));
+        self.entry(AuditKind::UserChanged).user(&after.id).changes(changes)
+    }
+
+    pub(crate) fn membership_added(&self, membership: &Membership) -> AuditEntry {
+        self.membership(AuditKind::MembershipAdded, membership, differences(None, Some(membership)))
+    }
+
+    pub(crate) fn membership_removed(&self, membership: &Membership) -> AuditEntry {
+        self.membership(AuditKind::MembershipRemoved, membership, differences(Some(membership), None))
+    }
+
+    /// A member became an administrator of the tenant, or no longer is one.
+    pub(crate) fn membership_changed(&self, before: &Membership, after: &Membership) -> AuditEntry {
+        let changes = differences(Some(before), Some(after));
+        self.membership(AuditKind::MembershipChanged, after, changes)
+    }
+
+    fn membership(&self, kind: AuditKind, one: &Membership, changes: Vec<MemberChange>) -> AuditEntry {
+        let entry = self.entry(kind).user(&one.user).tenant(&one.tenant);
+        entry.object("membership", &one.id).changes(changes)
+    }
+
+    pub(crate) fn client_added(&self, client: &Client) -> AuditEntry {
+        self.entry(AuditKind::ClientAdded).client(&client.id).changes(differences(None, Some(client)))
+    }
+
+    pub(crate) fn client_changed(&self, before: &Client, after: &Client) -> AuditEntry {
+        self.entry(AuditKind::ClientChanged).client(&after.id).changes(differences(Some(before), Some(after)))
+    }
+
+    pub(crate) fn client_secret_rotated(&self, id: &ClientId, previous_valid_until: Ticks) -> AuditEntry {
+        let until = new_value("previousValidUntil", previous_valid_until.iso());
+        self.entry(AuditKind::ClientSecretRotated).client(id).changes(vec![secret("secret"), until])
+    }
+
+    pub(crate) fn subscription_added(&self, one: &Subscription) -> AuditEntry {
+        self.subscription(AuditKind::SubscriptionAdded, &one.id).changes(differences(None, Some(one)))
+    }
+
+    pub(crate) fn subscription_changed(&self, before: &Subscription, after: &Subscription) -> AuditEntry {
+        let changes = differences(Some(before), Some(after));
+        self.subscription(AuditKind::SubscriptionChanged, &after.id).changes(changes)
+    }
+
+    pub(crate) fn subscription_cancelled(&self, before: &Subscription, after: &Subscription) -> AuditEntry {
+        let changes = differences(Some(before), Some(after));
+        self.subscription(AuditKind::SubscriptionCancelled, &after.id).changes(changes)
+    }
+
+    pub(crate) fn key_rotated(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        previous_valid_until: Ticks,
+    ) -> AuditEntry {
+        let until = new_value("previousValidUntil", previous_valid_until.iso());
+        let changes = vec![secret(&format!("{}Key", slot.as_str())), until];
+        self.subscription(AuditKind::SubscriptionKeyRotated, id).changes(changes)
+    }
+
+    fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
+        self.entry(kind).object("subscription", id)
+    }
+
+    pub(crate) fn signing_key_added(&self, key: &SigningKey) -> AuditEntry {
+        self.signing_key(AuditKind::SigningKeyRotated, &key.kid).changes(differences(None, Some(key)))
+    }
+
+    pub(crate) fn signing_key_retired(&self, kid: &str, at: Ticks) -> AuditEntry {
+        let changes = vec![new_value("retiredAt", at.iso())];
+        self.signing_key(AuditKind::SigningKeyRetired, kid).changes(changes)
+    }
+
+    pub(crate) fn signing_key_deleted(&self, kid: &str) -> AuditEntry {
+        self.signing_key(AuditKind::SigningKeyDeleted, kid)
+    }
+
+    fn signing_key(&self, kind: AuditKind, kid: &str) -> AuditEntry {
+        self.entry(kind).object("signing_key", kid)
+    }
+
+    pub(crate) fn code_issued(&self, code: &AuthorizationCode) -> AuditEntry {
+        self.entry(AuditKind::CodeIssued).user(&code.user).tenant(&code.tenant).client(&code.client)
+    }
+
+    /// The new webhook, and a second entry where its receiver's host may not be the subscriber's.
+    pub(crate) fn webhook_subscribed(&self, webhook: &Webhook) -> Vec<AuditEntry> {
+        let (key, changes) = ((webhook.id, &webhook.owner), differences(None, Some(webhook)));
+        let mut entries =
+            vec![self.webhook(AuditKind::WebhookSubscribed, key, "subscribed").changes(changes)];
+        if !webhook.host_mismatch.is_empty() {
+            entries.push(self.webhook(AuditKind::WebhookHostMismatch, key, &webhook.host_mismatch));
+        }
+        entries
+    }
+
+    pub(crate) fn webhook_changed(
+        &self,
+        before: &Webhook,
+        after: &Webhook,
+        change: &WebhookChange,
+    ) -> AuditEntry {
+        let mut changes = differences(Some(before), Some(after));
+        let (kind, what) = match change {
+            WebhookChange::Enable => (AuditKind::WebhookChanged, "enabled"),
+            WebhookChange::Disable => (AuditKind::WebhookChanged, "disabled"),
+            WebhookChange::ChangeUrl(_) => (AuditKind::WebhookChanged, "sent to another URL"),
+            WebhookChange::RotateSecret { previous_valid_until, .. } => {
+                changes.push(secret("secret"));
+                changes.push(new_value("previousValidUntil", previous_valid_until.iso()));
+                (AuditKind::WebhookSecretRotated, "new secret")
+            }
+            WebhookChange::SubscribeAgain { .. } => (AuditKind::WebhookChanged, "subscribed again"),
+            WebhookChange::Unsubscribe => (AuditKind::WebhookUnsubscribed, "unsubscribed"),
+            WebhookChange::Delete => (AuditKind::WebhookDeleted, "deleted"),
+        };
+        self.webhook(kind, (after.id, &after.owner), what).changes(changes)
+    }
+
+    pub(crate) fn replay_requested(
+        &self,
+        webhook: (WebhookId, &WebhookOwner),
+        kind: ReplayKind,
+        (after, through): (u64, u64),
+    ) -> AuditEntry {
+        match kind {
+            ReplayKind::Test => self.webhook(AuditKind::WebhookChanged, webhook, "test event requested"),
+            ReplayKind::Events => {
+                let first = after.saturating_add(1);
+                let what = format!("replay of events {first} to {through} requested");
+                self.webhook(AuditKind::WebhookReplayed, webhook, &what)
+            }
+        }
+    }
+
+    fn webhook(&self, kind: AuditKind, (id, owner): (WebhookId, &WebhookOwner), what: &str) -> AuditEntry {
+        let entry = self.entry(kind).tenant(&owner.tenant).client(&owner.client);
+        entry.object("webhook", id).note(format!("webhook {id}: {what}"))
+    }
+
+    /// `taken_at`: when the backup was taken.
+    pub(crate) fn restored(&self, taken_at: &str, rows: u64) -> AuditEntry {
+        let changes = vec![new_value("takenAt", taken_at), new_value("rows", rows)];
+        self.entry(AuditKind::Restored).changes(changes)
+    }
+}

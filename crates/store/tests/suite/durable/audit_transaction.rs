@@ -1,0 +1,98 @@
+//! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
+
+use domain::{Secret, Ticks};
+use store::{
+    ClientSecret, ClientUpdate, KeySlot, ReplayKind, Status, SubscriptionUpdate, TenantUpdate, UserUpdate,
+    WebhookChange,
+};
+
+use super::rows::{fill_every_table, rows};
+use crate::suite::clients::{client, subscription};
+use crate::suite::codes::{code, context, membership_id};
+use crate::suite::directory::{membership, user};
+use crate::suite::fixture::{Fixture, StoreKind, by, new_tenant};
+use crate::suite::postgres_database::connect;
+use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
+use crate::suite::signing_keys::signing_key;
+use crate::suite::webhook_fixtures::{create_webhook, new_webhook};
+
+async fn execute(fixture: &Fixture, sql: &str) {
+    if fixture.kind == StoreKind::Sqlite {
+        rusqlite::Connection::open(fixture.file()).unwrap().execute_batch(sql).unwrap();
+    } else {
+        connect(&fixture.url()).await.batch_execute(sql).await.unwrap();
+    }
+}
+
+pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fixture) {
+    let tenant = fill_every_table(&fixture).await;
+    let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "third")).await;
+    let mut before = rows(fixture.handle.archive()).await;
+    execute(&fixture, "ALTER TABLE audit RENAME TO audit_elsewhere").await;
+    let failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
+    execute(&fixture, "ALTER TABLE audit_elsewhere RENAME TO audit").await;
+    for (name, is_error) in failed {
+        assert!(is_error, "{name} succeeded without an audit entry");
+    }
+    let mut after = rows(fixture.handle.archive()).await;
+    for (table, rows) in &mut after {
+        assert_eq!(before.remove(table).as_ref(), Some(&*rows), "{table}");
+    }
+}
+
+/// Tries each mutation; returns which of them failed.
+async fn every_mutation(
+    fixture: &Fixture,
+    tenant: &domain::TenantId,
+    webhook: domain::WebhookId,
+) -> Vec<(&'static str, bool)> {
+    let (store, now, by) = (&fixture.store, fixture.now(), &by());
+    let (maria, erp, one) = (user(fixture, "maria"), client(fixture, "erp"), subscription(fixture, "s1"));
+    let secret = ClientSecret { secret: Secret::new("client-secret-3"), previous_valid_until: now };
+    let [a, b, c] = ["a", "b", "c"].map(Secret::new);
+    let user_update = UserUpdate { status: Some(Status::Disabled), password_hash: Some("h".into()) };
+    let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
+    let client_update = ClientUpdate { name: Some("x".into()), ..ClientUpdate::default() };
+    let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
+    let test_tenant = crate::suite::test_tenant::TestTenant::new(store.clone(), tenant.clone());
+    vec![
+        ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
+        ("update_tenant", store.update_tenant(tenant, &tenant_update, None, by).await.is_err()),
+        ("erase_tenant", store.erase_tenant(tenant, by).await.is_err()),
+        ("add_user", store.add_user(&user(fixture, "ana"), &[], by).await.is_err()),
+        ("update_user", store.update_user(&maria.id, &user_update, None, by).await.is_err()),
+        ("add_membership", {
+            store.add_membership(&membership(fixture, "m9", "ana", tenant), by).await.is_err()
+        }),
+        ("remove_membership", store.remove_membership(&maria.id, tenant, by).await.is_err()),
+        ("add_client", store.add_client(&client(fixture, "new"), &a, by).await.is_err()),
+        ("update_client", store.update_client(&erp.id, &client_update, None, by).await.is_err()),
+        ("set_client_secret", store.set_client_secret(&erp.id, &secret, by).await.is_err()),
+        ("add_subscription", {
+            store.add_subscription(&subscription(fixture, "s9"), &a, &b, by).await.is_err()
+        }),
+        ("update_subscription", store.update_subscription(&one.id, &quota, None, by).await.is_err()),
+        ("rotate_key", store.rotate_key(&one.id, KeySlot::Primary, &c, now, by).await.is_err()),
+        ("cancel_subscription", store.cancel_subscription(&one.id, now, by).await.is_err()),
+        ("add_signing_key", {
+            store.add_signing_key(&signing_key("kid-2", now), Some("kid-1"), by).await.is_err()
+        }),
+        ("retire_signing_key", store.retire_signing_key("kid-1", now, by).await.is_err()),
+        ("delete_signing_key", store.delete_signing_key("kid-1", by).await.is_err()),
+        ("store_code", store.store_code(&a, &code(now), &membership_id(), now, by).await.is_err()),
+        ("subscribe", {
+            store.subscribe(new_webhook(fixture, &test_tenant, "fourth"), 100, by).await.is_err()
+        }),
+        ("change_webhook", {
+            store.change_webhook(webhook, None, WebhookChange::Disable, by).await.is_err()
+        }),
+        ("request_replay", { store.request_replay(webhook, ReplayKind::Test, (0, 0), by).await.is_err() }),
+        ("revoke_grant", store.revoke_grant(&domain::GrantId::new("g1"), now, &context(), "").await.is_err()),
+        ("begin_session", {
+            store.begin_session(&b, &session("maria", now), None, &sign_in_entry("maria", now)).await.is_err()
+        }),
+        ("end_session", {
+            store.end_session(&Secret::new("session-1"), &sign_out_entry("maria", Ticks(9))).await.is_err()
+        }),
+    ]
+}
