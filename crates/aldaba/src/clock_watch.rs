@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use crate::wiring::{ClockDifference, NodeClock};
 
+const FIRST_ATTEMPTS: usize = 3;
 const EVERY: Duration = Duration::from_secs(2);
 /// The answer to a slower request says too little.
 const REQUEST_MAX: Duration = Duration::from_secs(1);
@@ -38,6 +39,16 @@ pub(crate) async fn compare(store: &dyn Store, clock: &NodeClock) -> Option<Cloc
         _ => {}
     }
     Some(difference)
+}
+
+/// Compares the clocks before anything is served; tries a few times where the store is slow.
+pub(crate) async fn compare_first(store: &dyn Store, clock: &NodeClock) {
+    for _ in 0..FIRST_ATTEMPTS {
+        if !store.is_shared() || compare(store, clock).await.is_some() {
+            break;
+        }
+    }
+    clock.begin_use();
 }
 
 /// Returns only at shutdown.

@@ -30,6 +30,8 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
         return Err(Failure::Config(Vec::new()));
     };
     let base = BasePorts::system();
+    // Before the store opens: a migration may take long.
+    let signals = ShutdownSignals::install(OnHangup::Ignore)?;
     let opened = open(&config, &base).await?;
     if opened.store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
@@ -37,7 +39,6 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
                 .into(),
         ));
     }
-    let signals = ShutdownSignals::install(OnHangup::Ignore)?;
     let service = Service::bind(config, base, opened, &token).await?;
     tracing::info!(
         public = %service.public_address()?,

@@ -9,9 +9,8 @@ use axum::Router;
 use domain::{Guid, Secret};
 use gateway::Gateway;
 use identity::Identity;
-use operator::admin::Admin;
 use operator::{AppState, OperatorToken};
-use store::{AuditContext, Store};
+use store::Store;
 use tokio::sync::watch;
 use web::{
     Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
@@ -70,7 +69,7 @@ impl Service {
         fill_urls(&mut config, public.address()?);
         let store = opened.store.clone();
         // Before anything is served, so that no time that was given out is ever revised.
-        clock_watch::compare(&*store, &base.node_clock).await;
+        clock_watch::compare_first(&*store, &base.node_clock).await;
         let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
@@ -108,13 +107,7 @@ impl Service {
             clock: base.node_clock.clone(),
             last_reason: Arc::default(),
         };
-        let admin = Admin {
-            store: store.clone(),
-            clock: base.clock.clone(),
-            random: base.random.clone(),
-            // Each request acts with its own.
-            context: AuditContext::default(),
-        };
+        let admin = wiring::admin(&base, store.clone());
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
@@ -137,13 +130,7 @@ impl Service {
         let public_routes = with_common_layers(public_routes, outside);
         let operator_routes = with_common_layers(operator_routes, side("operator"));
 
-        let (clock, retention) = (base.clock.clone(), (&config).into());
-        supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
-        if store.is_shared() {
-            let comparing = clock_watch::run(store.clone(), base.node_clock.clone(), stopped.clone());
-            supervisor.spawn("clock-watch", comparing);
-        }
-        supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
+        watch_over_store(&supervisor, &config, &base, &store, &stopped);
         supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
@@ -163,6 +150,23 @@ impl Service {
             join_time_max,
         }
     }
+}
+
+/// Starts the tasks that look after the store: maintenance, its clock, its workers.
+fn watch_over_store(
+    supervisor: &Supervisor,
+    config: &Config,
+    base: &BasePorts,
+    store: &Arc<dyn Store>,
+    stopped: &watch::Receiver<bool>,
+) {
+    let (clock, retention) = (base.clock.clone(), config.into());
+    supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+    if store.is_shared() {
+        let comparing = clock_watch::run(store.clone(), base.node_clock.clone(), stopped.clone());
+        supervisor.spawn("clock-watch", comparing);
+    }
+    supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
 }
 
 /// Ends when a worker of the store ends, or at shutdown: the store itself closes last.
@@ -216,9 +220,10 @@ impl RunningService {
         }
         let failure = self.stop().await;
         let seconds = watch.elapsed().as_secs_f64();
-        match failure {
-            None => tracing::info!(seconds, "stopped in order"),
-            Some(_) => tracing::error!(seconds, "stopped after the failure of a background task"),
+        if failure.is_none() {
+            tracing::info!(seconds, "stopped in order");
+        } else {
+            tracing::error!(seconds, "stopped after the failure of a background task");
         }
         failure.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
     }

@@ -12,6 +12,8 @@ pub enum Suspension {
     /// An authorization stands, but it does not cover the webhook's area and webhooks.
     ScopeMissing,
     UserDisabled,
+    /// The store was restored from a backup, and the user has not signed in since.
+    UserUnconfirmed,
     /// A user withdrew the application's access.
     Withdrawn,
     /// An administrator of the tenant withdrew the application's access.
@@ -24,12 +26,13 @@ pub enum Suspension {
 }
 
 impl Suspension {
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::TenantDisabled,
         Self::ClientDisabled,
         Self::ProductMissing,
         Self::ScopeMissing,
         Self::UserDisabled,
+        Self::UserUnconfirmed,
         Self::Withdrawn,
         Self::WithdrawnForTenant,
         Self::Revoked,
@@ -45,6 +48,7 @@ impl Suspension {
             Self::ProductMissing => "product_missing",
             Self::ScopeMissing => "scope_missing",
             Self::UserDisabled => "user_disabled",
+            Self::UserUnconfirmed => "user_unconfirmed",
             Self::Withdrawn => "access_withdrawn",
             Self::WithdrawnForTenant => "access_withdrawn_for_tenant",
             Self::Revoked => "access_revoked",
@@ -61,6 +65,9 @@ impl Suspension {
             Self::ProductMissing => "the application is not registered for this product",
             Self::ScopeMissing => "no user has allowed the application both this data and webhooks",
             Self::UserDisabled => "the user who authorized the application is disabled",
+            Self::UserUnconfirmed => {
+                "the store was restored from a backup, and the user who authorized the application has not signed in since"
+            }
             Self::Withdrawn => "the user has withdrawn the application's access",
             Self::WithdrawnForTenant => {
                 "an administrator has withdrawn the application's access for the whole tenant"
@@ -80,6 +87,7 @@ impl Suspension {
             Self::ClientDisabled => "the application is enabled",
             Self::ProductMissing => "the application has this product",
             Self::UserDisabled => "that user is enabled, or another one signs in to the application",
+            Self::UserUnconfirmed => "that user signs in",
             Self::ScopeMissing => "a user signs in to the application with these scopes",
             Self::Withdrawn
             | Self::WithdrawnForTenant

@@ -219,18 +219,23 @@ pub trait Archive: Send + Sync {
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64>;
 
-    /// Decides about the access that the backup contains: ends browser sessions and deletes authorization codes that
-    /// were not redeemed, which may have ended since, and with `Confirm` makes every active user unconfirmed.
-    async fn settle_access(&self, access: RestoredAccess) -> Result<()>;
+    /// Marks the store as incomplete: it does not open until [`end_restore`](Self::end_restore).
+    async fn begin_restore(&self) -> Result<()>;
 
-    /// Ends a restore: advances every tenant's head, moves the tenant number sequence past the loaded tenants, fills what a
+    /// In one transaction: decides about the access that the backup contains (ends browser sessions and deletes
+    /// authorization codes that were not redeemed, which may have ended since, and with `Confirm` makes every active user
+    /// unconfirmed), advances every tenant's head, moves the tenant number sequence past the loaded tenants, fills what a
     /// backup of an older schema lacks, and audits the restore.
     async fn finish_restore(
         &self,
         heads_advance: u64,
         backup: &BackupSummary,
+        access: RestoredAccess,
         context: &AuditContext,
     ) -> Result<()>;
+
+    /// The store is complete.
+    async fn end_restore(&self) -> Result<()>;
 
     /// Fails unless this store's master key opens the given vault check.
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;
@@ -245,6 +250,15 @@ pub enum RestoredAccess {
     Keep,
     /// It stands again when the user has signed in.
     Confirm,
+}
+
+impl RestoredAccess {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Keep => "keep",
+            Self::Confirm => "confirm",
+        }
+    }
 }
 
 /// The totals of a backup.

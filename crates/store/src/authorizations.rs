@@ -81,6 +81,7 @@ impl AuthorizationFacts {
             (Some(ended), _, _) => Some(ended.cause.suspension()),
             (None, current, _) if current.as_ref() != Some(membership) => Some(Suspension::MembershipRemoved),
             (None, _, Some(Status::Active)) => None,
+            (None, _, Some(Status::Unconfirmed)) => Some(Suspension::UserUnconfirmed),
             (None, _, _) => Some(Suspension::UserDisabled),
         }
     }
@@ -123,7 +124,8 @@ impl OwnerAccess {
             let reason = match facts.obstacle() {
                 None if scopes.has_all(needed) => return None,
                 None => (Ticks(i64::MAX), Suspension::ScopeMissing),
-                Some(Suspension::UserDisabled) => (Ticks(i64::MAX - 1), Suspension::UserDisabled),
+                Some(Suspension::UserUnconfirmed) => (Ticks(i64::MAX - 1), Suspension::UserUnconfirmed),
+                Some(Suspension::UserDisabled) => (Ticks(i64::MAX - 2), Suspension::UserDisabled),
                 Some(other) => (ended.map_or(Ticks(0), |ended| ended.at), other),
             };
             if reason.0 > gap.0 {
@@ -154,6 +156,13 @@ pub(crate) fn authorize(
             ended: None,
         }),
     }
+}
+
+/// Whether the change of an authorization may let webhooks be delivered to.
+pub(crate) fn concerns_webhooks(before: Option<&Authorization>, after: &Authorization) -> bool {
+    let covers = |one: &Authorization, area: Area| one.scopes.has_all(area.webhook_scopes());
+    let stood = before.filter(|before| before.ended.is_none() && before.membership == after.membership);
+    Area::ALL.into_iter().any(|area| covers(after, area) && !stood.is_some_and(|before| covers(before, area)))
 }
 
 /// The audit entry for the end of an authorization.

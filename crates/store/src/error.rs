@@ -16,6 +16,11 @@ pub enum StoreError {
     NewerSchema { found: i64, known: i64 },
     #[error("the master key does not open this store; use the key that it was created with")]
     WrongMasterKey,
+    #[error(
+        "a restore into this store did not finish, so that its data and access may be incomplete; restore the backup into \
+         an empty store"
+    )]
+    UnfinishedRestore,
     #[error("there is no tenant \"{0}\"")]
     UnknownTenant(String),
     #[error("there is already {0}")]

@@ -1,6 +1,8 @@
 //! A process without file descriptors: the listener waits longer and longer instead of spinning, and serves again as
 //! soon as there are some. Alone in its program, because the limit holds for a whole process.
 
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
+
 use std::net::SocketAddr;
 use std::time::Duration;
 

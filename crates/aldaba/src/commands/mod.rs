@@ -27,24 +27,31 @@ use domain::subscription::{Product, Products};
 use operator::admin::{Admin, WebhookAdmin};
 
 use crate::cli::Cli;
+use crate::clock_watch;
 use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_styled;
 use crate::serve;
-use crate::wiring::{self, BasePorts, NoEngine, OpenStore, SystemClock, SystemRandom};
+use crate::wiring::{self, BasePorts, NoEngine, OpenStore};
 
 /// Loads the configuration and opens its store.
 pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore), Failure> {
+    open_with(sources, &BasePorts::system()).await
+}
+
+/// The same, and compares the clock with the store's, so that what is written has the right time.
+async fn open_with(sources: &Sources, base: &BasePorts) -> Result<(Config, OpenStore), Failure> {
     let config = config::load(sources).map_err(Failure::Config)?;
-    let opened = serve::open(&config, &BasePorts::system()).await?;
+    let opened = serve::open(&config, base).await?;
+    clock_watch::compare_first(&*opened.store, &base.node_clock).await;
     Ok((config, opened))
 }
 
 /// Opens the configured store for administration.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
-    let (_, OpenStore { store, .. }) = open_store(sources).await?;
-    let (clock, random) = (Arc::new(SystemClock), Arc::new(SystemRandom));
-    Ok(Admin { store, clock, random, context: audit_context() })
+    let base = BasePorts::system();
+    let (_, OpenStore { store, .. }) = open_with(sources, &base).await?;
+    Ok(Admin { context: audit_context(), ..wiring::admin(&base, store) })
 }
 
 /// The command line as the actor of the audit, with the name of the operating system's user if it is known.
@@ -55,8 +62,8 @@ pub(crate) fn audit_context() -> AuditContext {
 
 /// The administration of webhooks, over the store alone.
 pub(crate) async fn webhook_admin(sources: &Sources) -> Result<WebhookAdmin, Failure> {
-    let (config, OpenStore { store, .. }) = open_store(sources).await?;
     let base = BasePorts::system();
+    let (config, OpenStore { store, .. }) = open_with(sources, &base).await?;
     let history = wiring::history(&base, store.clone(), Arc::new(NoEngine), config.delivery.window);
     Ok(wiring::webhook_admin(&base, store, history))
 }

@@ -52,7 +52,7 @@ fn addresses(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
         ("subscription key", &ready.subscription.primary_key),
         ("redirect URI", &ready.client.redirect_uri),
     ] {
-        let _ = writeln!(text, "  {}{}", style.dim(&format!("{name:<18}")), style.plain(value));
+        let _ = writeln!(text, "  {}{}", style.dim(&format!("{name:<18}")), TerminalStyle::plain(value));
     }
 }
 
@@ -65,12 +65,12 @@ fn accounts(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
     title(text, style, "users");
     for user in &ready.users {
         let User { email, password, .. } = user;
-        let tenants = style.plain(&tenants_of(ready, user).join(", "));
+        let tenants = TerminalStyle::plain(&tenants_of(ready, user).join(", "));
         let _ = writeln!(text, "  {email:<18} password {password}  {tenants}");
     }
     title(text, style, "tenants");
     for tenant in &ready.tenants {
-        let (id, name) = (&tenant.id, style.plain(&tenant.name));
+        let (id, name) = (&tenant.id, TerminalStyle::plain(&tenant.name));
         let _ = writeln!(text, "  {id}  {name}, {} companies", tenant.companies.len());
     }
 }

@@ -39,7 +39,7 @@ impl TerminalStyle {
     }
 
     /// Text from outside, without style.
-    pub(super) fn plain(self, text: &str) -> String {
+    pub(super) fn plain(text: &str) -> String {
         escaped_lines(text)
     }
 

@@ -1,6 +1,7 @@
 //! The machine's clock, and the clock that a node uses: the machine's, unless it differs from the store's by too much.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use domain::{Clock, Ticks};
@@ -28,6 +29,8 @@ const DIFFERENCE_GOOD: Duration = Duration::from_millis(2000);
 pub struct NodeClock {
     machine: Arc<dyn Clock>,
     state: Mutex<Option<State>>,
+    /// Somebody has been told the time.
+    is_in_use: AtomicBool,
 }
 
 impl std::fmt::Debug for NodeClock {
@@ -58,7 +61,12 @@ pub(crate) struct ClockDifference {
 
 impl NodeClock {
     pub fn new(machine: Arc<dyn Clock>) -> Self {
-        Self { machine, state: Mutex::new(None) }
+        Self { machine, state: Mutex::new(None), is_in_use: AtomicBool::new(false) }
+    }
+
+    /// From now on the clock never goes back.
+    pub(crate) fn begin_use(&self) {
+        self.is_in_use.store(true, Ordering::Relaxed);
     }
 
     /// The store showed `store` in the middle of a request that took `took` and ends now.
@@ -75,7 +83,8 @@ impl NodeClock {
             is_corrected: difference > limit,
         };
         let right = if difference.is_corrected { store } else { machine };
-        let shown = state.map_or(right, |state| state.now());
+        let first = if self.is_in_use.load(Ordering::Relaxed) { machine } else { right };
+        let shown = state.map_or(first, |state| state.now());
         *state = Some(State { at: Instant::now(), right, shown, difference });
         difference
     }
@@ -102,7 +111,7 @@ impl Clock for NodeClock {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::atomic::{AtomicI64, Ordering};
+    use std::sync::atomic::AtomicI64;
 
     use super::*;
 
@@ -141,10 +150,10 @@ mod tests {
 
     #[test]
     fn large_difference_gives_the_stores_time() {
-        for offset in [-300, -3, 3, 300] {
+        for (offset, seconds) in [(-300, -300.0), (-3, -3.0), (3, 3.0), (300, 300.0_f64)] {
             let (_, clock) = clocks(offset);
             let difference = clock.compare(START, Duration::ZERO);
-            assert!(difference.is_corrected && (difference.seconds - offset as f64).abs() < 0.01);
+            assert!(difference.is_corrected && (difference.seconds - seconds).abs() < 0.01);
             assert_shows(&clock, START);
         }
     }

@@ -16,7 +16,7 @@ pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
-pub(crate) use history::{NoEngine, history, webhook_admin};
+pub(crate) use history::{NoEngine, admin, history, webhook_admin};
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};

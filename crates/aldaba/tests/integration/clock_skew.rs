@@ -52,19 +52,19 @@ fn time_of_new_tenant(server: &TestServer, name: &str) -> Ticks {
 #[test]
 fn node_with_a_wrong_clock_uses_the_databases_time_and_says_so() {
     let database = Database::create();
-    for (seconds, name) in [(300, "ahead"), (-300, "behind")] {
-        let machine = Machine::wrong_by(seconds);
+    for (wrong_by, seconds, name) in [(300, 300.0, "ahead"), (-300, -300.0_f64, "behind")] {
+        let machine = Machine::wrong_by(wrong_by);
         let server = start(&database, &machine);
         let shown = clock(&server);
         assert_eq!(shown["used"], "database", "{shown}");
         let difference = shown["differenceSeconds"].as_f64().unwrap();
-        assert!((difference - seconds as f64).abs() < 2.0, "{shown}");
+        assert!((difference - seconds).abs() < 2.0, "{shown}");
         let created = time_of_new_tenant(&server, name);
         let off = created.since(now()).max(now().since(created));
         assert!(off < Duration::from_secs(5), "{name}: {off:?}");
         let metrics = Request::get(&format!("{}/metrics", server.operator_url())).send().text();
         let metric = metrics.lines().find_map(|line| line.strip_prefix("aldaba_clock_difference_seconds "));
-        assert!((metric.unwrap().parse::<f64>().unwrap() - seconds as f64).abs() < 2.0, "{metric:?}");
+        assert!((metric.unwrap().parse::<f64>().unwrap() - seconds).abs() < 2.0, "{metric:?}");
 
         machine.set_right();
         wait_for("the machine's clock to count again", || {

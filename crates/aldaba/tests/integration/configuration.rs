@@ -315,11 +315,14 @@ fn missing_required_settings_are_reported() {
     for (setting, message) in [
         ("server.base_url=http://api.example.com", "server.base_url: must start with https://"),
         ("operator.token=short", "operator.token: is too short: 32 characters at least"),
-        ("store.master_key=short", "store.master_key: "),
     ] {
         for command in ["check", "serve"] {
             installation.program(&[command, "--set", setting]).run().expect_failure(3, message);
         }
+    }
+    for command in ["check", "serve"] {
+        let program = installation.program(&[command]).variable("ALDABA__STORE__MASTER_KEY", "short");
+        program.run().expect_failure(3, "store.master_key: ");
     }
     let missing = installation.path().join("missing.toml").display().to_string();
     Program::new(&["check", "--config", &missing])

@@ -51,9 +51,10 @@ fn silent_connections_keep_nobody_out() {
 #[test]
 fn stalled_body_is_answered_and_its_connection_closed() {
     let server = TestServer::builder().set("server.body_timeout", "200ms").start();
-    let token = server.operator_token();
+    let (token, tenant) = (server.operator_token(), server.add_tenant("Asesoría"));
     let ingest = format!(
-        "POST /operator/v1/tenants/t/changes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n"
+        "POST /operator/v1/tenants/{}/changes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n",
+        tenant.id
     );
     let form = "POST /auth/core/connect/token HTTP/1.1\r\nhost: x\r\n\
                 content-type: application/x-www-form-urlencoded\r\n";

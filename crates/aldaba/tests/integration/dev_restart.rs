@@ -9,8 +9,7 @@ const DEV_MASTER_KEY: &[u8; 32] = b"aldaba dev: not for production!!";
 
 fn dev_master_key() -> String {
     let halves = DEV_MASTER_KEY.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-    let digits: String = halves.map(|half| char::from_digit(half.into(), 16).unwrap()).collect();
-    format!("store.master_key={digits}")
+    halves.map(|half| char::from_digit(half.into(), 16).unwrap()).collect()
 }
 
 /// The ready line without addresses, whose ports change at every start.
@@ -113,12 +112,11 @@ fn serve_refuses_a_development_store() {
     expect_clean_exit(&Dev::start(&["--empty", "--data", folder.path().to_str().unwrap()]).stop());
     let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
     let installation = Installation::new();
-    let server = |arguments: &[&str]| {
-        let any = ["serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--store", &store];
-        installation.program(&any).with(arguments).run()
-    };
-    server(&[]).expect_failure(4, "the master key does not open this store");
-    server(&["--set", &dev_master_key()]).expect_failure(5, "this store was created by `aldaba dev`");
+    let any = ["serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0", "--store", &store];
+    let server = || installation.program(&any);
+    server().run().expect_failure(4, "the master key does not open this store");
+    let with_key = server().variable("ALDABA__STORE__MASTER_KEY", dev_master_key());
+    with_key.run().expect_failure(5, "this store was created by `aldaba dev`");
 }
 
 #[test]
@@ -130,8 +128,8 @@ fn dev_refuses_a_production_store() {
 
     let folder = tempfile::tempdir().unwrap();
     let store = format!("store.url=sqlite:{}", folder.path().join("aldaba.db").display());
-    let add = ["--set", &store, "--set", &dev_master_key(), "tenant", "add", "Asesoría"];
-    Program::new(&add).run().code(0);
+    let add = Program::new(&["--set", &store, "tenant", "add", "Asesoría"]);
+    add.variable("ALDABA__STORE__MASTER_KEY", dev_master_key()).run().code(0);
     Dev::program(&["--data", folder.path().to_str().unwrap()])
         .run()
         .expect_failure(5, "this store was not created by `aldaba dev`");

@@ -137,9 +137,12 @@ fn page_can_be_switched_off() {
 
 #[test]
 fn page_is_not_on_the_origin_of_the_sign_in_pages() {
-    let flags =
-        ["--set", "server.base_url=https://api.example", "--set", "server.auth_url=https://id.example"];
-    let server = ServeProcess::start(Installation::new(), &flags);
+    let settings = [
+        "server.base_url=https://api.example",
+        "server.auth_url=https://id.example",
+        "server.peer_is_client=true",
+    ];
+    let server = ServeProcess::with_settings(Installation::new(), &settings);
     let get = |host: &str, path: &str| {
         HttpRequest::get(&format!("{}{path}", server.public_url)).header("host", host).send()
     };

@@ -138,14 +138,11 @@ fn log_says_why_the_service_answers_503_and_when_it_has_stopped() {
     assert!(causes.iter().any(|line| line["requestId"].is_string() && line["error"].is_string()), "{log}");
     let requests = log_lines(log, "request completed");
     assert!(requests.iter().all(|line| line["status"] == 503 && line["address"] == "127.0.0.1"), "{log}");
-    let shards = log_lines(log, "the assignment of webhook shards changed");
-    assert_eq!((&shards[0]["taken_over"], &shards[0]["held"]), (&json!(256), &json!(256)), "{log}");
-    assert_eq!(log_lines(log, "released the webhook shards; other nodes take over").len(), 1, "{log}");
+    let shards = log_lines(log, "took free shards");
+    assert_eq!((&shards[0]["shards"], &shards[0]["held"]), (&json!(256), &json!(256)), "{log}");
+    assert_eq!(log_lines(log, "released all shards for other nodes").len(), 1, "{log}");
     let end: Value = serde_json::from_str(log.lines().last().unwrap()).unwrap();
-    assert!(
-        end["message"].as_str().unwrap().starts_with("stopped: ") && end["milliseconds"].is_u64(),
-        "{end}"
-    );
+    assert!(end["message"] == "stopped in order" && end["seconds"].is_f64(), "{end}");
 }
 
 #[test]

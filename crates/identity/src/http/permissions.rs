@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::{ClientId, TenantId, UserId};
-use store::{ClientAccess, WebhookOwner};
+use store::{AuthorizationFacts, ClientAccess, WebhookOwner};
 
 use super::application_access::{ApplicationAccess, WebhookLine};
 use super::authorize::ActiveSession;
@@ -90,6 +90,13 @@ impl Identity {
     ) -> Result<Option<(String, bool)>, PageError> {
         let Some(owner) = withdrawn else { return Ok(None) };
         if entries.iter().any(|entry| entry.is_own && entry.owner == owner) {
+            return Ok(None);
+        }
+        let access = self.store.owner_access(&owner).await?;
+        let has_ended = |one: &AuthorizationFacts| {
+            one.authorization.access.user == *user && one.authorization.ended.is_some()
+        };
+        if !access.authorizations.iter().any(has_ended) {
             return Ok(None);
         }
         let Some(client) = self.store.find_client(&owner.client).await? else { return Ok(None) };

@@ -232,7 +232,7 @@ pub fn verify(input: impl BufRead) -> Result<BackupSummary, ArchiveError> {
 }
 
 /// Restores a backup that `verify` has checked into an empty store, so a damaged backup is never restored in
-/// part.
+/// part. The store does not open again until the caller has called [`Archive::end_restore`].
 pub async fn read<R>(
     store: &dyn Archive,
     verified: &BackupSummary,
@@ -255,9 +255,14 @@ where
             sender.blocking_send(chunk).map_err(|_| damaged("the store stopped accepting rows"))
         })
     });
+    let mut has_begun = false;
     while let Some(mut chunk) = receiver.recv().await {
         chunk.upgrade(verified.schema);
         let chunk = if chunk.table.name == "meta" { without_vault(store, chunk)? } else { chunk };
+        // Not earlier: a backup of another master key is refused before anything is written.
+        if !std::mem::replace(&mut has_begun, true) {
+            store.begin_restore().await?;
+        }
         store.load(chunk).await?;
     }
     let summary = reading.await.map_err(|error| damaged(error.to_string()))??;
@@ -274,8 +279,7 @@ where
             )));
         }
     }
-    store.settle_access(access).await?;
-    Ok(store.finish_restore(HEADS_ADVANCE, verified, context).await?)
+    Ok(store.finish_restore(HEADS_ADVANCE, verified, access, context).await?)
 }
 
 /// Drops the backup's vault check, since the store has its own; fails unless both open with the same master

@@ -7,8 +7,8 @@ use domain::{ClientId, Ticks, WebhookId};
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
-    AuthorizationCode, Client, KeySlot, Membership, ReplayKind, SigningKey, Subscription, Tenant, User,
-    UserUpdate, Webhook, WebhookChange, WebhookOwner,
+    AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RestoredAccess, SigningKey, Subscription,
+    Tenant, User, UserUpdate, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -187,8 +187,9 @@ impl Act {
     }
 
     /// `taken_at`: when the backup was taken.
-    pub(crate) fn restored(&self, taken_at: &str, rows: u64) -> AuditEntry {
-        let changes = vec![new_value("takenAt", taken_at), new_value("rows", rows)];
+    pub(crate) fn restored(&self, taken_at: &str, rows: u64, access: RestoredAccess) -> AuditEntry {
+        let access = new_value("access", access.as_str());
+        let changes = vec![new_value("takenAt", taken_at), new_value("rows", rows), access];
         self.entry(AuditKind::Restored).changes(changes)
     }
 }

@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use domain::{ClientId, GrantId, Scopes, TenantId, Ticks, UserId, WebhookId};
 
 use super::{MemoryStore, State};
-use crate::authorizations::{access_ended_entry, authorize};
+use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::{
     AuditContext, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess, EndedAuthorization,
     Grant, OwnerAccess, Ports, Result, WebhookOwner,
@@ -48,8 +48,11 @@ impl State {
         let membership = memberships.find(|one| one.user == grant.user && one.tenant == grant.tenant)?;
         let before = self.authorizations.get(&key(&access));
         let after = authorize(before, &access, &membership.id, scopes, grant.created_at)?;
+        let concerns_webhooks = concerns_webhooks(before, &after);
         self.authorizations.insert(key(&access), after);
-        Some(self.touch_webhooks(|owner| owner.tenant == access.tenant && owner.client == access.client))
+        concerns_webhooks.then(|| {
+            self.touch_webhooks(|owner| owner.tenant == access.tenant && owner.client == access.client)
+        })
     }
 
     /// Gives these webhooks a new change number, so that every node reloads them.
@@ -183,7 +186,13 @@ impl Authorizations for MemoryStore {
     ) -> Result<Vec<GrantId>> {
         let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::WithdrawnForTenant };
         let is_wanted = |access: &ClientAccess| access.tenant == *tenant && access.client == *client;
-        let (grants, webhooks) = self.state_mut()?.end_all(&self.ports, is_wanted, ended, (context, note));
+        let mut state = self.state_mut()?;
+        // Also of users who have no authorization yet.
+        state.codes.retain(|_, stored| {
+            stored.used || stored.code.tenant != *tenant || stored.code.client != *client
+        });
+        let (grants, webhooks) = state.end_all(&self.ports, is_wanted, ended, (context, note));
+        drop(state);
         self.access_changed_for(Some(webhooks));
         Ok(grants.into_iter().map(|grant| grant.id).collect())
     }

@@ -106,6 +106,7 @@ impl Directory for MemoryStore {
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
         state.authorizations.retain(|(tenant, ..), _| tenant != id);
+        state.codes.retain(|_, stored| stored.used || stored.code.tenant != *id);
         state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
         let deleted: Vec<Box<str>> = state
             .grants

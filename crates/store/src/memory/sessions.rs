@@ -26,13 +26,18 @@ impl Sessions for MemoryStore {
             state.sessions.remove(&replaced);
         }
         state.sessions.insert(hash, session.clone());
+        let mut is_confirmed = false;
         if let Some(user) = state.users.get_mut(session.user.as_str())
             && user.status == Status::Unconfirmed
         {
             user.status = Status::Active;
             user.revision += 1;
+            is_confirmed = true;
         }
         state.append_audit(&*self.ports.random, entry.clone());
+        let webhooks = is_confirmed.then(|| state.touch_user(&session.user));
+        drop(state);
+        self.access_changed_for(webhooks);
         Ok(())
     }
 

@@ -1,11 +1,12 @@
 //! Backup and restore of a PostgreSQL store.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 
 use super::audit::append_audit;
-use super::rows::{execute, snapshot};
+use super::rows::{Args, execute, snapshot};
 use super::{PostgresStore, store_error};
 use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
@@ -47,6 +48,18 @@ fn array_type(kind: ColumnType) -> &'static str {
         ColumnType::Text => "text[]",
         ColumnType::Bytes => "bytea[]",
     }
+}
+
+async fn settle_access(on: &Transaction<'_>, access: RestoredAccess) -> Result<()> {
+    on.batch_execute("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
+        .await
+        .map_err(store_error)?;
+    if access == RestoredAccess::Confirm {
+        let sql = "UPDATE users SET standing = $2, revision = revision + 1 WHERE standing = $1";
+        let codes: Args<'_> = &[&Status::Active.code(), &Status::Unconfirmed.code()];
+        execute(on, sql, codes).await.map_err(store_error)?;
+    }
+    Ok(())
 }
 
 #[async_trait]
@@ -110,24 +123,24 @@ impl Archive for PostgresStore {
     }
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64> {
-        let row = self.row(&format!("SELECT count(*) FROM {}", table.name), &[]).await?;
-        Ok(row.map_or(0, |row| unsigned(row.get(0))))
+        let client = self.long_client().await?;
+        let sql = format!("SELECT count(*) FROM {}", table.name);
+        Ok(unsigned(client.query_one(&sql, &[]).await.map_err(store_error)?.get(0)))
     }
 
-    async fn settle_access(&self, access: RestoredAccess) -> Result<()> {
-        self.change("DELETE FROM sessions", &[]).await?;
-        self.change("DELETE FROM codes WHERE used_at IS NULL", &[]).await?;
-        if access == RestoredAccess::Confirm {
-            let sql = "UPDATE users SET standing = $2, revision = revision + 1 WHERE standing = $1";
-            self.change(sql, &[&Status::Active.code(), &Status::Unconfirmed.code()]).await?;
-        }
-        Ok(())
+    async fn begin_restore(&self) -> Result<()> {
+        self.change("INSERT INTO meta (name, value) VALUES ('restoring', '\\x01')", &[]).await.map(drop)
+    }
+
+    async fn end_restore(&self) -> Result<()> {
+        self.change("DELETE FROM meta WHERE name = 'restoring'", &[]).await.map(drop)
     }
 
     async fn finish_restore(
         &self,
         heads_advance: u64,
         backup: &BackupSummary,
+        access: RestoredAccess,
         context: &AuditContext,
     ) -> Result<()> {
         self.row(
@@ -139,10 +152,11 @@ impl Archive for PostgresStore {
         .await?;
         let mut client = self.long_client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        settle_access(&transaction, access).await?;
         let advance = "UPDATE heads SET head = head + $1";
         execute(&transaction, advance, &[&signed(heads_advance)]).await.map_err(store_error)?;
-        transaction.batch_execute(super::migrate::backfill(backup.schema)).await.map_err(store_error)?;
-        let entry = self.act(context).restored(&backup.taken_at, backup.rows);
+        transaction.batch_execute(&super::migrate::backfill(backup.schema)).await.map_err(store_error)?;
+        let entry = self.act(context).restored(&backup.taken_at, backup.rows, access);
         append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)
     }

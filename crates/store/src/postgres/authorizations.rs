@@ -14,7 +14,7 @@ use super::rows::{Args, column, execute, guid, limit, row, rows, snapshot};
 use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
-use crate::authorizations::{access_ended_entry, authorize};
+use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::grants::revocation_entry;
 use crate::{
     AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
@@ -133,6 +133,7 @@ pub(super) async fn add(
     let Some(after) = authorize(before.as_ref(), &access, &membership, scopes, grant.created_at) else {
         return Ok(None);
     };
+    let concerns_webhooks = concerns_webhooks(before.as_ref(), &after);
     execute(
         on,
         "UPDATE authorizations SET membership_id = $4, scopes = $5, created_at = $6, ended_at = NULL, ended_why = NULL
@@ -148,18 +149,18 @@ pub(super) async fn add(
     )
     .await
     .map_err(store_error)?;
-    touch_owners(on, &[access]).await.map(Some)
+    if concerns_webhooks { touch_owners(on, &[access]).await.map(Some) } else { Ok(None) }
 }
 
-/// Gives these webhooks a new change number, so that every node reloads them. Locks the webhooks first, as their own
-/// changes do.
+/// Gives these webhooks a new change number, so that every node reloads them. Takes the number before it looks for
+/// webhooks, as their own changes do: locks have one order, and a webhook that is being added is not overlooked.
 async fn touch(on: &Transaction<'_>, condition: &str, args: Args<'_>) -> Result<Vec<WebhookId>> {
+    let change_number = next_change_number(on).await?;
     let lock =
         format!("SELECT w.id FROM webhooks w WHERE {LIVE} AND {condition} ORDER BY w.id FOR UPDATE OF w");
     let locked = rows(on, &lock, args).await?;
     let webhooks = locked.iter().map(|row| guid(row, 0)).collect::<Result<Vec<WebhookId>>>()?;
     if !webhooks.is_empty() {
-        let change_number = next_change_number(on).await?;
         let ids = column(&webhooks, |id| id.as_bytes().as_slice());
         execute(on, "UPDATE webhooks SET moved = $2 WHERE id = ANY($1)", &[&ids, &change_number])
             .await
@@ -329,7 +330,13 @@ impl Authorizations for PostgresStore {
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(store_error)?;
         let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::WithdrawnForTenant };
-        let which: (&str, Args<'_>) = (OF_OWNER, &[&tenant.as_str(), &client.as_str()]);
+        let ids: Args<'_> = &[&tenant.as_str(), &client.as_str()];
+        // Also of users who have no authorization yet. Waits for exchanges that are under way.
+        let codes = "DELETE FROM codes WHERE hash IN
+                     (SELECT hash FROM codes WHERE tenant_id = $1 AND client_id = $2 AND used_at IS NULL
+                      ORDER BY hash FOR UPDATE)";
+        execute(&transaction, codes, ids).await.map_err(store_error)?;
+        let which = (OF_OWNER, ids);
         let (grants, webhooks) = end_all(&transaction, self.ports(), which, ended, (context, note)).await?;
         self.commit_access(transaction, Some(webhooks)).await?;
         Ok(grants.into_iter().map(|grant| grant.id).collect())

@@ -195,7 +195,7 @@ impl Connector {
         Ok(())
     }
 
-    /// Runs the connection until it ends, owes an answer for too long, or shall close.
+    /// Runs the connection until it ends, owes an answer for too long, or must close.
     fn spawn<T>(
         &self,
         connection: Connection<WatchedSocket, T>,

@@ -106,6 +106,22 @@ async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Res
     .map_err(exists("such a membership".into()))
 }
 
+/// Deletes a tenant's memberships, codes, grants and authorizations, in the order of locks that revocations and exchanges of
+/// codes have.
+async fn delete_access(on: &Transaction<'_>, tenant: &TenantId) -> Result<()> {
+    for sql in [
+        "DELETE FROM memberships WHERE tenant_id = $1",
+        "DELETE FROM codes WHERE hash IN
+         (SELECT hash FROM codes WHERE tenant_id = $1 AND used_at IS NULL ORDER BY hash FOR UPDATE)",
+        "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = $1)",
+        "DELETE FROM grants WHERE tenant_id = $1",
+        "DELETE FROM authorizations WHERE tenant_id = $1",
+    ] {
+        on.execute(sql, &[&tenant.as_str()]).await.map_err(store_error)?;
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl Directory for PostgresStore {
     async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
@@ -159,11 +175,9 @@ impl Directory for PostgresStore {
     }
 
     async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool> {
-        let mut client = self.client().await?;
+        let mut client = self.long_client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        // In the order of locks: an exchange of a code changes the authorization before the webhooks.
-        let authorizations = "DELETE FROM authorizations WHERE tenant_id = $1";
-        execute(&transaction, authorizations, &[&id.as_str()]).await.map_err(store_error)?;
+        delete_access(&transaction, id).await?;
         // Taking the change number first blocks concurrent subscriptions.
         let change_number = next_change_number(&transaction).await?;
         let Some(tenant_no) = tenant_no(&transaction, id).await? else {
@@ -180,13 +194,8 @@ impl Directory for PostgresStore {
         execute(&transaction, "DELETE FROM tenants WHERE no = $1", &[&tenant_no])
             .await
             .map_err(store_error)?;
-        for sql in [
-            "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = $1)",
-            "DELETE FROM grants WHERE tenant_id = $1",
-            "DELETE FROM memberships WHERE tenant_id = $1",
-        ] {
-            transaction.execute(sql, &[&id.as_str()]).await.map_err(store_error)?;
-        }
+        // What was added while this transaction waited for its locks.
+        delete_access(&transaction, id).await?;
         transaction
             .execute(
                 "UPDATE webhooks SET moved = $2
@@ -286,7 +295,8 @@ impl Directory for PostgresStore {
             let entry = self.act(context).user_changed(&before, after, update);
             append_audit(&transaction, &*self.ports().random, entry).await?;
         }
-        let webhooks = if update.status.is_some() { touch_user(&transaction, id).await? } else { Vec::new() };
+        let is_touched = updated > 0 && update.status.is_some();
+        let webhooks = if is_touched { touch_user(&transaction, id).await? } else { Vec::new() };
         self.commit_access(transaction, Some(webhooks)).await?;
         Ok(UpdateOutcome::of(updated > 0, after))
     }

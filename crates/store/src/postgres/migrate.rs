@@ -3,10 +3,12 @@
 use deadpool_postgres::Object;
 
 use super::store_error;
+use crate::archive::backfill_of;
 use crate::migration::migration_number;
 use crate::{Ports, Result, StoreError};
 
 const AUTHORIZATIONS: &str = include_str!("migrations/0008_authorizations.sql");
+const CONTRACT: &str = include_str!("migrations/0012_contract.sql");
 
 /// In order; each name starts with its number.
 const MIGRATIONS: &[(&str, &str)] = &[
@@ -21,15 +23,15 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
     ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
     ("0011_audit", include_str!("migrations/0011_audit.sql")),
-    ("0012_contract", include_str!("migrations/0012_contract.sql")),
+    ("0012_contract", CONTRACT),
     ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.
-pub(super) fn backfill(from: i64) -> &'static str {
-    crate::archive::backfill_of(AUTHORIZATIONS, 8, from)
+pub(super) fn backfill(from: i64) -> String {
+    [(AUTHORIZATIONS, 8), (CONTRACT, 12)].map(|(sql, number)| backfill_of(sql, number, from)).concat()
 }
 
 fn known() -> i64 {
@@ -101,5 +103,8 @@ pub(super) async fn check_master_key(client: &Object, ports: &Ports) -> Result<(
         .map_err(store_error)?;
     let row =
         client.query_one("SELECT value FROM meta WHERE name = 'vault'", &[]).await.map_err(store_error)?;
-    ports.vault.check(row.get(0))
+    ports.vault.check(row.get(0))?;
+    let restoring =
+        client.query_opt("SELECT 1 FROM meta WHERE name = 'restoring'", &[]).await.map_err(store_error)?;
+    if restoring.is_some() { Err(StoreError::UnfinishedRestore) } else { Ok(()) }
 }

@@ -69,7 +69,9 @@ const FORCE_INDEX_PLANS: &str = "SET enable_seqscan = off; SET enable_bitmapscan
                         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
 /// A node that stalls or is cut off within a transaction releases its locks after this time. No transaction
 /// here waits between statements.
-const IDLE_TRANSACTION_TIMEOUT: &str = "SET idle_in_transaction_session_timeout = '5s'";
+const IDLE_TRANSACTION_TIMEOUT: &str = "SET idle_in_transaction_session_timeout = '2s'";
+/// The server ends a statement that nobody waits for any more: at the deadline, and soon after its client is gone.
+const SERVER_DEADLINES: &str = "SET statement_timeout = '15s'; SET client_connection_check_interval = '2s'";
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// A store in a PostgreSQL database; cheap to clone.
@@ -120,9 +122,9 @@ impl PostgresStore {
     /// Connects, migrates the schema, and checks the master key.
     pub async fn open(url: &str, connections_max: usize, ports: Ports) -> Result<Self> {
         let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
-        let pool = StorePool::new(&connector, connections_max)?;
+        let pool = StorePool::new(&connector, connections_max, SERVER_DEADLINES)?;
         let long_pool =
-            StorePool::new(&connector.with_deadline(LONG_STATEMENT_DEADLINE), LONG_CONNECTIONS_MAX)?;
+            StorePool::new(&connector.with_deadline(LONG_STATEMENT_DEADLINE), LONG_CONNECTIONS_MAX, "")?;
         let mut client = long_pool.connection().await?;
         check_server(&client).await?;
         let schema = migrate::up(&mut client).await?;
@@ -147,13 +149,13 @@ impl PostgresStore {
     /// The newest migration in the database; changes nothing.
     pub async fn schema_of(url: &str) -> Result<Option<i64>> {
         let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
-        migrate::version(&*StorePool::new(&connector, 1)?.connection().await?).await
+        migrate::version(&*StorePool::new(&connector, 1, SERVER_DEADLINES)?.connection().await?).await
     }
 
     /// The time by the database's clock.
     pub async fn clock_of(url: &str) -> Result<Ticks> {
         let connector = Connector::new(url, Arc::default(), STATEMENT_DEADLINE)?;
-        let pool = StorePool::new(&connector, 1)?;
+        let pool = StorePool::new(&connector, 1, SERVER_DEADLINES)?;
         let client = pool.connection().await?;
         let row = client.query_one(&format!("SELECT {}", nodes::NOW), &[]).await.map_err(store_error)?;
         Ok(Ticks(row.get(0)))
@@ -191,20 +193,18 @@ struct StorePool {
 }
 
 impl StorePool {
-    fn new(connector: &Connector, connections_max: usize) -> Result<Self> {
+    /// `deadlines`: of the server, for each connection.
+    fn new(connector: &Connector, connections_max: usize, deadlines: &str) -> Result<Self> {
+        let setup = format!("{FORCE_INDEX_PLANS}; {IDLE_TRANSACTION_TIMEOUT}; {deadlines}");
         let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
         let manager = Manager::from_connect(tokio_postgres::Config::new(), connector.clone(), recycling);
         let pool = Pool::builder(manager)
             .max_size(connections_max)
             .wait_timeout(Some(CONNECTION_WAIT))
             .create_timeout(Some(connector.timeout()))
-            .post_create(Hook::async_fn(|client, _| {
-                Box::pin(async move {
-                    client
-                        .batch_execute(&format!("{FORCE_INDEX_PLANS}; {IDLE_TRANSACTION_TIMEOUT}"))
-                        .await
-                        .map_err(HookError::Backend)
-                })
+            .post_create(Hook::async_fn(move |client, _| {
+                let setup = setup.clone();
+                Box::pin(async move { client.batch_execute(&setup).await.map_err(HookError::Backend) })
             }))
             .runtime(Runtime::Tokio1)
             .build()

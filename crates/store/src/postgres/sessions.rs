@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use domain::{Secret, Ticks, UserId};
 
 use super::audit::append_audit;
+use super::authorizations::touch_user;
 use super::rows::execute;
 use super::{PostgresStore, exists, store_error};
 use crate::sessions::SESSION;
@@ -42,7 +43,7 @@ impl Sessions for PostgresStore {
         )
         .await
         .map_err(exists("such a session".into()))?;
-        execute(
+        let confirmed = execute(
             &transaction,
             "UPDATE users SET standing = $2, revision = revision + 1 WHERE id = $1 AND standing = $3",
             &[&session.user.as_str(), &Status::Active.code(), &Status::Unconfirmed.code()],
@@ -50,7 +51,9 @@ impl Sessions for PostgresStore {
         .await
         .map_err(store_error)?;
         append_audit(&transaction, &*ports.random, entry.clone()).await?;
-        transaction.commit().await.map_err(store_error)
+        let webhooks =
+            if confirmed > 0 { Some(touch_user(&transaction, &session.user).await?) } else { None };
+        self.commit_access(transaction, webhooks).await
     }
 
     async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {

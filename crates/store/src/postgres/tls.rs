@@ -53,8 +53,12 @@ fn split(url: &str) -> Result<(String, Parameters)> {
         return Err(invalid("it must be postgres://user:password@host/database"));
     }
     let mut parameters = Parameters::default();
-    // A password may contain a question mark.
-    let host_begins = url.find('@').unwrap_or_default();
+    // A password may contain a question mark; an @ after the first slash belongs to the path or the query.
+    let authority = url.find("://").map_or(0, |at| at + 3);
+    let host_begins = match (url[authority..].find('@'), url[authority..].find('/')) {
+        (Some(at), slash) if slash.is_none_or(|slash| at < slash) => authority + at,
+        _ => authority,
+    };
     let Some(query_begins) = url[host_begins..].find('?').map(|at| host_begins + at) else {
         return Ok((url.to_owned(), parameters));
     };
@@ -182,6 +186,7 @@ mod tests {
             ("postgres://a@127.0.0.1/x", SslMode::Disable),
             ("postgres://a@127.8.0.1/x", SslMode::Disable),
             ("postgres://a@[::1]/x", SslMode::Disable),
+            ("postgres:///x?host=db.example&user=a@b&sslmode=disable", SslMode::Disable),
             ("postgres://a@localhost/x?sslmode=prefer", SslMode::Disable),
             ("postgres://a@localhost/x?sslmode=require", SslMode::Require),
             ("postgres://a@localhost/x?sslrootcert=system", SslMode::Require),

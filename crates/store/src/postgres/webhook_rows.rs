@@ -9,7 +9,7 @@ use super::rows::{guid, small};
 use crate::plan::unsigned;
 use crate::webhooks::SealedWebhook;
 use crate::{
-    DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook,
+    DisabledByService, EventGap, Handshake, Lane, Ports, Replay, ReplayKind, Result, StoreError, Webhook,
     WebhookOwner,
 };
 
@@ -131,4 +131,13 @@ pub(super) fn replay(row: &Row) -> Replay {
         failed: number(row, 7),
         is_done: is_set(row, 8),
     }
+}
+
+/// The webhook with its tenant's number.
+pub(super) fn open_sealed(found: Option<Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
+    let open = |row| {
+        let one = sealed(&row)?;
+        Ok((one.tenant_no, one.open(&ports.vault)?))
+    };
+    found.map(open).transpose()
 }

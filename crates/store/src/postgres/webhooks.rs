@@ -8,7 +8,7 @@ use tokio_postgres::types::ToSql;
 
 use super::audit::append_audit;
 use super::rows::{column, execute, limit, row, tenant_no};
-use super::webhook_rows::{LIVE, WEBHOOK, sealed};
+use super::webhook_rows::{LIVE, WEBHOOK, open_sealed, sealed};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
@@ -53,14 +53,6 @@ async fn find_identical(
     let fingerprints = webhook.identical_fingerprints(&ports.vault);
     let fingerprints = column(&fingerprints, <[u8; 32]>::as_slice);
     open_sealed(row(on, &sql, &[&tenant_no, &fingerprints]).await?, ports)
-}
-
-fn open_sealed(found: Option<tokio_postgres::Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
-    let open = |row| {
-        let one = sealed(&row)?;
-        Ok((one.tenant_no, one.open(&ports.vault)?))
-    };
-    found.map(open).transpose()
 }
 
 async fn insert(

@@ -98,6 +98,18 @@ fn send(out: &mpsc::Sender<RowChunk>, chunk: RowChunk) -> Result<()> {
         .map_err(|_| StoreError::internal("the backup file was closed before all rows were written"))
 }
 
+fn settle_access(writer: &Connection, access: RestoredAccess) -> Result<()> {
+    writer
+        .execute_batch("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
+        .map_err(store_error)?;
+    if access == RestoredAccess::Confirm {
+        let sql = "UPDATE users SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
+        let codes = [Status::Active.code(), Status::Unconfirmed.code()];
+        writer.execute(sql, codes).map_err(store_error)?;
+    }
+    Ok(())
+}
+
 #[async_trait]
 impl Archive for SqliteStore {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
@@ -145,17 +157,18 @@ impl Archive for SqliteStore {
         })
     }
 
-    async fn settle_access(&self, access: RestoredAccess) -> Result<()> {
-        self.write(move |writer| {
-            writer
-                .execute_batch("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
-                .map_err(store_error)?;
-            if access == RestoredAccess::Confirm {
-                let sql = "UPDATE users SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
-                let codes = [Status::Active.code(), Status::Unconfirmed.code()];
-                writer.execute(sql, codes).map_err(store_error)?;
-            }
-            Ok(())
+    async fn begin_restore(&self) -> Result<()> {
+        self.write(|writer| {
+            let sql = "INSERT INTO meta (name, value) VALUES ('restoring', x'01')";
+            writer.execute(sql, []).map(drop).map_err(store_error)
+        })
+        .await
+    }
+
+    async fn end_restore(&self) -> Result<()> {
+        self.write(|writer| {
+            let sql = "DELETE FROM meta WHERE name = 'restoring'";
+            writer.execute(sql, []).map(drop).map_err(store_error)
         })
         .await
     }
@@ -164,12 +177,14 @@ impl Archive for SqliteStore {
         &self,
         heads_advance: u64,
         backup: &BackupSummary,
+        access: RestoredAccess,
         context: &AuditContext,
     ) -> Result<()> {
         let random = self.ports().random.clone();
-        let entry = self.act(context).restored(&backup.taken_at, backup.rows);
+        let entry = self.act(context).restored(&backup.taken_at, backup.rows, access);
         let from_schema = backup.schema;
         self.write(move |writer| {
+            settle_access(writer, access)?;
             writer
                 .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
                 .map_err(store_error)?;
@@ -182,7 +197,7 @@ impl Archive for SqliteStore {
                              coalesce((SELECT max(tenant_no) FROM erased_tenants), 0));",
                 )
                 .map_err(store_error)?;
-            writer.execute_batch(super::migrate::backfill(from_schema)).map_err(store_error)?;
+            writer.execute_batch(&super::migrate::backfill(from_schema)).map_err(store_error)?;
             append_audit(writer, &*random, entry)
         })
         .await

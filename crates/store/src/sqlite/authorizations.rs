@@ -14,7 +14,7 @@ use super::rows::guid;
 use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
-use crate::authorizations::{access_ended_entry, authorize};
+use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::grants::revocation_entry;
 use crate::{
     AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
@@ -100,6 +100,7 @@ pub(super) fn add(writer: &Connection, grant: &Grant, scopes: Scopes) -> Result<
     let Some(after) = authorize(before.as_ref(), &access, &membership, scopes, grant.created_at) else {
         return Ok(None);
     };
+    let concerns_webhooks = concerns_webhooks(before.as_ref(), &after);
     change(
         writer,
         "INSERT INTO authorizations (tenant_id, client_id, user_id, membership_id, scopes, created_at)
@@ -115,7 +116,7 @@ pub(super) fn add(writer: &Connection, grant: &Grant, scopes: Scopes) -> Result<
             after.created_at.0
         ],
     )?;
-    touch_owner(writer, &access.tenant, &access.client).map(Some)
+    if concerns_webhooks { touch_owner(writer, &access.tenant, &access.client).map(Some) } else { Ok(None) }
 }
 
 /// Gives these webhooks a new change number, so that every node reloads them.
@@ -272,7 +273,11 @@ impl Authorizations for SqliteStore {
         let (context, note) = (context.clone(), note.to_owned());
         let ended = EndedAuthorization { at: now, cause: AuthorizationEnd::WithdrawnForTenant };
         self.write_access_for(move |writer| {
-            let which = ("a.tenant_id = ?1 AND a.client_id = ?2", &[tenant.as_str(), client.as_str()][..]);
+            let ids = [tenant.as_str(), client.as_str()];
+            // Also of users who have no authorization yet.
+            let codes = "DELETE FROM codes WHERE tenant_id = ?1 AND client_id = ?2 AND used_at IS NULL";
+            change(writer, codes, ids)?;
+            let which = ("a.tenant_id = ?1 AND a.client_id = ?2", &ids[..]);
             let (grants, webhooks) = end_all(writer, &ports, which, ended, (&context, &note))?;
             Ok((grants.into_iter().map(|grant| grant.id).collect(), Some(webhooks)))
         })

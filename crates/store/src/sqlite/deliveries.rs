@@ -44,12 +44,11 @@ fn load_parts(
         .map_err(store_error)?;
     let webhook = one.open(vault)?;
     let owner_area = (webhook.owner.clone(), webhook.resource.area());
-    let authorization_gap = match gaps.get(&owner_area) {
-        Some(gap) => *gap,
-        None => {
-            let gap = owner_access(reader, &webhook.owner)?.authorization_gap(owner_area.1);
-            *gaps.entry(owner_area).or_insert(gap)
-        }
+    let authorization_gap = if let Some(gap) = gaps.get(&owner_area) {
+        *gap
+    } else {
+        let gap = owner_access(reader, &webhook.owner)?.authorization_gap(owner_area.1);
+        *gaps.entry(owner_area).or_insert(gap)
     };
     Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook, authorization_gap })
 }

@@ -65,12 +65,14 @@ pub(super) fn lease_all_shards(
     is_new: bool,
     until: Ticks,
 ) -> Result<Vec<ShardLease>> {
-    change(
-        writer,
-        "UPDATE shard_leases SET fence = fence + CASE WHEN ?3 OR holder IS NOT ?1 THEN 1 ELSE 0 END,
-             holder = ?1, expires_at = ?2",
-        params![node.as_bytes(), until.0, is_new],
-    )?;
+    // A renewal of one's own leases writes nothing: the lock decides who holds them.
+    let is_held: bool = writer
+        .prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM shard_leases WHERE holder IS NOT ?1)")
+        .and_then(|mut all| all.query_row([node.as_bytes()], |row| row.get(0)))
+        .map_err(store_error)?;
+    if is_new || !is_held {
+        take_all_shards(writer, node, is_new, until)?;
+    }
     let held = |row: &rusqlite::Row<'_>| {
         let lease = Lease { fence: row.get(1)?, ..Lease::free(row.get(0)?) };
         Ok(lease.as_shard_lease())
@@ -79,6 +81,16 @@ pub(super) fn lease_all_shards(
         .prepare_cached("SELECT shard, fence FROM shard_leases ORDER BY shard")
         .and_then(|mut all| all.query_map([], held)?.collect())
         .map_err(store_error)
+}
+
+fn take_all_shards(writer: &Connection, node: Guid, is_new: bool, until: Ticks) -> Result<()> {
+    change(
+        writer,
+        "UPDATE shard_leases SET fence = fence + CASE WHEN ?3 OR holder IS NOT ?1 THEN 1 ELSE 0 END,
+             holder = ?1, expires_at = ?2",
+        params![node.as_bytes(), until.0, is_new],
+    )
+    .map(drop)
 }
 
 pub(super) fn release_all_shards(writer: &Connection, node: Guid) -> Result<()> {

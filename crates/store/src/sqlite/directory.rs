@@ -1,90 +1,25 @@
 //! Tenants, users and memberships in SQLite.
 
 use async_trait::async_trait;
-use domain::{MembershipId, Random, TenantId, Ticks, UserId};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use domain::{Random, TenantId, UserId};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
 use super::authorizations::{end_all, touch_user};
-use super::rows::{AFTER, IN_ORDER, find, guid, list, tenant_no};
+use super::directory_rows::{
+    MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, USER, membership, tenant, tenant_membership, user,
+};
+use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
     ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
     UserUpdate,
 };
-
-fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
-    tenant_at(row, 0)
-}
-
-fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
-    Ok(Tenant {
-        id: TenantId::new(row.get::<_, Box<str>>(at)?),
-        name: row.get(at + 1)?,
-        short_code: row.get(at + 2)?,
-        status: Status::from_code(row.get(at + 3)?),
-        created_at: Ticks(row.get(at + 4)?),
-        revision: unsigned(row.get(at + 5)?),
-    })
-}
-
-fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    user_at(row, 0)
-}
-
-fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
-    Ok(User {
-        id: UserId::new(row.get::<_, Box<str>>(at)?),
-        email: row.get(at + 1)?,
-        given_name: row.get(at + 2)?,
-        lang: row.get(at + 3)?,
-        password_hash: row.get(at + 4)?,
-        status: Status::from_code(row.get(at + 5)?),
-        created_at: Ticks(row.get(at + 6)?),
-        revision: unsigned(row.get(at + 7)?),
-    })
-}
-
-fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
-    Ok(Membership {
-        id: MembershipId::new(row.get::<_, Box<str>>(0)?),
-        user: UserId::new(row.get::<_, Box<str>>(1)?),
-        tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
-        modules: row.get(3)?,
-        key_user_correlation_id: guid(row, 4)?,
-        equipo_user_id: row.get(5)?,
-        second_client_id: row.get(6)?,
-        created_at: Ticks(row.get(7)?),
-        last_used_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
-        is_admin: row.get::<_, i64>(9)? != 0,
-    })
-}
-
-fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
-    Ok(TenantMembership {
-        membership: membership(row)?,
-        user: user_at(row, 10)?,
-        tenant: tenant_at(row, 18)?,
-    })
-}
-
-const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
-const USER: &str =
-    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
-const MEMBERSHIP: &str = "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-     second_client_id, created_at, last_used_at, admin";
-const TENANT_MEMBERSHIP: &str =
-    "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
-         m.second_client_id, m.created_at, m.last_used_at, m.admin,
-         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
-         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
-     FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
-     WHERE m.user_id = ?1";
 
 /// Executes a statement; false if it changed no row.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
@@ -132,6 +67,7 @@ fn erase(writer: &Connection, random: &dyn Random, id: &TenantId, act: &Act) -> 
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
+    change(writer, "DELETE FROM codes WHERE tenant_id = ?1 AND used_at IS NULL", [id.as_str()])?;
     change(writer, "DELETE FROM authorizations WHERE tenant_id = ?1", [id.as_str()])?;
     let change_number = next_change_number(writer)?;
     change(
@@ -302,7 +238,7 @@ impl Directory for SqliteStore {
             if updated && update.password_hash.is_some() {
                 change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
             }
-            let webhooks = if update.status.is_some() { touch_user(writer, &id)? } else { Vec::new() };
+            let webhooks = if updated && update.status.is_some() { touch_user(writer, &id)? } else { Vec::new() };
             let outcome = UpdateOutcome::of(updated, row()?);
             if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
                 append_audit(writer, &*random, act.user_changed(before, after, &update))?;

@@ -3,10 +3,12 @@
 use rusqlite::{Connection, OptionalExtension};
 
 use super::store_error;
+use crate::archive::backfill_of;
 use crate::migration::migration_number;
 use crate::{Ports, Result, StoreError};
 
 const AUTHORIZATIONS: &str = include_str!("migrations/0008_authorizations.sql");
+const CONTRACT: &str = include_str!("migrations/0012_contract.sql");
 
 /// In order; each name starts with its number.
 const MIGRATIONS: &[(&str, &str)] = &[
@@ -21,13 +23,13 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0009_client_products", include_str!("migrations/0009_client_products.sql")),
     ("0010_sign_in_buckets", include_str!("migrations/0010_sign_in_buckets.sql")),
     ("0011_audit", include_str!("migrations/0011_audit.sql")),
-    ("0012_contract", include_str!("migrations/0012_contract.sql")),
+    ("0012_contract", CONTRACT),
     ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.
-pub(super) fn backfill(from: i64) -> &'static str {
-    crate::archive::backfill_of(AUTHORIZATIONS, 8, from)
+pub(super) fn backfill(from: i64) -> String {
+    [(AUTHORIZATIONS, 8), (CONTRACT, 12)].map(|(sql, number)| backfill_of(sql, number, from)).concat()
 }
 
 pub(super) fn known() -> i64 {
@@ -93,5 +95,10 @@ pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result
     }
     let stored_check =
         find()?.ok_or_else(|| StoreError::internal("the vault check is missing from the store"))?;
-    ports.vault.check(&stored_check)
+    ports.vault.check(&stored_check)?;
+    let is_restoring = connection
+        .query_row("SELECT 1 FROM meta WHERE name = 'restoring'", [], |_| Ok(()))
+        .optional()
+        .map_err(store_error)?;
+    is_restoring.map_or(Ok(()), |()| Err(StoreError::UnfinishedRestore))
 }

@@ -11,6 +11,7 @@ mod collection_numbers;
 mod deliveries;
 mod delivery_lock;
 mod directory;
+mod directory_rows;
 mod grants;
 mod group;
 mod history;

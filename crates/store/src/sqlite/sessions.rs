@@ -5,6 +5,7 @@ use domain::{Secret, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
+use super::authorizations::touch_user;
 use super::directory::change;
 use super::{SqliteStore, exists, store_error};
 use crate::sessions::SESSION;
@@ -27,7 +28,7 @@ impl Sessions for SqliteStore {
         let hash = ports.vault.fingerprint(SESSION, id);
         let replaced = replaced.map(|old| ports.vault.fingerprint(SESSION, old));
         let (one, entry) = (session.clone(), entry.clone());
-        self.write(move |writer| {
+        self.write_access_for(move |writer| {
             if let Some(replaced) = replaced {
                 remove(writer, &replaced)?;
             }
@@ -46,12 +47,14 @@ impl Sessions for SqliteStore {
                     ])
                 })
                 .map_err(exists("such a session".into()))?;
-            change(
+            let is_confirmed = change(
                 writer,
                 "UPDATE users SET standing = ?2, revision = revision + 1 WHERE id = ?1 AND standing = ?3",
                 params![one.user.as_str(), Status::Active.code(), Status::Unconfirmed.code()],
             )?;
-            append_audit(writer, &*ports.random, entry)
+            append_audit(writer, &*ports.random, entry)?;
+            let webhooks = if is_confirmed { Some(touch_user(writer, &one.user)?) } else { None };
+            Ok(((), webhooks))
         })
         .await
     }

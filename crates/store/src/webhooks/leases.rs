@@ -154,7 +154,7 @@ fn take_free(leases: &mut [Lease], renewal: &LeaseRenewal, now: Ticks) -> usize 
 }
 
 /// Asks for shards of the nodes that hold most, until this node would have its share. Asks of earlier renewals stay with
-/// their shards, because their holders may have stopped to start attempts in them.
+/// their shards, because their holders may have stopped starting attempts in them.
 fn ask_for_share(leases: &mut [Lease], node: Guid, now: Ticks) {
     let mut counts = shards_by_node(leases, node, now);
     let share = usize::from(SHARDS) / counts.len();

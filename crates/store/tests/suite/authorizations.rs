@@ -7,7 +7,7 @@ use domain::subscription::{Product, Products};
 use domain::{Area, ClientId, GrantId, MembershipId, Scopes, Secret, Suspension, Ticks, UserId};
 use store::{
     AuditKind, AuditQuery, AuthorizationCode, ClientAccess, ClientUpdate, CodeExchange, CodeOutcome, Grant,
-    NewGrant, RetentionCutoffs, Status, Store, SuspensionStep, Webhook,
+    NewGrant, ReplayKind, RetentionCutoffs, Status, Store, SuspensionStep, Webhook, WebhookChange,
 };
 
 use super::clients::client;
@@ -16,7 +16,7 @@ use super::directory::{membership, user};
 use super::fixture::{Fixture, by, concurrently};
 use super::test_tenant::TestTenant;
 use super::webhook_fixtures::{
-    active_webhook, find_webhook, lane, load_webhook, new_checkpoint, owner, write_checkpoint,
+    active_webhook, find_webhook, lane, load_webhook, new_checkpoint, new_webhook_of, owner, write_checkpoint,
 };
 
 pub(crate) const ALL: &str = "openid SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks";
@@ -262,6 +262,60 @@ pub(crate) async fn membership_carries_admin(fixture: Fixture) {
     let query =
         AuditQuery { kind: Some(AuditKind::MembershipChanged), rows_max: 10, ..AuditQuery::default() };
     assert_eq!(store.audit(&query).await.unwrap().len(), 2);
+}
+
+/// A code that a user without an authorization has got is of no use after the end of access for the whole tenant.
+pub(crate) async fn end_for_the_tenant_deletes_unused_codes(fixture: Fixture) {
+    let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
+    let now = fixture.now();
+    let code = AuthorizationCode {
+        client: ClientId::new("erp"),
+        user: UserId::new("maria"),
+        tenant: tenant.id.clone(),
+        expires_at: now + Duration::from_mins(5),
+        details: "{}".into(),
+    };
+    store.store_code(&code_of("g1"), &code, &MembershipId::new("maria"), now, &by()).await.unwrap();
+    store.revoke_tenant_access(&tenant.id, &ClientId::new("erp"), now, &context(), "ended").await.unwrap();
+    assert!(matches!(redeem(store, "g1", now, None).await, CodeOutcome::Unknown));
+}
+
+/// Access that comes and goes while the application changes its webhooks: locks have one order.
+pub(crate) async fn access_and_webhooks_change_concurrently(fixture: Fixture) {
+    const ROUNDS: usize = 12;
+    let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
+    let webhook = active_webhook(&fixture, &tenant, "w").await;
+    sign_in(&fixture, &tenant, "maria", "g", ALL).await;
+    let (now, access) = (fixture.now(), access(&tenant, "maria"));
+    let others: Vec<_> = (0..ROUNDS)
+        .map(|round| new_webhook_of(&fixture, owner(&tenant), &format!("other {round}")))
+        .collect();
+    concurrently(6, &[store], |number, store| {
+        let (access, id, others) = (access.clone(), webhook.id, others.clone());
+        async move {
+            for (round, other) in others.into_iter().enumerate() {
+                let change = if round % 2 == 0 { WebhookChange::Disable } else { WebhookChange::Enable };
+                match number {
+                    0 => drop(store.revoke_client_access(&access, now, &context(), "").await.unwrap()),
+                    1 => drop(store.set_user_status(&access.user, status(round), &by()).await.unwrap()),
+                    2 => drop(store.change_webhook(id, None, change, &by()).await.unwrap()),
+                    3 => drop(store.subscribe(other, 100, &by()).await.unwrap()),
+                    4 => drop(store.request_replay(id, ReplayKind::Events, (0, 1), &by()).await.unwrap()),
+                    _ => {
+                        store
+                            .revoke_tenant_access(&access.tenant, &access.client, now, &context(), "")
+                            .await
+                            .unwrap();
+                    }
+                }
+            }
+        }
+    })
+    .await;
+}
+
+fn status(round: usize) -> Status {
+    if round.is_multiple_of(2) { Status::Disabled } else { Status::Active }
 }
 
 pub(crate) async fn erased_tenant_has_no_authorizations(fixture: Fixture) {

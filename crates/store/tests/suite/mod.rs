@@ -286,6 +286,8 @@ tests_on_every_store! {
         membership_added_again_is_another_one,
         disabled_user_does_not_count_until_enabled,
         membership_carries_admin,
+        end_for_the_tenant_deletes_unused_codes,
+        access_and_webhooks_change_concurrently,
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
     }

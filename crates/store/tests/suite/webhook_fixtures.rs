@@ -33,10 +33,14 @@ pub(crate) fn owner(tenant: &TestTenant) -> WebhookOwner {
 
 /// A subscription with a new id and with characters that a store could damage.
 pub(crate) fn new_webhook(fixture: &Fixture, tenant: &TestTenant, name: &str) -> NewWebhook {
+    new_webhook_of(fixture, owner(tenant), name)
+}
+
+pub(crate) fn new_webhook_of(fixture: &Fixture, owner: WebhookOwner, name: &str) -> NewWebhook {
     use domain::Random as _;
     NewWebhook {
         id: fixture.random.guid(),
-        owner: owner(tenant),
+        owner,
         user: UserId::new("maria"),
         resource: Resource::customers(),
         kinds: EventKind::ALL.into_iter().collect(),

@@ -182,13 +182,16 @@ impl State {
     }
 
     fn expendable(&self, now: Instant, stall_min: Duration) -> Option<Expendable> {
+        // The last part of a response may wait in the socket's buffer although its request has ended.
+        let is_sending = self.blocked_since.is_some() && self.requests == 0;
         if self.replaced.is_some() {
             None
-        } else if self.requests == 0 {
+        } else if self.requests == 0 && !is_sending {
             Some(if self.was_used() { Expendable::Idle } else { Expendable::Silent })
         } else {
-            let is_stalled = self.bodies_waiting + self.responses_waiting >= self.requests
-                && now.duration_since(self.progress_at) >= stall_min;
+            let waits = self.bodies_waiting + self.responses_waiting + usize::from(is_sending);
+            let is_stalled =
+                waits >= self.requests.max(1) && now.duration_since(self.progress_at) >= stall_min;
             is_stalled.then_some(Expendable::Stalled)
         }
     }
@@ -226,6 +229,7 @@ impl Activity {
         let mut state = self.state.lock();
         if !is_blocked {
             state.blocked_since = None;
+            state.progress_at = Instant::now();
         } else if state.blocked_since.is_none() {
             state.blocked_since = Some(Instant::now());
         }
@@ -279,7 +283,7 @@ impl Activity {
         match state.replaced {
             Some(Expendable::Stalled) => true,
             Some(Expendable::Silent) => state.requests == 0,
-            Some(Expendable::Idle) => state.requests == 0 && !state.is_http2,
+            Some(Expendable::Idle) => state.requests == 0 && state.blocked_since.is_none() && !state.is_http2,
             None => false,
         }
     }

@@ -56,6 +56,10 @@ fn only_connections_whose_peer_is_silent_are_expendable() {
     assert_eq!(expendable(&state, Duration::ZERO), Some(Expendable::Silent));
     state.completed = 1;
     assert_eq!(expendable(&state, Duration::ZERO), Some(Expendable::Idle));
+    state.blocked_since = Some(now);
+    assert_eq!(expendable(&state, Duration::ZERO), None, "it is still taking its response");
+    assert_eq!(expendable(&state, STALL_MIN), Some(Expendable::Stalled));
+    state.blocked_since = None;
     state.requests = 2;
     assert_eq!(expendable(&state, STALL_MIN), None, "its handlers are at work");
     (state.bodies_waiting, state.responses_waiting) = (1, 1);

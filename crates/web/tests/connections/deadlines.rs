@@ -141,7 +141,7 @@ async fn handler_that_reads_late_finds_the_body() {
     let mut stream = listener.send("POST /late HTTP/1.1\r\nhost: x\r\ncontent-length: 100000\r\n\r\n").await;
     stream.write_all(b"first").await.unwrap();
     tokio::time::sleep(millis(300)).await;
-    stream.write_all(&[b'x'; 99_995]).await.unwrap();
+    stream.write_all(&vec![b'x'; 99_995]).await.unwrap();
     let response = read_until(&mut stream, "100000").await;
     assert!(response.starts_with("HTTP/1.1 200"), "{response}");
 }

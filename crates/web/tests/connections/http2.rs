@@ -119,7 +119,7 @@ async fn flood(frames: &[u8], reads: bool) {
         match tokio::time::timeout(WAIT_MAX, client.try_send(&flood)).await {
             Ok(Ok(())) => {}
             Ok(Err(_)) => break,
-            Err(_) => panic!("the connection neither takes frames nor ends"),
+            Err(elapsed) => panic!("the connection neither takes frames nor ends: {elapsed}"),
         }
         while reads && tokio::time::timeout(millis(0), client.read()).await.is_ok_and(|frame| frame.is_some())
         {

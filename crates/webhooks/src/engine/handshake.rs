@@ -3,7 +3,7 @@
 use domain::retry::RetryDecision;
 use domain::webhook::HANDSHAKE_REQUEST_PAUSE;
 use domain::{Ticks, WebhookId};
-use store::{AttemptPurpose, AttemptTiming, HandshakeStep};
+use store::{AttemptPurpose, AttemptTiming, HandshakeStep, shard_of};
 
 use super::Command;
 use super::attempt::AttemptKind;
@@ -49,7 +49,8 @@ impl Core {
     }
 
     pub(super) fn head_read(&mut self, webhook: WebhookId, number: u32, head: Option<u64>) {
-        let (can_start, now) = (self.can_start(), self.now.wall);
+        let can_start = self.can_start() && !self.giving.contains(&shard_of(webhook));
+        let now = self.now.wall;
         // Another webhook's attempt may have taken the host's turn meanwhile.
         let host_asked_at = self.host_asked_at(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };

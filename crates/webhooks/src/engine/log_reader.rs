@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::WebhookId;
-use store::{LogEvent, LogTail};
+use store::{LogEvent, LogTail, shard_of};
 
 use super::core::Core;
 use super::failures::LANES_MAX;
@@ -20,6 +20,10 @@ pub(super) const RECORD_ROWS: usize = 64;
 impl Core {
     /// Reads on for a webhook, as far as its window has room.
     pub(super) fn pull(&mut self, webhook: WebhookId) {
+        // What it reads would have to be written before the shard can be given.
+        if self.giving.contains(&shard_of(webhook)) {
+            return;
+        }
         let is_tight = self.buffered > BUFFERED_MANY;
         let window_max = if is_tight { WINDOW_TIGHT_MAX } else { WINDOW_MAX };
         loop {

@@ -23,6 +23,9 @@ impl Core {
         leases.retain(|lease| !self.given.contains(&lease.shard));
         let asked = asked.into_iter().filter(|shard| !self.given.contains(shard)).collect();
         let before = std::mem::replace(&mut self.giving, asked);
+        if self.giving.iter().any(|shard| !before.contains(shard)) {
+            self.checkpoints.write_soon();
+        }
         self.update_shards(&leases);
         if before.iter().any(|shard| !self.giving.contains(shard)) {
             self.wake_all();

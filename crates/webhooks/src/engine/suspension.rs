@@ -62,11 +62,15 @@ impl Core {
     }
 
     pub(super) fn disabled_owners_read(&mut self, disabled: DisabledOwners, access_version: u64) {
+        if access_version < self.access.owners_read {
+            // A read that began before another one which arrived first.
+            return;
+        }
         let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
         let clients: StableSet<_> = disabled.clients.into_iter().collect();
         let limited: StableMap<_, _> = disabled.limited_clients.into_iter().collect();
         let access = &mut self.access;
-        access.owners_read = access.owners_read.max(access_version);
+        access.owners_read = access_version;
         let is_first = !std::mem::replace(&mut access.is_known, true);
         let is_same = tenants == access.disabled_tenants
             && clients == access.disabled_clients

@@ -88,6 +88,25 @@ fn nothing_starts_before_a_change_of_access_is_applied() {
 }
 
 #[test]
+fn earlier_read_of_the_disabled_owners_does_not_replace_a_later_one() {
+    let (mut core, fixture) = core_with_webhook();
+    let owner = block_on(
+        fixture.store.webhooks(&store::WebhookQuery { rows_max: 1, ..store::WebhookQuery::default() }),
+    )
+    .unwrap()
+    .remove(0)
+    .owner;
+    core.observe_access(3);
+    core.handle(NOW, Input::Committed(ChangeSet { access_version: 3, ..ChangeSet::default() }));
+    let disabled = DisabledOwners { clients: vec![owner.client], ..DisabledOwners::default() };
+    core.handle(NOW, Input::DisabledOwnersRead { disabled, access_version: 3 });
+    core.handle(NOW, owners_read(2));
+    assert_eq!(run(&mut core, &fixture), 0, "the client is disabled");
+    core.handle(NOW, owners_read(3));
+    assert_eq!(run(&mut core, &fixture), 1);
+}
+
+#[test]
 fn webhook_without_an_authorization_gets_no_handshake() {
     let (mut core, fixture) = core_with_webhook();
     let webhook = block_on(

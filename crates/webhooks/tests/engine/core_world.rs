@@ -81,15 +81,25 @@ impl World {
         self.input(Input::Tick);
     }
 
+    /// A change of a new record, of which the core does not know yet.
+    pub(super) fn add_change(&mut self, owner: usize) {
+        self.records += 1;
+        let action = r#""action":"upsert","data":{}"#;
+        self.fixture.apply_record_change(TENANTS[owner], resources()[0], self.records, action);
+    }
+
     /// A change of so many new records of an owner's tenant.
     pub(super) fn change(&mut self, owner: usize, records: u64) {
-        for _ in 0..records {
-            self.records += 1;
-            let action = r#""action":"upsert","data":{}"#;
-            self.fixture.apply_record_change(TENANTS[owner], resources()[0], self.records, action);
-        }
+        (0..records).for_each(|_| self.add_change(owner));
         let heads = block_on(self.fixture.store.log_heads()).unwrap();
         self.input(Input::HeadsRead(heads));
+    }
+
+    /// Applies an input; the caller executes the commands.
+    pub(super) fn commands(&mut self, input: Input) -> Vec<Command> {
+        let now = Moment { wall: START + self.at, steady: self.at };
+        self.core.handle(now, input);
+        self.core.settle(now)
     }
 
     /// Applies an input and executes all commands but attempts, until there are none left.
@@ -107,7 +117,7 @@ impl World {
         }
     }
 
-    fn execute(&self, command: Command) -> Input {
+    pub(super) fn execute(&self, command: Command) -> Input {
         let store = &self.fixture.store;
         match command {
             Command::LoadShard { shard, fence, after } => {

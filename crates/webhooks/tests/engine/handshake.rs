@@ -93,7 +93,7 @@ impl Engine {
         })
     }
 
-    fn subscription(&self, number: u64, url: &str) -> NewWebhook {
+    fn subscription(number: u64, url: &str) -> NewWebhook {
         let mut new = random_webhook(&mut SeededRandom::new(number), url.into());
         (new.resource, new.enabled, new.name) = (resources()[0], true, format!("app {number}"));
         new
@@ -137,7 +137,7 @@ impl Engine {
 #[test]
 fn subscribing_again_makes_the_handshake_due_at_once_and_leaves_the_schedule() {
     let mut engine = Engine::new();
-    let new = engine.subscription(1, "https://receiver.example/hook");
+    let new = Engine::subscription(1, "https://receiver.example/hook");
     engine.subscribe(&new);
     assert_eq!(engine.in_flight.len(), 1, "the first attempt");
     engine.respond(500);
@@ -166,7 +166,7 @@ fn subscribing_again_makes_the_handshake_due_at_once_and_leaves_the_schedule() {
 #[test]
 fn asked_attempts_are_five_seconds_apart_and_never_beside_one_in_flight() {
     let mut engine = Engine::new();
-    let new = engine.subscription(1, "https://receiver.example/hook");
+    let new = Engine::subscription(1, "https://receiver.example/hook");
     engine.subscribe(&new);
     // The owner mends the receiver while the first attempt still waits for it.
     engine.advance(2 * SECOND);
@@ -195,8 +195,8 @@ fn asked_attempts_are_five_seconds_apart_and_never_beside_one_in_flight() {
 fn asked_attempts_of_several_webhooks_to_one_host_take_turns() {
     let mut engine = Engine::new();
     let [one, two] = [(1, "https://h.example/a"), (2, "https://h.example:443/b")]
-        .map(|(number, url)| engine.subscription(number, url));
-    let other = engine.subscription(3, "https://other.example/");
+        .map(|(number, url)| Engine::subscription(number, url));
+    let other = Engine::subscription(3, "https://other.example/");
     for new in [&one, &two, &other] {
         engine.subscribe(new);
         engine.respond(500);
@@ -220,7 +220,7 @@ fn asked_attempts_of_several_webhooks_to_one_host_take_turns() {
 #[test]
 fn attempt_in_flight_counts_although_its_subscription_is_paused_meanwhile() {
     let mut engine = Engine::new();
-    let mut new = engine.subscription(1, "https://receiver.example/api/webhooks/incoming/Invoicing");
+    let mut new = Engine::subscription(1, "https://receiver.example/api/webhooks/incoming/Invoicing");
     new.resource = resources()[2];
     new.kinds = [new.resource.event_kinds()[0]].into_iter().collect();
     engine.subscribe(&new);
@@ -241,7 +241,7 @@ fn attempt_in_flight_counts_although_its_subscription_is_paused_meanwhile() {
 #[test]
 fn changed_url_of_a_disabled_webhook_gets_its_acknowledge_at_once() {
     let mut engine = Engine::new();
-    let new = engine.subscription(1, "https://receiver.example/hook");
+    let new = Engine::subscription(1, "https://receiver.example/hook");
     engine.subscribe(&new);
     engine.respond(200);
     engine.change(&new, WebhookChange::Disable);
@@ -260,7 +260,7 @@ fn changed_url_of_a_disabled_webhook_gets_its_acknowledge_at_once() {
 #[test]
 fn one_attempt_is_made_at_the_end_of_the_window() {
     let mut engine = Engine::new();
-    let new = engine.subscription(1, "https://receiver.example/hook");
+    let new = Engine::subscription(1, "https://receiver.example/hook");
     engine.subscribe(&new);
     engine.respond(500);
     let mut started = Vec::new();

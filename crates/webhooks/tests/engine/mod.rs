@@ -3,6 +3,7 @@
 mod access;
 mod backlog;
 mod core_world;
+mod giving;
 mod handshake;
 mod owner_shares;
 

@@ -146,7 +146,7 @@ impl Oracle {
             gap,
             None,
             "an attempt without an authorization, {:?} after its end: {webhook:?}",
-            at - changed_at
+            at.saturating_sub(changed_at)
         );
     }
 

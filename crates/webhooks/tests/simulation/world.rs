@@ -402,7 +402,10 @@ impl World {
         let input = Input::ShardsLeased { shards: renewed.held, until, asked: renewed.asked, given };
         let answered = self.nodes[node].renewal_answered.max(at) + self.random.span(1..50);
         self.nodes[node].renewal_answered = answered;
-        self.after(answered - at, SimEvent::Input { node, incarnation, input: Box::new(input) });
+        self.after(
+            answered.saturating_sub(at),
+            SimEvent::Input { node, incarnation, input: Box::new(input) },
+        );
         let expiry = renewed.next_expiry.map(|expiry| expiry + Duration::from_millis(10));
         expiry.map_or(RENEW_EVERY, |expiry| expiry.min(RENEW_EVERY))
     }

@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
 use domain::ids::SubscriptionId;
+use domain::subscription::Product;
 use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
 use serde::Deserialize;
 use serde_json::Value;
-use store::{AuditContext, ClientAccess, Status, Store, WebhookChange};
+use store::{
+    AuditContext, AuditKind, ClientAccess, ClientUpdate, Status, Store, WebhookChange, WebhookChangeOutcome,
+};
 
 /// A longer line is not an audit entry.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
@@ -43,6 +46,25 @@ struct Change {
     to: Value,
 }
 
+/// The members of a client that say what it may do.
+const LIMITS: [&str; 2] = ["products", "redirectUris"];
+
+/// The new value of a member that was changed.
+fn new_value<'a>(changes: &'a [Change], member: &str) -> Option<&'a Value> {
+    changes.iter().find(|change| change.member == member).map(|change| &change.to)
+}
+
+/// Keeps the latest value.
+fn latest<K: Ord, V>(values: &mut BTreeMap<K, (Ticks, V)>, key: K, at: Ticks, value: V) {
+    match values.get_mut(&key) {
+        Some(last) if last.0 > at => {}
+        Some(last) => *last = (at, value),
+        None => {
+            values.insert(key, (at, value));
+        }
+    }
+}
+
 /// What has a status that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
@@ -64,6 +86,14 @@ pub(super) struct Ends {
     statuses: BTreeMap<Subject, (Ticks, bool)>,
     cancelled: BTreeSet<String>,
     webhooks: BTreeSet<Guid>,
+    /// Whether a webhook was last enabled or disabled by its owner.
+    enabled_webhooks: BTreeMap<Guid, (Ticks, bool)>,
+    /// Webhooks whose URL was changed: the backup has an old one.
+    moved_webhooks: BTreeSet<Guid>,
+    /// Whether a member, (user, tenant), was last an administrator.
+    admins: BTreeMap<(String, String), (Ticks, bool)>,
+    /// The last products and redirect addresses of clients, by client and member.
+    client_limits: BTreeMap<(String, String), (Ticks, Value)>,
     /// Changes that cannot be repeated, because no audit contains a secret.
     pub(super) not_repeated: BTreeSet<String>,
     /// The time of the oldest entry.
@@ -104,54 +134,123 @@ impl Ends {
             let id = entry.object.as_deref()?.strip_prefix(kind)?.strip_prefix(':')?;
             Some(id.to_owned())
         };
+        let webhook = || object("webhook").and_then(|id| Guid::parse(&id));
         let who = entry.email.clone().or_else(|| entry.user.clone()).unwrap_or_default();
-        match entry.kind.as_str() {
-            "revoked" | "code_reused" | "refresh_reused" => self.grants.extend(entry.grant),
-            "access_ended" => {
+        let Some(kind) = AuditKind::from_name(&entry.kind) else {
+            self.not_repeated.insert(format!("entries of the unknown kind {}", entry.kind));
+            return;
+        };
+        match kind {
+            AuditKind::Revoked | AuditKind::CodeReused | AuditKind::RefreshReused => {
+                self.grants.extend(entry.grant);
+            }
+            AuditKind::AccessEnded => {
                 if let (Some(user), Some(client), Some(tenant)) = (entry.user, entry.client, entry.tenant) {
                     self.accesses.insert((user, client, tenant));
                 }
             }
-            "membership_removed" => self.memberships.extend(entry.user.zip(entry.tenant)),
-            "subscription_cancelled" => self.cancelled.extend(object("subscription")),
-            "webhook_unsubscribed" | "webhook_deleted" => {
-                self.webhooks.extend(object("webhook").and_then(|id| Guid::parse(&id)));
+            AuditKind::MembershipRemoved => self.memberships.extend(entry.user.zip(entry.tenant)),
+            AuditKind::MembershipChanged => {
+                if let (Some(membership), Some(is_admin)) = (
+                    entry.user.zip(entry.tenant),
+                    new_value(&entry.changes, "admin").and_then(Value::as_bool),
+                ) {
+                    latest(&mut self.admins, membership, at, is_admin);
+                }
             }
-            "user_changed" => {
+            AuditKind::SubscriptionCancelled => self.cancelled.extend(object("subscription")),
+            AuditKind::WebhookUnsubscribed | AuditKind::WebhookDeleted => self.webhooks.extend(webhook()),
+            AuditKind::WebhookChanged => {
+                let is_enabled = new_value(&entry.changes, "enabled").and_then(Value::as_bool);
+                if let (Some(webhook), Some(is_enabled)) = (webhook(), is_enabled) {
+                    latest(&mut self.enabled_webhooks, webhook, at, is_enabled);
+                }
+                if let (Some(webhook), Some(_)) = (webhook(), new_value(&entry.changes, "url")) {
+                    self.moved_webhooks.insert(webhook);
+                    self.not_repeated
+                        .insert(format!("webhook {webhook} got another URL (it is disabled now)"));
+                }
+            }
+            AuditKind::UserChanged => {
                 if entry.changes.iter().any(|change| change.member == "password") {
                     self.not_repeated.insert(format!("the password of {who} was changed"));
                 }
                 self.set_status(entry.user.map(Subject::User), &entry.changes, at);
             }
-            "tenant_changed" => self.set_status(entry.tenant.map(Subject::Tenant), &entry.changes, at),
-            "client_changed" => self.set_status(entry.client.map(Subject::Client), &entry.changes, at),
-            "subscription_changed" => {
+            AuditKind::TenantChanged => {
+                self.set_status(entry.tenant.map(Subject::Tenant), &entry.changes, at);
+            }
+            AuditKind::ClientChanged => {
+                if let Some(client) = &entry.client {
+                    let changes =
+                        entry.changes.iter().filter(|change| LIMITS.contains(&change.member.as_str()));
+                    for change in changes {
+                        let key = (client.clone(), change.member.clone());
+                        latest(&mut self.client_limits, key, at, change.to.clone());
+                    }
+                    if entry.changes.iter().any(|change| change.member == "pkce") {
+                        self.not_repeated.insert(format!("the PKCE mode of client {client} was changed"));
+                    }
+                }
+                self.set_status(entry.client.map(Subject::Client), &entry.changes, at);
+            }
+            AuditKind::SubscriptionChanged => {
                 self.set_status(object("subscription").map(Subject::Subscription), &entry.changes, at);
             }
-            "tenant_erased" => {
+            AuditKind::TenantErased => {
                 let tenant = entry.tenant.unwrap_or_default();
                 self.not_repeated.insert(format!("tenant {tenant} was erased (it is disabled now)"));
-                self.statuses.insert(Subject::Tenant(tenant), (at, false));
+                latest(&mut self.statuses, Subject::Tenant(tenant), at, false);
             }
-            "client_secret_rotated" => {
+            AuditKind::ClientSecretRotated => {
                 let client = entry.client.unwrap_or_default();
                 self.not_repeated.insert(format!("the secret of client {client} was replaced"));
             }
-            "subscription_key_rotated" => {
+            AuditKind::SubscriptionKeyRotated => {
                 let subscription = object("subscription").unwrap_or_default();
                 self.not_repeated.insert(format!("a key of subscription {subscription} was replaced"));
             }
-            _ => {}
+            AuditKind::WebhookSecretRotated => {
+                let webhook = object("webhook").unwrap_or_default();
+                self.not_repeated.insert(format!("the secret of webhook {webhook} was replaced"));
+            }
+            AuditKind::SigningKeyRetired => {
+                let kid = object("signing_key").unwrap_or_default();
+                self.not_repeated
+                    .insert(format!("signing key {kid} was retired (aldaba signing-keys rotate)"));
+            }
+            // These begin or record something; what has begun after the backup is not in it.
+            AuditKind::SignedIn
+            | AuditKind::SignInFailed
+            | AuditKind::SignedOut
+            | AuditKind::ConsentDenied
+            | AuditKind::ClientRefused
+            | AuditKind::CodeIssued
+            | AuditKind::Granted
+            | AuditKind::Refreshed
+            | AuditKind::TenantAdded
+            | AuditKind::UserAdded
+            | AuditKind::MembershipAdded
+            | AuditKind::ClientAdded
+            | AuditKind::SubscriptionAdded
+            | AuditKind::SigningKeyRotated
+            | AuditKind::SigningKeyDeleted
+            | AuditKind::WebhookSubscribed
+            | AuditKind::WebhookReplayed
+            | AuditKind::WebhookFailing
+            | AuditKind::WebhookDisabled
+            | AuditKind::WebhookEventsLost
+            | AuditKind::WebhookHostMismatch
+            | AuditKind::WebhookSuspended
+            | AuditKind::WebhookResumed
+            | AuditKind::Restored => {}
         }
     }
 
     fn set_status(&mut self, subject: Option<Subject>, changes: &[Change], at: Ticks) {
-        let status = changes.iter().find(|change| change.member == "status");
-        if let (Some(subject), Some(status)) = (subject, status.and_then(|change| change.to.as_str())) {
-            let last = self.statuses.entry(subject).or_insert((at, status == "active"));
-            if at > last.0 {
-                *last = (at, status == "active");
-            }
+        let status = new_value(changes, "status").and_then(Value::as_str);
+        if let (Some(subject), Some(status)) = (subject, status) {
+            latest(&mut self.statuses, subject, at, status == "active");
         }
     }
 
@@ -206,9 +305,42 @@ impl Ends {
             let id = SubscriptionId::new(id.as_str());
             repeated += usize::from(store.cancel_subscription(&id, now, context).await?);
         }
-        for id in &self.webhooks {
-            let change = store.change_webhook(*id, None, WebhookChange::Unsubscribe, context).await?;
-            repeated += usize::from(matches!(change, store::WebhookChangeOutcome::Changed(_)));
+        let disabled = self.enabled_webhooks.iter().filter(|(_, (_, is_enabled))| !is_enabled);
+        let disabled: BTreeSet<Guid> =
+            disabled.map(|(id, _)| *id).chain(self.moved_webhooks.iter().copied()).collect();
+        let ended = self.webhooks.iter().map(|id| (*id, WebhookChange::Unsubscribe));
+        for (id, change) in disabled.into_iter().map(|id| (id, WebhookChange::Disable)).chain(ended) {
+            let change = store.change_webhook(id, None, change, context).await?;
+            repeated += usize::from(matches!(change, WebhookChangeOutcome::Changed(_)));
+        }
+        repeated += self.repeat_roles_and_limits(store, context).await?;
+        Ok(repeated)
+    }
+
+    /// Takes away what members and clients had lost.
+    async fn repeat_roles_and_limits(
+        &self,
+        store: &dyn Store,
+        context: &AuditContext,
+    ) -> store::Result<usize> {
+        let mut repeated = 0;
+        for ((user, tenant), _) in self.admins.iter().filter(|(_, (_, is_admin))| !is_admin) {
+            let (user, tenant) = (UserId::new(user.as_str()), TenantId::new(tenant.as_str()));
+            repeated += usize::from(store.set_membership_admin(&user, &tenant, false, context).await?);
+        }
+        for ((client, member), (_, last)) in &self.client_limits {
+            let id = ClientId::new(client.as_str());
+            let Some(found) = store.find_client(&id).await? else { continue };
+            let is_left = |name: &str| last.as_array().is_some_and(|all| all.iter().any(|one| one == name));
+            let update = if member == "products" {
+                let left = Product::ALL.into_iter().filter(|one| found.products.contains(*one));
+                let left = left.filter(|one| is_left(one.as_str())).collect();
+                ClientUpdate { products: Some(left), ..ClientUpdate::default() }
+            } else {
+                let left = found.redirect_uris.iter().filter(|uri| is_left(uri)).cloned().collect();
+                ClientUpdate { redirect_uris: Some(left), ..ClientUpdate::default() }
+            };
+            repeated += usize::from(store.update_client(&id, &update, None, context).await?.is_updated());
         }
         Ok(repeated)
     }
@@ -267,6 +399,33 @@ mod tests {
         let is_active = |id: &str| ends.statuses.get(&Subject::User(id.into())).map(|(_, active)| *active);
         assert_eq!((is_active("a"), is_active("b"), is_active("c")), (Some(true), Some(false), None));
         assert_eq!(ends.not_repeated, ["the password of a@b was changed".to_owned()].into());
+    }
+
+    #[test]
+    fn what_members_clients_and_webhooks_lost_is_collected() {
+        let webhook = "00000000-0000-0000-0000-000000000001";
+        let changed = |minute, kind: &str, whom: &str, member: &str, to: &str| {
+            entry(minute, kind, &format!(r#",{whom},"changes":[{{"member":"{member}","to":{to}}}]"#))
+        };
+        let (member, client) = (r#""user":"u","tenant":"t""#, r#""client":"c""#);
+        let object = format!(r#""object":"webhook:{webhook}""#);
+        let text = [
+            changed(50, "membership_changed", member, "admin", "false"),
+            changed(40, "membership_changed", member, "admin", "true"),
+            changed(45, "client_changed", client, "products", r#"["payroll"]"#),
+            changed(46, "client_changed", client, "redirectUris", r#"["https://a/"]"#),
+            changed(47, "webhook_changed", &object, "enabled", "false"),
+            changed(48, "webhook_changed", &object, "url", r#""https://b/""#),
+            entry(49, "signing_key_retired", r#","object":"signing_key:k""#),
+            entry(49, "of_the_future", ""),
+        ];
+        let ends = read(&text.concat()).unwrap();
+        let webhook = Guid::parse(webhook).unwrap();
+        assert_eq!(ends.admins.values().map(|(_, is_admin)| *is_admin).collect::<Vec<_>>(), [false]);
+        assert_eq!(ends.client_limits.len(), 2);
+        assert_eq!(ends.enabled_webhooks.get(&webhook).map(|(_, is_enabled)| *is_enabled), Some(false));
+        assert!(ends.moved_webhooks.contains(&webhook));
+        assert_eq!(ends.not_repeated.len(), 3, "{:?}", ends.not_repeated);
     }
 
     #[test]

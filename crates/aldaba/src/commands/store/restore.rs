@@ -38,13 +38,13 @@ pub(super) async fn run(args: &RestoreArgs, sources: &Sources, output: Output) -
         Some(ends) => ends.repeat(&*opened.store, SystemClock.now(), &audit_context()).await?,
         None => 0,
     };
+    opened.archive.end_restore().await?;
     for missing in ends.iter().flat_map(|ends| &ends.not_repeated) {
         output.print_message(&format!("Not repeated: {missing}. Change it again."));
     }
-    let access = if access == RestoredAccess::Keep { "keep" } else { "confirm" };
     let not_repeated: Vec<_> = ends.iter().flat_map(|ends| &ends.not_repeated).collect();
     let report = json!({
-        "file": file, "backup": verified, "access": access, "repeatedEnds": repeated, "notRepeated": not_repeated,
+        "file": file, "backup": verified, "access": access.as_str(), "repeatedEnds": repeated, "notRepeated": not_repeated,
     });
     output.result(&report, || {
         let ends = ends.map_or_else(String::new, |_| format!("repeated {repeated} ends of access; "));

@@ -107,16 +107,25 @@ impl ReceivedRequest {
         let clock = iso.split('T').nth(1).unwrap_or(&iso).trim_end_matches('Z').to_owned();
         let signature = match &self.signature {
             SignatureCheck::Valid(headers) => {
-                format!("{} ({})", style.success("signature valid"), style.plain(&headers.join(", ")))
+                format!(
+                    "{} ({})",
+                    style.success("signature valid"),
+                    TerminalStyle::plain(&headers.join(", "))
+                )
             }
             SignatureCheck::Missing => "not signed".to_owned(),
-            SignatureCheck::Wrong(why) => format!("{}: {}", style.error("signature wrong"), style.plain(why)),
+            SignatureCheck::Wrong(why) => {
+                format!("{}: {}", style.error("signature wrong"), TerminalStyle::plain(why))
+            }
         };
         let response = format!("answered {}", self.status.as_u16());
         let response = if self.status.is_success() { response } else { style.error(&response) };
         let again = if self.count > 1 { format!(", time {}", self.count) } else { String::new() };
-        let record =
-            self.record.as_deref().map(|record| format!("{}  ", style.plain(record))).unwrap_or_default();
+        let record = self
+            .record
+            .as_deref()
+            .map(|record| format!("{}  ", TerminalStyle::plain(record)))
+            .unwrap_or_default();
         let event = format!("{:<EVENT_WIDTH$}", self.event);
         format!(
             "{}  receiver  {}  {record}{signature}  {response}{again}",

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, FinishedProcess, Installation, PASSWORD, Program};
+use crate::harness::{CALLBACK, FinishedProcess, Installation, PASSWORD, Program, wait_for};
 
 /// Commands that change no audited data, and why.
 const UNAUDITED: [(&str, &str); 29] = [
@@ -117,6 +117,7 @@ fn directory(commands: &Commands) {
     commands.check("user enable", &[email], "user_changed");
     commands.check("user password", &[email], "user_changed");
     commands.check("user join", &[email, tenant], "membership_added");
+    commands.check("user admin", &[email, tenant], "membership_changed");
     commands.check("user leave", &[email, tenant], "membership_removed");
     commands.check("tenant erase", &[tenant, "--confirm", tenant], "tenant_erased");
 }
@@ -159,7 +160,7 @@ fn restore(commands: &Commands) {
     let file = installation.path().join("a.backup");
     let file = file.to_str().unwrap();
     installation.program(&["store", "backup", file]).run().code(0);
-    commands.check_on(&target, "store restore", &[file], "restored");
+    commands.check_on(&target, "store restore", &[file, "--access", "keep"], "restored");
 }
 
 #[test]
@@ -201,8 +202,7 @@ fn text_from_outside_cannot_control_the_terminal() {
     let sequence = subscriber.customer("escapes");
     subscriber.delivery(sequence, "waiting");
     let show = ["deliveries", "show", &subscriber.webhook, &sequence.to_string()];
-    let text = run(&show);
-    assert!(text.contains(r"\u{1b}[2J\u{9b}31mgone\u{7}"), "{text}");
+    wait_for("the receiver's answer", || run(&show).contains(r"\u{1b}[2J\u{9b}31mgone\u{7}").then_some(()));
     run(&[&show[..], &["--json"]].concat());
     run(&["deliveries", "list", &subscriber.webhook]);
 }

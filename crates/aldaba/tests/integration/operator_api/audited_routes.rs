@@ -26,7 +26,10 @@ impl Audited {
         let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
         assert_eq!(entry["address"], "127.0.0.1", "{entry}");
-        for secret in [PASSWORD, "clientSecret", "primaryKey"] {
+        let members = ["clientSecret", "primaryKey", "secondaryKey", "key"];
+        let body = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
+        let secrets = members.iter().filter_map(|member| body[*member].as_str()).chain([PASSWORD]);
+        for secret in secrets {
             assert!(!entry.to_string().contains(secret), "{entry}");
         }
         self.0.push(operation.to_owned());
@@ -48,6 +51,8 @@ fn directory(audited: &mut Audited) {
     let member = "/users/audited@example.com/tenants/audited";
     let path = "/operator/v1/users/{user}/tenants/{tenant}";
     audited.check(&format!("put {path}"), &api.put(member), "membership_added");
+    let admin = api.patch(member, &json!({"admin": true}));
+    audited.check(&format!("patch {path}"), &admin, "membership_changed");
     audited.check(&format!("delete {path}"), &api.delete(member), "membership_removed");
     let erased = api.delete("/tenants/audited?confirm=audited");
     audited.check("delete /operator/v1/tenants/{tenant}", &erased, "tenant_erased");

@@ -4,9 +4,11 @@ use std::collections::HashMap;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::nodes::{held, start_with, subscribe, wait_active, wait_shared};
+use web::Stopwatch;
+
 use crate::harness::{
     ApiFixture, Database, IngestClient, Receiver, ServeProcess, SubscriptionKeys, company, customer, wait_for,
 };
@@ -33,7 +35,7 @@ fn settings() -> Vec<String> {
 
 /// The longest pause between two deliveries to each webhook.
 #[derive(Clone, Default)]
-struct Silences(Arc<Mutex<HashMap<String, (Instant, Duration)>>>);
+struct Silences(Arc<Mutex<HashMap<String, (Stopwatch, Duration)>>>);
 
 impl Silences {
     fn watch(receiver: &Receiver) -> Self {
@@ -49,11 +51,10 @@ impl Silences {
     }
 
     fn heard(&self, target: &str) {
-        let now = Instant::now();
         let mut heard = self.0.lock().unwrap();
-        let (last, longest) = heard.entry(target.to_owned()).or_insert((now, Duration::ZERO));
-        *longest = now.duration_since(*last).max(*longest);
-        *last = now;
+        let (last, longest) = heard.entry(target.to_owned()).or_insert((Stopwatch::start(), Duration::ZERO));
+        *longest = last.elapsed().max(*longest);
+        *last = Stopwatch::start();
     }
 
     /// The longest pause of any webhook since the last call, those that go on included.

@@ -27,7 +27,10 @@ SELECT a.tenant_id, a.client_id, a.user_id, m.id, string_agg(a.scopes, ' '), min
 FROM (SELECT tenant_id, client_id, user_id, scopes, min(created_at) AS created_at FROM (
     SELECT tenant_id, client_id, user_id,
         coalesce(substring(details from '"scope":"([^"]*)"'), '') AS scopes, created_at
-    FROM grants WHERE revoked_at IS NULL
+    FROM grants o WHERE revoked_at IS NULL AND NOT EXISTS (
+        SELECT 1 FROM audit e
+        WHERE e.user_id = o.user_id AND e.client_id = o.client_id AND e.tenant_id = o.tenant_id
+        AND e.kind = 'revoked' AND e.note = 'withdrawn by the user' AND e.at >= o.created_at)
     UNION ALL
     SELECT t.id, w.client_id, w.user_id,
         CASE WHEN w.resource BETWEEN 11 AND 18 THEN 'SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks'

@@ -8,9 +8,6 @@ ALTER TABLE webhooks ADD COLUMN handshake_while_disabled BIGINT NOT NULL DEFAULT
 CREATE INDEX webhooks_by_original_fingerprint ON webhooks (tenant_no, original_fingerprint)
     WHERE unsubscribed_at IS NULL AND deleted_at IS NULL;
 
--- Accounts (resource 1) by their code, for customers that name their account by its code alone.
-CREATE INDEX accounts_by_code ON records (tenant_no, company_no, (body::json ->> 'code'), state DESC, ordinal)
-    WHERE resource = 1;
 -- Ids of the length of a GUID that have capitals, for requests that write them without.
 CREATE INDEX records_by_lower_id ON records (tenant_no, lower(correlation_id), company_no, resource)
     WHERE length(correlation_id) = 36 AND correlation_id <> lower(correlation_id);
@@ -28,6 +25,10 @@ UPDATE records SET body = '{"correlationId":' || (body::json -> 'correlationId')
         || ',"version":' || (body::json -> 'version')::text
         || ',"sequenceVersion":' || (body::json -> 'sequenceVersion')::text || '}'
     WHERE resource = 1;
+-- Accounts (resource 1) by their code, for customers that name their account by its code alone.
+CREATE INDEX accounts_by_code ON records (tenant_no, company_no, (body::json ->> 'code'), state DESC, ordinal)
+    WHERE resource = 1;
+-- backfill: also run after the restore of a backup that is older than this schema.
 UPDATE records r SET body = '{"tradeName":' || (body::json -> 'tradeName')::text || ',"state":' || (body::json -> 'state')::text
         || ',"vatNumber":' || (body::json -> 'vatNumber')::text || ',"vatName":' || (body::json -> 'vatName')::text
         || ',"accountCode":' || (body::json -> 'accountCode')::text

@@ -56,7 +56,8 @@ pub(crate) async fn restore_with(
     into: &dyn Archive,
     access: RestoredAccess,
 ) -> Result<(), ArchiveError> {
-    archive::read(into, summary, BufReader::new(File::open(path).unwrap()), access, &by()).await
+    archive::read(into, summary, BufReader::new(File::open(path).unwrap()), access, &by()).await?;
+    Ok(into.end_restore().await?)
 }
 
 pub(crate) async fn backup_restores_into_sqlite(fixture: Fixture) {

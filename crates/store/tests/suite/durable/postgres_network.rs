@@ -101,7 +101,6 @@ impl Service {
         };
         let recovered = timeout(Duration::from_secs(60), works).await;
         let after = since.elapsed();
-        eprintln!("{what}: back after {:.1} s", after.as_secs_f32());
         assert!(recovered.is_ok() && after < limit, "{what}: back after {after:?}");
         let reads = (0..CONNECTIONS).map(|_| {
             let (store, tenant) = (self.store.clone(), self.tenant.clone());

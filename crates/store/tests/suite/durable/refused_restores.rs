@@ -159,11 +159,21 @@ macro_rules! archive_of_rows {
                 Ok(0)
             }
 
-            async fn settle_access(&self, _: RestoredAccess) -> Result<()> {
+            async fn begin_restore(&self) -> Result<()> {
                 Ok(())
             }
 
-            async fn finish_restore(&self, _: u64, _: &BackupSummary, _: &AuditContext) -> Result<()> {
+            async fn end_restore(&self) -> Result<()> {
+                Ok(())
+            }
+
+            async fn finish_restore(
+                &self,
+                _: u64,
+                _: &BackupSummary,
+                _: RestoredAccess,
+                _: &AuditContext,
+            ) -> Result<()> {
                 Ok(())
             }
 

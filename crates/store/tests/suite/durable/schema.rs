@@ -83,7 +83,7 @@ const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x
 fn plain_column(column: &str) -> &str {
     let inner = column.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(column);
     let plain = inner.strip_suffix(" + 0").or_else(|| inner.strip_suffix(" - 0")).unwrap_or(inner);
-    if plain.contains('(') { "expression" } else { plain }
+    if plain.contains(|c: char| !c.is_alphanumeric() && c != '_') { "expression" } else { plain }
 }
 
 async fn postgres_schema(client: &Client) -> Schema {

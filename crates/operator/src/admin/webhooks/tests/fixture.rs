@@ -283,7 +283,9 @@ impl Fixture {
         let actor = ActorFilter::parse("operator");
         let query = AuditQuery { actor, rows_max: 100, ..AuditQuery::default() };
         let records = self.admin.store.audit(&query).await.unwrap();
-        let entries = records.into_iter().rev().map(|record| {
+        let of_webhooks =
+            records.into_iter().filter(|record| record.entry.kind.as_str().starts_with("webhook"));
+        let entries = of_webhooks.rev().map(|record| {
             assert_eq!(record.entry.context, context());
             (record.entry.kind.as_str(), record.entry.note)
         });
