@@ -2,6 +2,8 @@
 
 use crate::{clients, failure::Failure, server::Server, steps::Steps, tidy, workspace};
 
+const THREADS_PER_CORE: usize = 3;
+
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     let fast = match arguments {
         [] => false,
@@ -19,7 +21,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
         })?;
     }
     steps.step("tidy", || tidy::command(&[]))?;
-    steps.step("tests", || cargo(&["test", "--workspace", "--locked"], &server))?;
+    steps.step("tests", || run_tests(&server))?;
     if !fast {
         steps.step("fuzz targets", fuzz_targets)?;
         steps.step("clients", clients::run_all)?;
@@ -27,6 +29,14 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     server.stop()?;
     steps.finish();
     Ok(())
+}
+
+/// More threads than cores: most tests wait for a timer, a process or a database.
+fn run_tests(server: &Server) -> Result<(), Failure> {
+    let cores = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+    let mut tests = workspace::cargo(&["test", "--workspace", "--locked"]);
+    tests.env("RUST_TEST_THREADS", (cores * THREADS_PER_CORE).to_string());
+    workspace::run("cargo test", server.set_environment(&mut tests))
 }
 
 fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {

@@ -13,6 +13,8 @@ cargo xtask <command>
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
+  prove nodes        drop packets to the database for a minute, change its primary, crash and restart nodes; prints the
+                     longest silences.
   prove supply-chain check licences, bans and sources of all dependencies (deny.toml); write an SBOM to target/.
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]
                      run a benchmark on the release program; without --store, on both stores.

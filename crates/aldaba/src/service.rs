@@ -136,19 +136,10 @@ impl Service {
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
-        let join_time_max = config.server.drain.max(config.delivery.timeout) + JOIN_MARGIN;
-        let drain_delay = config.server.drain_delay;
-        RunningService {
-            supervisor,
-            shutdown,
-            draining,
-            engine,
-            gateway,
-            node,
-            store,
-            drain_delay,
-            join_time_max,
-        }
+        let (drain_delay, drain) = (config.server.drain_delay, config.server.drain);
+        let join_time_max = drain.max(config.delivery.timeout) + JOIN_MARGIN;
+        let stopping = Stopping { drain_delay, join_time_max };
+        RunningService { supervisor, shutdown, draining, engine, gateway, node, store, stopping }
     }
 }
 
@@ -195,6 +186,12 @@ pub(crate) struct RunningService {
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
+    stopping: Stopping,
+}
+
+/// How long an orderly stop may take.
+struct Stopping {
+    /// `/readyz` fails for this long before the listeners close.
     drain_delay: Duration,
     join_time_max: Duration,
 }
@@ -233,7 +230,7 @@ impl RunningService {
     async fn announce_stop(&self, mut signals: ShutdownSignals) {
         self.draining.store(true, Ordering::Relaxed);
         tokio::select! {
-            () = tokio::time::sleep(self.drain_delay) => {}
+            () = tokio::time::sleep(self.stopping.drain_delay) => {}
             () = signals.received() => {}
             _ = self.supervisor.failed() => {}
         }
@@ -244,7 +241,7 @@ impl RunningService {
     pub(crate) async fn stop(self) -> Option<TaskFailure> {
         self.draining.store(true, Ordering::Relaxed);
         self.shutdown.trigger();
-        let all_ended = self.supervisor.join(self.join_time_max).await;
+        let all_ended = self.supervisor.join(self.stopping.join_time_max).await;
         if !all_ended || self.supervisor.failure().is_some() {
             // The engine may not have done this itself.
             self.engine.release_shards().await;

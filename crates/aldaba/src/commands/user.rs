@@ -6,7 +6,7 @@ use domain::{Secret, TenantId};
 use operator::admin::{Admin, NewUser};
 use serde::Serialize;
 use serde_json::json;
-use store::{AuditContext, Status, User as StoredUser};
+use store::{Status, User as StoredUser};
 
 use super::{all_pages, status_name};
 use crate::cli::User;
@@ -97,7 +97,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
         }
         User::Admin { email, tenant, remove } => {
             let (user, id) = (admin.user(&email).await?, TenantId::new(tenant.clone()));
-            admin.set_membership_admin(&user, &id, !remove, &AuditContext::default()).await?;
+            admin.set_membership_admin(&user, &id, !remove).await?;
             let data = json!({"email": email, "tenant": tenant, "admin": !remove});
             let role = if remove { "no longer an administrator" } else { "now an administrator" };
             output.done(&data, &format!("{email} is {role} of {tenant}"));

@@ -1,7 +1,7 @@
 //! Users and their memberships in tenants.
 
 use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
-use store::{AuditContext, FIRST_REVISION, Membership, Status, User, UserUpdate};
+use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
 
 use super::{Admin, AdminError, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
@@ -129,14 +129,8 @@ impl Admin {
     }
 
     /// Makes a member an administrator of the tenant, or no longer one.
-    pub async fn set_membership_admin(
-        &self,
-        user: &User,
-        tenant: &TenantId,
-        is_admin: bool,
-        context: &AuditContext,
-    ) -> Result<()> {
-        let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, context).await?;
+    pub async fn set_membership_admin(&self, user: &User, tenant: &TenantId, is_admin: bool) -> Result<()> {
+        let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, &self.context).await?;
         check_found(is_member, || format!("membership of \"{}\" in \"{tenant}\"", user.email))
     }
 

@@ -156,7 +156,7 @@ async fn change(
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    state.admin.set_membership_admin(&user, &tenant, change.admin, &context).await?;
+    state.admin.acting(context).set_membership_admin(&user, &tenant, change.admin).await?;
     let found =
         state.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
     let found = found.ok_or_else(|| AdminError::NotFound(format!("tenant \"{tenant}\" of this user")))?;

@@ -2,85 +2,23 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{MembershipId, TenantId, Ticks, UserId};
-use tokio_postgres::Row;
+use domain::{TenantId, UserId};
 
 use super::audit::append_audit;
 use super::authorizations::{end_all, touch_user};
-use super::rows::{AFTER, Args, IN_ORDER, execute, guid, row, tenant_no};
+use super::directory_rows::{
+    MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, USER, membership, tenant, tenant_membership, user,
+};
+use super::rows::{AFTER, Args, IN_ORDER, execute, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
 use crate::authorizations::MEMBERSHIP_REMOVED;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
     ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
     UserUpdate,
 };
-
-fn tenant(row: &Row) -> Tenant {
-    tenant_at(row, 0)
-}
-
-fn tenant_at(row: &Row, at: usize) -> Tenant {
-    Tenant {
-        id: TenantId::new(row.get::<_, Box<str>>(at)),
-        name: row.get(at + 1),
-        short_code: row.get(at + 2),
-        status: Status::from_code(row.get(at + 3)),
-        created_at: Ticks(row.get(at + 4)),
-        revision: unsigned(row.get(at + 5)),
-    }
-}
-
-fn user(row: &Row) -> User {
-    user_at(row, 0)
-}
-
-fn user_at(row: &Row, at: usize) -> User {
-    User {
-        id: UserId::new(row.get::<_, Box<str>>(at)),
-        email: row.get(at + 1),
-        given_name: row.get(at + 2),
-        lang: row.get(at + 3),
-        password_hash: row.get(at + 4),
-        status: Status::from_code(row.get(at + 5)),
-        created_at: Ticks(row.get(at + 6)),
-        revision: unsigned(row.get(at + 7)),
-    }
-}
-
-fn membership(row: &Row) -> Result<Membership> {
-    Ok(Membership {
-        id: MembershipId::new(row.get::<_, Box<str>>(0)),
-        user: UserId::new(row.get::<_, Box<str>>(1)),
-        tenant: TenantId::new(row.get::<_, Box<str>>(2)),
-        modules: row.get(3),
-        key_user_correlation_id: guid(row, 4)?,
-        equipo_user_id: row.get(5),
-        second_client_id: row.get(6),
-        created_at: Ticks(row.get(7)),
-        last_used_at: row.get::<_, Option<i64>>(8).map(Ticks),
-        is_admin: row.get::<_, i64>(9) != 0,
-    })
-}
-
-fn tenant_membership(row: &Row) -> Result<TenantMembership> {
-    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 10), tenant: tenant_at(row, 18) })
-}
-
-const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
-const USER: &str =
-    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
-const MEMBERSHIP: &str = "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-     second_client_id, created_at, last_used_at, admin";
-const TENANT_MEMBERSHIP: &str =
-    "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
-         m.second_client_id, m.created_at, m.last_used_at, m.admin,
-         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
-         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
-     FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
-     WHERE m.user_id = $1";
 
 async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Result<()> {
     execute(

@@ -13,6 +13,7 @@ mod clients;
 mod connect;
 mod deliveries;
 mod directory;
+mod directory_rows;
 mod grants;
 mod history;
 mod keys;

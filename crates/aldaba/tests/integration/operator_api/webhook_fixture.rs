@@ -68,7 +68,8 @@ impl Subscriber {
 
     /// Sets the status and the body of the receiver's responses.
     pub(super) fn respond_with_text(&self, status: u16, text: &'static str) {
-        self.receiver.respond_with(move |_| Some((status, text)));
+        self.receiver.set_body(Some(text));
+        self.respond_with(status);
     }
 
     /// The received bodies that contain this text.

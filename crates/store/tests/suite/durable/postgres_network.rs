@@ -93,6 +93,7 @@ impl Service {
     }
 
     /// How long until the store reads and writes again, on several connections at once.
+    #[allow(clippy::print_stderr, reason = "`cargo xtask prove nodes` shows it")]
     async fn recovers_within(&self, limit: Duration, what: &str) -> Duration {
         let since = Instant::now();
         let works = async {
@@ -101,6 +102,7 @@ impl Service {
         };
         let recovered = timeout(Duration::from_secs(60), works).await;
         let after = since.elapsed();
+        eprintln!("{what}: back after {:.1} s", after.as_secs_f32());
         assert!(recovered.is_ok() && after < limit, "{what}: back after {after:?}");
         let reads = (0..CONNECTIONS).map(|_| {
             let (store, tenant) = (self.store.clone(), self.tenant.clone());
