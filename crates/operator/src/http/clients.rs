@@ -105,6 +105,15 @@ enum CallbackIdToken {
     Never,
 }
 
+/// The mode, or the boolean of version 0.1: true is `auto`, false is `never`.
+#[derive(Deserialize, ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "it describes what `CallbackIdToken` reads")]
+enum CallbackIdTokenInput {
+    Mode(CallbackIdToken),
+    Former(bool),
+}
+
 /// Version 0.1 had a boolean, which is still accepted.
 impl TryFrom<serde_json::Value> for CallbackIdToken {
     type Error = &'static str;
@@ -168,6 +177,7 @@ struct NewClient {
     /// False by default.
     consent: Option<bool>,
     /// `auto` by default.
+    #[schema(value_type = Option<CallbackIdTokenInput>)]
     callback_id_token: Option<CallbackIdToken>,
     /// All products by default.
     #[schema(inline)]
@@ -185,6 +195,7 @@ struct ClientChange {
     post_logout_uris: Option<LogoutUris>,
     pkce: Option<Pkce>,
     consent: Option<bool>,
+    #[schema(value_type = Option<CallbackIdTokenInput>)]
     callback_id_token: Option<CallbackIdToken>,
     #[schema(inline)]
     products: Option<ProductList>,

@@ -1,5 +1,9 @@
 //! Shard leases in PostgreSQL. They expire by the database's clock.
 
+use std::collections::HashMap;
+use std::time::Duration;
+
+use deadpool_postgres::Transaction;
 use domain::{Guid, Ticks};
 use tokio_postgres::Row;
 
@@ -9,19 +13,67 @@ use super::{PostgresStore, store_error};
 use crate::webhooks::{Lease, rebalance};
 use crate::{LeaseRenewal, RenewedLeases, Result, StoreError};
 
-fn lease(row: &Row) -> Result<Lease> {
-    let guid = |column: usize| {
-        let bytes: Option<&[u8]> = row.get(column);
-        bytes.map(|bytes| bytes.try_into().map(Guid::from_bytes)).transpose().map_err(StoreError::internal)
-    };
+/// How long the row of a node that is gone stays.
+const HOLDER_KEPT: Duration = Duration::from_secs(60 * 60);
+
+fn guid_of(bytes: &[u8]) -> Result<Guid> {
+    bytes.try_into().map(Guid::from_bytes).map_err(StoreError::internal)
+}
+
+/// The time by the database's clock, and until when the leases of each node last.
+async fn holders(on: &Transaction<'_>) -> Result<(Ticks, HashMap<Guid, Ticks>)> {
+    let sql = format!(
+        "SELECT {NOW}, h.node, h.expires_at FROM (SELECT 1) AS one LEFT JOIN lease_holders h ON true"
+    );
+    let found = rows(on, &sql, &[]).await?;
+    let now = Ticks(found.first().map_or(0, |row| row.get(0)));
+    let mut holders = HashMap::new();
+    for row in &found {
+        if let (Some(node), Some(until)) = (row.get::<_, Option<&[u8]>>(1), row.get::<_, Option<i64>>(2)) {
+            holders.insert(guid_of(node)?, Ticks(until));
+        }
+    }
+    Ok((now, holders))
+}
+
+fn lease(row: &Row, holders: &HashMap<Guid, Ticks>) -> Result<Lease> {
+    let guid = |column: usize| row.get::<_, Option<&[u8]>>(column).map(guid_of).transpose();
+    let holder = guid(1)?;
+    let renewed_until = holder.and_then(|holder| holders.get(&holder).copied());
     Ok(Lease {
         shard: u8::try_from(row.get::<_, i64>(0)).map_err(StoreError::internal)?,
-        holder: guid(1)?,
+        holder,
         fence: row.get(2),
-        expires_at: Ticks(row.get(3)),
+        expires_at: renewed_until.unwrap_or_else(|| Ticks(row.get(3))),
         asked_by: guid(4)?,
         asked_until: Ticks(row.get(5)),
     })
+}
+
+/// Whether at most the expiry differs, which `lease_holders` has.
+fn is_renewed_only(before: &Lease, after: &Lease) -> bool {
+    *before == Lease { expires_at: before.expires_at, ..*after }
+        && (before.holder.is_some() || before.expires_at == after.expires_at)
+}
+
+/// Notes until when the node's leases last, and forgets nodes that are gone.
+async fn keep_until(
+    on: &Transaction<'_>,
+    renewal: &LeaseRenewal,
+    renewed: &RenewedLeases,
+    now: Ticks,
+) -> Result<()> {
+    if !renewed.held.is_empty() {
+        let upsert = "INSERT INTO lease_holders (node, expires_at) VALUES ($1, $2)
+                      ON CONFLICT (node) DO UPDATE SET expires_at = excluded.expires_at";
+        let until = now + renewal.lease;
+        execute(on, upsert, &[&renewal.node.as_bytes().as_slice(), &until.0]).await.map_err(store_error)?;
+    }
+    if renewed.taken_over > 0 {
+        let gone = "DELETE FROM lease_holders WHERE expires_at < $1";
+        execute(on, gone, &[&now.minus(HOLDER_KEPT).0]).await.map_err(store_error)?;
+    }
+    Ok(())
 }
 
 impl PostgresStore {
@@ -30,17 +82,15 @@ impl PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let found = rows(
             &transaction,
-            &format!(
-                "SELECT shard, holder, fence, expires_at, asked_by, asked_until, {NOW}
-                 FROM shard_leases ORDER BY shard FOR UPDATE"
-            ),
+            "SELECT shard, holder, fence, expires_at, asked_by, asked_until FROM shard_leases ORDER BY shard FOR UPDATE",
             &[],
         )
         .await?;
-        let now = Ticks(found.last().map_or(0, |row| row.get(6)));
-        let before = found.iter().map(lease).collect::<Result<Vec<Lease>>>()?;
+        // A statement of its own: it must see what other nodes committed while this one waited for the locks.
+        let (now, holders) = holders(&transaction).await?;
+        let before = found.iter().map(|row| lease(row, &holders)).collect::<Result<Vec<Lease>>>()?;
         let (after, renewed) = rebalance(&before, renewal, now);
-        let changed = after.into_iter().zip(before).filter(|(after, before)| after != before);
+        let changed = after.into_iter().zip(before).filter(|(after, before)| !is_renewed_only(before, after));
         let changed: Vec<Lease> = changed.map(|(after, _)| after).collect();
         execute(
             &transaction,
@@ -60,6 +110,7 @@ impl PostgresStore {
         )
         .await
         .map_err(store_error)?;
+        keep_until(&transaction, renewal, &renewed, now).await?;
         transaction.commit().await.map_err(store_error)?;
         drop(client);
         if renewed.given > 0 {
@@ -75,6 +126,7 @@ impl PostgresStore {
              WHERE shard BETWEEN 0 AND 255 AND holder = $1"
         );
         self.change(&sql, &[&node.as_bytes().as_slice()]).await?;
+        self.change("DELETE FROM lease_holders WHERE node = $1", &[&node.as_bytes().as_slice()]).await?;
         self.notify_of_free_shards().await;
         Ok(())
     }

@@ -45,6 +45,10 @@ const CONNECTION_WINDOW_BYTES: u32 = 1024 * 1024;
 /// The smallest buffer that the HTTP/1 library allows.
 const BUFFER_BYTES_MIN: usize = 8192;
 
+fn is_timeout(error: &(dyn std::error::Error + Send + Sync + 'static)) -> bool {
+    error.downcast_ref::<hyper::Error>().is_some_and(hyper::Error::is_timeout)
+}
+
 /// How far the service's shutdown is, as connections see it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Phase {
@@ -110,6 +114,10 @@ impl ConnectionServer {
             tokio::select! {
                 ended = connection.as_mut() => {
                     if let Err(error) = ended {
+                        // An HTTP/2 client that answers no ping takes nothing either.
+                        if is_timeout(&*error) && activity.begin_closing(CloseReason::Write) {
+                            self.metrics.closed(CloseReason::Write);
+                        }
                         tracing::debug!(%error, "a connection ended early");
                     }
                     return;

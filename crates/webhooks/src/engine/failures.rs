@@ -84,9 +84,10 @@ impl WebhookState {
     }
 
     pub(super) fn audit(&mut self, kind: AuditKind, now: Ticks, note: &str) {
-        let note = format!("webhook {}: {note}", self.target.webhook());
-        let entry = AuditEntry::new(kind, now, &AuditContext::default());
-        let entry = entry.tenant(&self.tail_key.tenant).client(&self.client).note(note);
+        let webhook = self.target.webhook();
+        let entry = AuditEntry::new(kind, now, &AuditContext::default()).object("webhook", webhook);
+        let entry = entry.tenant(&self.tail_key.tenant).client(&self.client);
+        let entry = entry.note(format!("webhook {webhook}: {note}"));
         self.pending().audit.push(entry);
     }
 }

@@ -24,7 +24,7 @@ fn change_is_delivered_verified_typed_and_once() {
     let id = fixture.run(hooks.subscribe(&subscription(&open.url("/hooks")))).unwrap();
     fixture.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
     fixture.ingest_client().send_lines(&[customer(&company, "uno ñ", "Uno")]);
-    let (event, outcome) = open.recorder.wait_for(1).remove(0);
+    let (event, outcome) = open.recorder.wait_for(&company, 1).remove(0);
     assert_eq!(outcome, InboxOutcome::Processed(()));
     let Event::Accounting(change) = &event else { panic!("{event:?}") };
     assert_eq!(
@@ -46,14 +46,14 @@ fn change_is_delivered_verified_typed_and_once() {
     let delivery = fixture.run(history.delivery(change.outgoing_id)).unwrap().unwrap();
     assert!(delivery.body.unwrap().contains("CustomerCreated"));
     fixture.run(history.replay_one(change.outgoing_id)).unwrap();
-    let events = open.recorder.wait_for(2);
+    let events = open.recorder.wait_for(&company, 2);
     assert_eq!((&events[1].0, &events[1].1), (&event, &InboxOutcome::Duplicate));
 
     // A test delivery has no record; a later change is delivered.
     fixture.run(history.test()).unwrap();
     wait_for("the test", || open.recorder.events().iter().any(|(event, _)| event.is_test()).then_some(()));
     fixture.ingest_client().send_lines(&[change_line("customers", &company, "uno ñ", "disable")]);
-    let events = open.recorder.wait_for(4);
+    let events = open.recorder.wait_for(&company, 4);
     let last = events.iter().rfind(|(event, _)| !event.is_test()).unwrap();
     assert!(matches!(&last.0, Event::Accounting(change) if change.event.kind == Some(EventKind::Disabled)));
     let listed: Vec<_> = wait_for("the history", || {

@@ -70,9 +70,17 @@ impl EventRecorder {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// Waits for this many test events and events of the company: other tests change records of the same tenant.
     #[track_caller]
-    pub(super) fn wait_for(&self, count: usize) -> HandledEvents {
-        wait_for("deliveries to arrive", || Some(self.events()).filter(|events| events.len() >= count))
+    pub(super) fn wait_for(&self, company: &str, count: usize) -> HandledEvents {
+        let is_own = |event: &Event| match event {
+            Event::Accounting(change) => event.is_test() || change.company == company,
+            _ => true,
+        };
+        wait_for("deliveries to arrive", || {
+            let own: HandledEvents = self.events().into_iter().filter(|(event, _)| is_own(event)).collect();
+            Some(own).filter(|events| events.len() >= count)
+        })
     }
 }
 

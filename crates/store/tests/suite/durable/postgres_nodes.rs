@@ -82,3 +82,23 @@ async fn stalled_transaction_is_aborted() {
     assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
     second_node.close().await;
 }
+
+/// While a long snapshot lives, PostgreSQL removes no row version: a renewal must not make hundreds.
+#[tokio::test(flavor = "multi_thread")]
+async fn renewal_rewrites_no_lease() {
+    let fixture = Fixture::open(StoreKind::Postgres).await;
+    let server = crate::suite::postgres_database::connect(&fixture.url()).await;
+    let places = "SELECT string_agg(ctid::text, ' ' ORDER BY shard) FROM shard_leases";
+    let renewal = LeaseRenewal::new(guid(8), LEASE);
+    let taken = fixture.store.renew_shard_leases(&renewal).await.unwrap().held;
+    let before: String = server.query_one(places, &[]).await.unwrap().get(0);
+    for _ in 0..5 {
+        assert_eq!(fixture.store.renew_shard_leases(&renewal).await.unwrap().held, taken);
+    }
+    let after: String = server.query_one(places, &[]).await.unwrap().get(0);
+    assert_eq!(before, after);
+    let holders = "SELECT count(*) FROM lease_holders";
+    assert_eq!(server.query_one(holders, &[]).await.unwrap().get::<_, i64>(0), 1);
+    fixture.store.release_shards(guid(8)).await.unwrap();
+    assert_eq!(server.query_one(holders, &[]).await.unwrap().get::<_, i64>(0), 0);
+}
