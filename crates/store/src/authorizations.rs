@@ -114,6 +114,12 @@ impl OwnerAccess {
         self.authorization_gap(area)
     }
 
+    /// The authorizations that stand, apart from a disabled tenant or client.
+    pub fn standing(&self) -> impl Iterator<Item = &Authorization> {
+        let standing = self.authorizations.iter().filter(|facts| facts.obstacle().is_none());
+        standing.map(|facts| &facts.authorization)
+    }
+
     /// The same, for an active tenant and an active client with the area's product.
     pub fn authorization_gap(&self, area: Area) -> Option<Suspension> {
         let needed = area.webhook_scopes();
@@ -187,12 +193,8 @@ pub trait Authorizations: Send + Sync + 'static {
     /// A user's authorizations that have not ended, newest first.
     async fn user_authorizations(&self, user: &UserId) -> Result<Vec<AuthorizationFacts>>;
 
-    /// A tenant's authorizations that have not ended, newest first, at most `rows_max`.
-    async fn tenant_authorizations(
-        &self,
-        tenant: &TenantId,
-        rows_max: usize,
-    ) -> Result<Vec<AuthorizationFacts>>;
+    /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
+    async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
 
     /// What decides whether an owner's webhooks are delivered to.
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess>;

@@ -1,7 +1,7 @@
 //! `aldaba store`: migrates, backs up and restores the store.
 
 mod backup;
-mod replay;
+mod ended_access;
 mod restore;
 
 use serde_json::json;

@@ -4,15 +4,18 @@
 use std::collections::{BTreeMap, HashMap};
 
 use domain::{ClientId, Scopes, TenantId, Ticks, UserId};
-use store::{AuthorizationFacts, DeliveryQuery, Grant, OwnerAccess, Webhook, WebhookOwner, WebhookQuery};
+use store::{
+    Authorization, AuthorizationFacts, ClientAccess, DeliveryQuery, Grant, OwnerAccess, TenantMembership,
+    Webhook, WebhookOwner, WebhookQuery,
+};
 
 use super::page_error::PageError;
 use crate::Identity;
-use crate::params::query;
+use crate::params::{Params, query};
 
 /// The webhooks shown for an application; the rest is counted.
 const WEBHOOKS_SHOWN_MAX: usize = 20;
-/// The most webhooks and authorizations that are read for one page entry or one tenant.
+/// The most webhooks that are read for one application, and applications for one tenant.
 const ROWS_MAX: usize = 1_000;
 
 /// An application's access to one tenant.
@@ -44,99 +47,95 @@ pub(super) struct WebhookLine {
     pub(super) is_kept_by_colleague: bool,
 }
 
-/// The authorizations of one application in one tenant that stand.
-#[derive(Default)]
-struct Group {
-    all: Vec<AuthorizationFacts>,
-    is_admin: bool,
-}
-
 impl Identity {
     /// The applications that the user sees, last used first.
     pub(super) async fn application_access(
         &self,
         user: &UserId,
     ) -> Result<Vec<ApplicationAccess>, PageError> {
-        let mut groups: BTreeMap<(TenantId, ClientId), Group> = BTreeMap::new();
-        let mut add = |facts: AuthorizationFacts, is_admin: bool| {
-            if facts.obstacle().is_none() {
-                let access = &facts.authorization.access;
-                let group = groups.entry((access.tenant.clone(), access.client.clone())).or_default();
-                group.is_admin |= is_admin;
-                if group.all.iter().all(|known| known.authorization.access.user != access.user) {
-                    group.all.push(facts);
-                }
-            }
-        };
-        for facts in self.store.user_authorizations(user).await? {
-            add(facts, false);
+        // With whether the user may end the access for the whole tenant.
+        let mut visible: BTreeMap<(TenantId, ClientId), bool> = BTreeMap::new();
+        for AuthorizationFacts { authorization, .. } in self.store.user_authorizations(user).await? {
+            let ClientAccess { tenant, client, .. } = authorization.access;
+            visible.insert((tenant, client), false);
         }
-        for membership in self.store.active_memberships(user).await? {
-            if membership.membership.is_admin {
-                for facts in self.store.tenant_authorizations(&membership.tenant.id, ROWS_MAX).await? {
-                    add(facts, true);
+        for TenantMembership { membership, tenant, .. } in self.store.active_memberships(user).await? {
+            if membership.is_admin {
+                for client in self.store.authorized_clients(&tenant.id, ROWS_MAX).await? {
+                    visible.insert((tenant.id.clone(), client), true);
                 }
             }
         }
-        let mut last_used: HashMap<(TenantId, ClientId), Ticks> = HashMap::new();
-        for Grant { tenant, client, last_used_at, .. } in
-            self.store.live_grants(user, self.clock.now()).await?
-        {
-            let latest = last_used.entry((tenant, client)).or_default();
-            *latest = last_used_at.max(*latest);
-        }
+        let owners: Vec<WebhookOwner> = visible
+            .keys()
+            .map(|(tenant, client)| WebhookOwner { tenant: tenant.clone(), client: client.clone() })
+            .collect();
+        let access = self.store.owners_access(&owners).await?;
+        let last_used = self.last_used(user).await?;
         let mut entries = Vec::new();
-        for (pair, group) in groups {
-            let last_used = last_used.get(&pair).copied();
-            entries.extend(self.read_entry(user, pair, &group, last_used).await?);
+        for (owner, is_admin) in owners.into_iter().zip(visible.into_values()) {
+            let Some(access) = access.get(&owner) else { continue };
+            let last_used = last_used.get(&owner).copied();
+            entries.extend(self.read_entry(user, owner, access, is_admin, last_used).await?);
         }
         entries.sort_by_key(|entry| std::cmp::Reverse(entry.last_used));
         Ok(entries)
     }
 
-    /// None if the tenant or the client is gone.
+    /// When each application last used a grant of the user.
+    async fn last_used(&self, user: &UserId) -> Result<HashMap<WebhookOwner, Ticks>, PageError> {
+        let mut last_used: HashMap<WebhookOwner, Ticks> = HashMap::new();
+        for Grant { tenant, client, last_used_at, .. } in
+            self.store.live_grants(user, self.clock.now()).await?
+        {
+            let latest = last_used.entry(WebhookOwner { tenant, client }).or_default();
+            *latest = last_used_at.max(*latest);
+        }
+        Ok(last_used)
+    }
+
+    /// None if nothing stands that the user may see, or if the tenant or the client is gone.
     async fn read_entry(
         &self,
         user: &UserId,
-        (tenant_id, client_id): (TenantId, ClientId),
-        group: &Group,
+        owner: WebhookOwner,
+        access: &OwnerAccess,
+        is_admin: bool,
         last_used: Option<Ticks>,
     ) -> Result<Option<ApplicationAccess>, PageError> {
-        let client = self.store.find_client(&client_id).await?;
-        let tenant = self.store.find_tenant(&tenant_id).await?;
+        let standing: Vec<&Authorization> = access.standing().collect();
+        let own = standing.iter().find(|one| one.access.user == *user);
+        let Some(first) =
+            own.or_else(|| standing.iter().filter(|_| is_admin).min_by_key(|one| one.created_at))
+        else {
+            return Ok(None);
+        };
+        let client = self.store.find_client(&owner.client).await?;
+        let tenant = self.store.find_tenant(&owner.tenant).await?;
         let (Some(client), Some(tenant)) = (client, tenant) else { return Ok(None) };
-        let owner = WebhookOwner { tenant: tenant_id, client: client_id };
-        let authorizations = || group.all.iter().map(|facts| &facts.authorization);
-        let own = authorizations().find(|one| one.access.user == *user);
-        let since = own.or_else(|| authorizations().min_by_key(|one| one.created_at));
-        let since = since.map_or(Ticks::default(), |one| one.created_at);
         let scopes = match own {
             Some(own) => own.scopes,
-            None => authorizations().fold(Scopes::default(), |all, one| all.union(one.scopes)),
+            None => standing.iter().fold(Scopes::default(), |all, one| all.union(one.scopes)),
         };
-        let access = self.store.owner_access(&owner).await?;
         let stored = self.live_webhooks(&owner).await?;
         let webhooks_left_out = stored.len().saturating_sub(WEBHOOKS_SHOWN_MAX);
         let mut webhooks = Vec::new();
         for webhook in stored.iter().take(WEBHOOKS_SHOWN_MAX) {
-            webhooks.push(self.webhook_line(user, &access, webhook).await?);
+            webhooks.push(self.webhook_line(user, access, webhook).await?);
         }
-        let others = |facts: &&AuthorizationFacts| {
-            facts.authorization.access.user != *user && facts.obstacle().is_none()
-        };
         Ok(Some(ApplicationAccess {
-            key: query([("client", owner.client.as_str()), ("tenant", owner.tenant.as_str())]),
-            owner,
+            key: owner_key(&owner),
             application: client.name,
             tenant: tenant.name,
-            since,
-            last_used: last_used.unwrap_or(since),
+            since: first.created_at,
+            last_used: last_used.unwrap_or(first.created_at),
             scopes: scopes.names(),
             is_own: own.is_some(),
-            colleagues: access.authorizations.iter().filter(others).count(),
-            is_admin: group.is_admin,
+            colleagues: standing.iter().filter(|one| one.access.user != *user).count(),
+            is_admin,
             webhooks,
             webhooks_left_out,
+            owner,
         }))
     }
 
@@ -160,33 +159,36 @@ impl Identity {
             DeliveryQuery { webhook: webhook.id, before: None, since: None, only_failed: false, rows_max: 1 };
         let delivered = self.store.successful_deliveries(&newest).await?;
         let needed = webhook.resource.area().webhook_scopes();
-        let is_kept = |facts: &AuthorizationFacts| {
-            let authorization = &facts.authorization;
-            authorization.access.user != *user
-                && authorization.scopes.has_all(needed)
-                && facts.obstacle().is_none()
-        };
+        let is_kept = |one: &Authorization| one.access.user != *user && one.scopes.has_all(needed);
         Ok(WebhookLine {
             resource: webhook.resource.plural(),
             host: host(&webhook.url).to_owned(),
             last_delivered_at: delivered.first().map(|success| success.at),
-            is_kept_by_colleague: access.authorizations.iter().any(is_kept),
+            is_kept_by_colleague: access.standing().any(is_kept),
         })
     }
 
-    /// Whether some of the application's webhooks are still delivered to. Only members of the tenant may know.
+    /// Whether some of the application's webhooks are still delivered to.
     pub(super) async fn has_live_webhooks(
         &self,
-        user: &UserId,
         owner: &WebhookOwner,
+        access: &OwnerAccess,
     ) -> Result<bool, PageError> {
-        if self.store.find_tenant_membership(user, &owner.tenant).await?.is_none() {
-            return Ok(false);
-        }
-        let access = self.store.owner_access(owner).await?;
         let is_alive = |webhook: &Webhook| access.suspension(webhook.resource.area()).is_none();
         Ok(self.live_webhooks(owner).await?.iter().any(is_alive))
     }
+}
+
+/// Identifies an application and a tenant in the form.
+fn owner_key(owner: &WebhookOwner) -> String {
+    query([("client", owner.client.as_str()), ("tenant", owner.tenant.as_str())])
+}
+
+/// The application and the tenant that a key identifies.
+pub(super) fn owner_of_key(key: &str) -> Option<WebhookOwner> {
+    let params = Params::parse(key.as_bytes());
+    let (tenant, client) = (params.get("tenant")?, params.get("client")?);
+    Some(WebhookOwner { tenant: TenantId::new(tenant), client: ClientId::new(client) })
 }
 
 /// The host of a receiver's URL, with its port if it has one.
@@ -197,7 +199,17 @@ fn host(url: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
-    use super::host;
+    use super::{WebhookOwner, host, owner_key, owner_of_key};
+
+    #[test]
+    fn key_names_its_application_and_tenant() {
+        let owner =
+            WebhookOwner { tenant: domain::TenantId::new("a&b"), client: domain::ClientId::new("c=ñ") };
+        assert_eq!(owner_of_key(&owner_key(&owner)), Some(owner));
+        for wrong in ["", "client=c", "tenant=t&client=", "client=a&client=b&tenant=t"] {
+            assert_eq!(owner_of_key(wrong), None, "{wrong}");
+        }
+    }
 
     #[test]
     fn host_is_shown_without_path_and_query() {

@@ -6,9 +6,9 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::{ClientId, TenantId, UserId};
-use store::{AuthorizationFacts, ClientAccess, WebhookOwner};
+use store::{Authorization, AuthorizationEnd, AuthorizationFacts, ClientAccess, WebhookOwner};
 
-use super::application_access::{ApplicationAccess, WebhookLine};
+use super::application_access::{ApplicationAccess, WebhookLine, owner_of_key};
 use super::authorize::ActiveSession;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
@@ -81,7 +81,7 @@ impl Identity {
     }
 
     /// The application whose access has just been withdrawn, and whether its webhooks go on. Both come from the store, not
-    /// from the URL, and only if the user's own access has ended.
+    /// from the URL, and only if access has ended: the user's own, or everybody's in a tenant that the user administers.
     async fn withdrawn_notice(
         &self,
         user: &UserId,
@@ -92,15 +92,42 @@ impl Identity {
         if entries.iter().any(|entry| entry.is_own && entry.owner == owner) {
             return Ok(None);
         }
+        let (is_member, is_admin) = self.role(user, &owner.tenant).await?;
         let access = self.store.owner_access(&owner).await?;
-        let has_ended = |one: &AuthorizationFacts| {
-            one.authorization.access.user == *user && one.authorization.ended.is_some()
+        let has_ended = |facts: &AuthorizationFacts| {
+            let Authorization { access, ended, .. } = &facts.authorization;
+            ended.is_some_and(|ended| {
+                access.user == *user || (is_admin && ended.cause == AuthorizationEnd::WithdrawnForTenant)
+            })
         };
         if !access.authorizations.iter().any(has_ended) {
             return Ok(None);
         }
         let Some(client) = self.store.find_client(&owner.client).await? else { return Ok(None) };
-        Ok(Some((client.name, self.has_live_webhooks(user, &owner).await?)))
+        // Only members of the tenant may know.
+        let webhooks_go_on = is_member && self.has_live_webhooks(&owner, &access).await?;
+        Ok(Some((client.name, webhooks_go_on)))
+    }
+
+    /// Whether the user is a member of the tenant, and its administrator.
+    async fn role(&self, user: &UserId, tenant: &TenantId) -> Result<(bool, bool), PageError> {
+        let found = self.store.find_tenant_membership(user, tenant).await?;
+        let is_admin = found.as_ref().is_some_and(|found| found.is_active() && found.membership.is_admin);
+        Ok((found.is_some(), is_admin))
+    }
+
+    /// Whether the user may end this access: the user's own, or everybody's.
+    async fn may_withdraw(
+        &self,
+        user: &UserId,
+        owner: &WebhookOwner,
+        is_for_tenant: bool,
+    ) -> Result<bool, PageError> {
+        if is_for_tenant {
+            return Ok(self.role(user, &owner.tenant).await?.1);
+        }
+        let access = self.store.owner_access(owner).await?;
+        Ok(access.standing().any(|one| one.access.user == *user))
     }
 
     async fn withdraw(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
@@ -116,13 +143,11 @@ impl Identity {
         };
         let (key, is_for_tenant) =
             (form.get("access").unwrap_or_default(), form.get("for") == Some(WHOLE_TENANT));
-        let entries = self.application_access(&user.id).await?;
-        let is_allowed =
-            |entry: &&ApplicationAccess| if is_for_tenant { entry.is_admin } else { entry.is_own };
-        let Some(entry) = entries.iter().find(|entry| entry.key == key).filter(is_allowed) else {
+        let Some(owner) = owner_of_key(key) else { return back() };
+        if !self.may_withdraw(&user.id, &owner, is_for_tenant).await? {
             return back();
-        };
-        let WebhookOwner { tenant, client } = &entry.owner;
+        }
+        let WebhookOwner { tenant, client } = &owner;
         let (now, audit) = (self.clock.now(), browser.audit_by(Some(user.id.clone())));
         let revoked = if is_for_tenant {
             let note = format!("withdrawn for the whole tenant by {}", user.id);

@@ -2,9 +2,9 @@
 //! whose browser does not.
 
 use maud::{Markup, html};
-use ui::{ButtonStyle, Head, Lang, Layout, PageWidth, page_with_head, safe_href};
+use ui::{ButtonStyle, Head, Lang, page_with_head, safe_href};
 
-use super::{debug_only, i18n::messages};
+use super::{debug_only, form_post::layout, i18n::messages};
 
 #[derive(Clone, Copy)]
 pub(crate) struct ContinuePage<'a> {
@@ -18,13 +18,7 @@ debug_only!(ContinuePage { lang });
 
 pub(crate) fn continue_page(model: &ContinuePage<'_>) -> Markup {
     let messages = &messages(model.lang).form_post;
-    let layout = Layout {
-        lang: model.lang,
-        assets: model.assets,
-        language_switch: None,
-        title: messages.title,
-        width: PageWidth::Narrow,
-    };
+    let layout = layout(model.lang, model.assets);
     let head = Head { refresh: Some(model.to), ..Head::default() };
     let content = html! {
         h1 { (messages.title) " " span.lead { (messages.lead) } }

@@ -20,15 +20,15 @@ pub(crate) struct FormPostPage<'a> {
 
 debug_only!(FormPostPage { lang, action });
 
+/// The layout of a page that goes on to the client by itself.
+pub(super) fn layout(lang: Lang, assets: &str) -> Layout<'_> {
+    let title = messages(lang).form_post.title;
+    Layout { lang, assets, language_switch: None, title, width: PageWidth::Narrow }
+}
+
 pub(crate) fn form_post(model: &FormPostPage<'_>) -> Markup {
     let messages = &messages(model.lang).form_post;
-    let layout = Layout {
-        lang: model.lang,
-        assets: model.assets,
-        language_switch: None,
-        title: messages.title,
-        width: PageWidth::Narrow,
-    };
+    let layout = layout(model.lang, model.assets);
     let content = html! {
         h1 { (messages.title) " " span.lead { (messages.lead) } }
         form.stack method="post" action=(safe_href(model.action)) {

@@ -1,7 +1,7 @@
 //! Authorizations in memory.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, Scopes, TenantId, Ticks, UserId, WebhookId};
@@ -155,16 +155,14 @@ impl Authorizations for MemoryStore {
         Ok(found)
     }
 
-    async fn tenant_authorizations(
-        &self,
-        tenant: &TenantId,
-        rows_max: usize,
-    ) -> Result<Vec<AuthorizationFacts>> {
-        let mut found = self.state().facts(|access| access.tenant == *tenant);
-        found.retain(|facts| facts.authorization.ended.is_none());
-        found.sort_by_key(|facts| Reverse(facts.authorization.created_at));
-        found.truncate(rows_max);
-        Ok(found)
+    async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
+        let state = self.state();
+        let standing = state.authorizations.values().filter(|one| one.ended.is_none());
+        let clients: BTreeSet<ClientId> = standing
+            .filter(|one| one.access.tenant == *tenant)
+            .map(|one| one.access.client.clone())
+            .collect();
+        Ok(clients.into_iter().take(rows_max).collect())
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

@@ -166,11 +166,6 @@ impl Webhooks for MemoryStore {
         Ok(SubscribeOutcome::Created(webhook))
     }
 
-    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let fingerprint_bytes = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
-        Ok(self.state().webhooks.find_identical(&fingerprint_bytes).map(|stored| stored.webhook.clone()))
-    }
-
     async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
         let webhooks = &self.state().webhooks;

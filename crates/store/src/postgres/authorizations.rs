@@ -298,14 +298,11 @@ impl Authorizations for PostgresStore {
         Ok(self.rows(&facts_sql(condition), &[&user.as_str()]).await?.iter().map(facts).collect())
     }
 
-    async fn tenant_authorizations(
-        &self,
-        tenant: &TenantId,
-        rows_max: usize,
-    ) -> Result<Vec<AuthorizationFacts>> {
-        let condition = "a.tenant_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at DESC, a.client_id, a.user_id LIMIT $2";
-        let args: Args<'_> = &[&tenant.as_str(), &limit(rows_max)];
-        Ok(self.rows(&facts_sql(condition), args).await?.iter().map(facts).collect())
+    async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
+        let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = $1 AND ended_at IS NULL
+                   ORDER BY client_id LIMIT $2";
+        let found = self.rows(sql, &[&tenant.as_str(), &limit(rows_max)]).await?;
+        Ok(found.iter().map(|row| ClientId::new(row.get::<_, Box<str>>(0))).collect())
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

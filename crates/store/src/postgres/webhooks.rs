@@ -341,10 +341,6 @@ impl Webhooks for PostgresStore {
         Ok(done)
     }
 
-    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        self.find_live_identical(body).await
-    }
-
     async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         match self.find_live_identical(body).await? {
             Some(found) => Ok(Some(found)),

@@ -240,14 +240,17 @@ impl Authorizations for SqliteStore {
         self.read(|reader| find_all(reader, condition, [user.as_str()]))
     }
 
-    async fn tenant_authorizations(
-        &self,
-        tenant: &TenantId,
-        rows_max: usize,
-    ) -> Result<Vec<AuthorizationFacts>> {
-        let condition = "a.tenant_id = ?1 AND a.ended_at IS NULL ORDER BY a.created_at DESC, a.client_id, a.user_id LIMIT ?2";
+    async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
+        let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = ?1 AND ended_at IS NULL
+                   ORDER BY client_id LIMIT ?2";
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-        self.read(|reader| find_all(reader, condition, params![tenant.as_str(), rows_max]))
+        let client = |row: &Row<'_>| Ok(ClientId::new(row.get::<_, Box<str>>(0)?));
+        self.read(|reader| {
+            reader
+                .prepare_cached(sql)
+                .and_then(|mut all| all.query_map(params![tenant.as_str(), rows_max], client)?.collect())
+                .map_err(store_error)
+        })
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

@@ -316,16 +316,6 @@ impl Webhooks for SqliteStore {
         done
     }
 
-    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let webhook = new_webhook(body.clone(), Ticks(0));
-        self.read_fresh_snapshot(|reader| {
-            let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
-                return Ok(None);
-            };
-            Ok(find_identical(reader, self.ports(), tenant_no, &webhook)?.map(|(_, webhook)| webhook))
-        })
-    }
-
     async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let webhook = new_webhook(body.clone(), Ticks(0));
         self.read_fresh_snapshot(|reader| {

@@ -273,9 +273,6 @@ pub trait Webhooks: Send + Sync + 'static {
         context: &AuditContext,
     ) -> Result<SubscribeOutcome>;
 
-    /// The owner's live webhook that is identical to this request.
-    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
-
     /// The owner's live webhook that this request subscribed. If none is identical to it, the one that was before its
     /// URL changed, unless there are several.
     async fn find_subscribed_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;

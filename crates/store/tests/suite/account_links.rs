@@ -5,7 +5,7 @@ use domain::change::Change;
 use super::fixture::Fixture;
 use super::test_tenant::{TestTenant, account, company, customer_with, disable, enable, parse_change};
 
-fn unlinked(id: &str, name: &str, code: &str) -> Change {
+pub(crate) fn unlinked(id: &str, name: &str, code: &str) -> Change {
     let data = format!(r#"{{"tradeName":"{name}","accountCode":"{code}"}}"#);
     parse_change("accounting", "customers", Some("c1"), Some(id), &data)
 }

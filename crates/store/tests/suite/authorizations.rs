@@ -110,7 +110,13 @@ pub(crate) async fn exchange_makes_and_widens_an_authorization(fixture: Fixture)
     assert_eq!(facts.authorization.membership, MembershipId::new("maria"));
     let scopes = Scopes::parse("openid SVC.ES.Webhooks SVC.ES.NEWPOL.ACC.API").scopes;
     assert_eq!((facts.authorization.scopes, facts.authorization.created_at), (scopes, fixture.now()));
-    assert_eq!(store.tenant_authorizations(&tenant.id, 10).await.unwrap(), found);
+    let client = ClientId::new("erp");
+    assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(vec![client.clone()]));
+    add_member(&fixture, &tenant, "juan").await;
+    sign_in(&fixture, &tenant, "juan", "g4", ALL).await;
+    assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(vec![client.clone()]), "once");
+    store.revoke_tenant_access(&tenant.id, &client, fixture.now(), &context(), "").await.unwrap();
+    assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(Vec::new()));
 }
 
 pub(crate) async fn authorization_ends_with_its_cause_and_its_grants(fixture: Fixture) {
@@ -312,6 +318,35 @@ pub(crate) async fn access_and_webhooks_change_concurrently(fixture: Fixture) {
         }
     })
     .await;
+}
+
+/// What an engine does: it reads the last change, loads the webhook, and then follows the changes.
+pub(crate) async fn webhook_added_during_a_withdrawal_learns_of_it(fixture: Fixture) {
+    let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
+    for round in 0..20 {
+        sign_in(&fixture, &tenant, "maria", &format!("g{round}"), ALL).await;
+        let new = new_webhook_of(&fixture, owner(&tenant), &format!("w{round}"));
+        let (id, area) = (new.id, new.resource.area());
+        let (now, withdrawn) = (fixture.now(), access(&tenant, "maria"));
+        let stores = [store];
+        let loaded = concurrently(2, &stores, |number, store| {
+            let (new, withdrawn) = (new.clone(), withdrawn.clone());
+            async move {
+                if number == 0 {
+                    store.revoke_client_access(&withdrawn, now, &context(), "").await.unwrap();
+                    return None;
+                }
+                store.subscribe(new, 100, &by()).await.unwrap();
+                let last_change = store.changed_webhooks(u64::MAX >> 1).await.unwrap().last_change;
+                Some((last_change, load_webhook(&store, id).await.authorization_gap))
+            }
+        });
+        let (last_change, gap) = loaded.await.into_iter().flatten().next().unwrap();
+        assert!(store.owner_access(&owner(&tenant)).await.unwrap().suspension(area).is_some());
+        let changed = store.changed_webhooks(last_change).await.unwrap().webhooks;
+        assert!(gap.is_some() || changed.contains(&id), "round {round}: it would be delivered to");
+        store.change_webhook(id, None, WebhookChange::Delete, &by()).await.unwrap();
+    }
 }
 
 fn status(round: usize) -> Status {

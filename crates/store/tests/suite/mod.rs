@@ -288,6 +288,7 @@ tests_on_every_store! {
         membership_carries_admin,
         end_for_the_tenant_deletes_unused_codes,
         access_and_webhooks_change_concurrently,
+        webhook_added_during_a_withdrawal_learns_of_it,
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
     }

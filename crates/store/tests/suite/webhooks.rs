@@ -80,7 +80,7 @@ pub(crate) async fn default_port_makes_no_difference(fixture: Fixture) {
             assert_eq!(found.map(|found| found.id), Some(webhook.id), "{same}");
         }
         for other in ["https://h.example/X?Y", "https://h.example/x?y", "https://h.example/x/?Y"] {
-            assert_eq!(store.find_identical_webhook(&fresh(other)).await, Ok(None), "{other}");
+            assert_eq!(store.find_subscribed_webhook(&fresh(other)).await, Ok(None), "{other}");
         }
     }
 }
@@ -203,7 +203,7 @@ pub(crate) async fn identical_subscription_is_the_same_webhook(fixture: Fixture)
     let again = subscribe_again(&fixture, &described).await;
     assert_eq!((again.id, again.revision, again.description.as_str()), (webhook.id, 1, "otra"));
     assert_eq!(again.host_mismatch, webhook.host_mismatch);
-    assert_eq!(fixture.store.find_identical_webhook(&first).await, Ok(Some(again)));
+    assert_eq!(fixture.store.find_subscribed_webhook(&first).await, Ok(Some(again)));
 
     let fresh = || new_webhook(&fixture, &tenant, "a");
     let client = WebhookOwner { client: ClientId::new("other"), ..owner(&tenant) };
@@ -216,12 +216,12 @@ pub(crate) async fn identical_subscription_is_the_same_webhook(fixture: Fixture)
         NewWebhook { owner: client, ..fresh() },
         NewWebhook { owner: owner(&other), ..fresh() },
     ] {
-        assert_eq!(fixture.store.find_identical_webhook(&different).await, Ok(None));
+        assert_eq!(fixture.store.find_subscribed_webhook(&different).await, Ok(None));
         create_webhook(&fixture.store, different).await;
     }
     let nowhere = WebhookOwner { tenant: domain::TenantId::new("nobody"), ..owner(&tenant) };
     let unknown = NewWebhook { owner: nowhere, ..fresh() };
-    assert_eq!(fixture.store.find_identical_webhook(&unknown).await, Ok(None));
+    assert_eq!(fixture.store.find_subscribed_webhook(&unknown).await, Ok(None));
     assert_eq!(
         fixture.store.subscribe(unknown, MAX, &by()).await,
         Err(StoreError::UnknownTenant("nobody".into()))
@@ -316,7 +316,7 @@ pub(crate) async fn same_subscription_after_unsubscribe_creates_a_new_webhook(fi
     let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let first = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     store.change_webhook(first.id, None, WebhookChange::Unsubscribe, &by()).await.unwrap();
-    assert_eq!(store.find_identical_webhook(&new_webhook(&fixture, &tenant, "a")).await, Ok(None));
+    assert_eq!(store.find_subscribed_webhook(&new_webhook(&fixture, &tenant, "a")).await, Ok(None));
     let second = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
     store.change_webhook(second.id, None, WebhookChange::Delete, &by()).await.unwrap();
     let third = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;

@@ -95,6 +95,30 @@ async fn stalled_bodies_and_unread_responses_at_the_limit_make_room() {
     drop(unread);
 }
 
+/// The last part of a response waits in buffers although its request has ended.
+#[tokio::test]
+async fn connection_that_reads_its_response_slowly_is_not_replaced() {
+    let limits = ListenerLimits { connections_max: 1, ..limits(long_deadlines()) };
+    let listener = TestListener::start(limits).await;
+    let mut slow = listener.send("GET /large HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await;
+    let (mut total, mut piece) = (0, vec![0; 1024 * 1024]);
+    while total < 1024 * 1024 {
+        total += tokio::io::AsyncReadExt::read(&mut slow, &mut piece).await.unwrap();
+    }
+    loop {
+        // Another one comes, and is refused while the response has not left.
+        let other = "GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n";
+        drop(read_to_end(&mut listener.send(other).await).await);
+        match tokio::io::AsyncReadExt::read(&mut slow, &mut piece).await.unwrap() {
+            0 => break,
+            count => total += count,
+        }
+    }
+    assert!(total > 32 * 1024 * 1024, "{total}");
+    assert!(listener.refused("total") > 0);
+    assert_eq!(listener.closed("replaced"), 0);
+}
+
 #[tokio::test]
 async fn connections_at_work_stay_and_new_ones_are_refused() {
     let limits = ListenerLimits { connections_max: 3, ..limits(long_deadlines()) };

@@ -9,7 +9,7 @@ use serde_json::json;
 use store::archive::encryption::{Decrypting, Identity, is_encrypted};
 use store::{BackupSummary, RestoredAccess, archive};
 
-use super::replay::Ends;
+use super::ended_access::Ends;
 use crate::cli::{AccessChoice, RestoreArgs};
 use crate::commands::{audit_context, open_store};
 use crate::config::Sources;

@@ -13,7 +13,9 @@ use tokio::sync::mpsc;
 
 use super::backup::restore;
 use super::rows::{Rows, fill_every_table, rows};
+use crate::suite::account_links::unlinked;
 use crate::suite::fixture::{Fixture, Storage, master_key};
+use crate::suite::test_tenant::{account, company};
 
 /// Tables that have more columns since schema 6, with the values that their rows get.
 fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
@@ -37,6 +39,18 @@ fn columns_since(table: &str) -> usize {
     added.chain(DERIVED_COLUMNS).find(|(name, _)| *name == table).map_or(0, |(_, columns)| columns)
 }
 
+/// A customer whose account older versions left out.
+const UNLINKED: &str = "unlinked customer";
+const ACCOUNT: &str = "the account";
+
+fn unlink(record: &mut [CellValue]) {
+    if let Some(CellValue::Text(body)) = record.last_mut() {
+        let (linked, empty) =
+            ([r#"accountCodeCorrelationId":""#, ACCOUNT].concat(), r#"accountCodeCorrelationId":""#);
+        *body = body.replace(&linked, empty);
+    }
+}
+
 /// The archive of a current store, with its rows in the form of schema 6.
 struct Schema6Archive<'a>(&'a dyn Archive);
 
@@ -48,6 +62,9 @@ impl Archive for Schema6Archive<'_> {
             while let Some(mut chunk) = chunks.recv().await {
                 if SINCE_SCHEMA_8.contains(&chunk.table.name) {
                     continue;
+                }
+                if chunk.table.name == "records" {
+                    chunk.rows.iter_mut().for_each(|row| unlink(row));
                 }
                 let since = columns_since(chunk.table.name);
                 chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - since));
@@ -97,7 +114,10 @@ impl Archive for Schema6Archive<'_> {
 }
 
 pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
-    fill_every_table(&fixture).await;
+    let tenant = fill_every_table(&fixture).await;
+    tenant
+        .accept([company("c1"), account("c1", ACCOUNT, "43009999"), unlinked(UNLINKED, "Norte", "43009999")])
+        .await;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");
     let old = Schema6Archive(fixture.handle.archive());
@@ -116,6 +136,15 @@ pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
         assert!(!after[table].is_empty());
         assert_eq!(after[table], before[table], "{table}");
     }
+    let account_of = |rows: &Rows, id: &str| {
+        let mut bodies = rows["records"].iter().filter_map(|row| match (&row[4], row.last()) {
+            (CellValue::Text(found), Some(CellValue::Text(body))) if found == id => Some(body.clone()),
+            _ => None,
+        });
+        let body: serde_json::Value = serde_json::from_str(&bodies.next_back().unwrap()).unwrap();
+        body["accountCodeCorrelationId"].clone()
+    };
+    assert_eq!(account_of(&after, UNLINKED), ACCOUNT, "it is linked as an upgrade links it");
     for (table, derived) in DERIVED_COLUMNS {
         let older = |rows: &[Vec<CellValue>]| -> Vec<Vec<CellValue>> {
             rows.iter().map(|row| row[..row.len() - derived].to_vec()).collect()
