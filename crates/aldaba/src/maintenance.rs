@@ -11,6 +11,8 @@ use crate::config::Config;
 
 /// Rows deleted in one transaction: few enough that no request waits long for it.
 const BATCH_ROWS: usize = 1000;
+/// How long mails are kept after they expired, to look up what became of them.
+const MAIL_RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RetentionPeriods {
@@ -63,6 +65,7 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, periods: RetentionPerio
             audit: now.minus(periods.audit),
             calls: now.minus(periods.calls),
             deliveries: now.minus(periods.deliveries),
+            mails: now.minus(MAIL_RETENTION),
         };
         let deleted = store.expire(cutoffs, BATCH_ROWS).await?.total();
         rows += deleted;

@@ -104,8 +104,9 @@ pub static TABLES: [Table; 31] = [
 ];
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
-/// count, and a new key encrypts tickets.
-pub const NOT_ARCHIVED: [&str; 3] = ["shard_leases", "sign_in_buckets", "ticket_keys"];
+/// count, a new key encrypts tickets, and no mail of the past is sent again: it may be sent already, and its link lives
+/// for hours.
+pub const NOT_ARCHIVED: [&str; 4] = ["mails", "shard_leases", "sign_in_buckets", "ticket_keys"];
 
 /// The oldest schema whose backups can be restored.
 pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;

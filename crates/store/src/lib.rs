@@ -13,6 +13,7 @@ mod grants;
 mod invalidation;
 mod keys;
 mod listing;
+mod mails;
 mod maintenance;
 #[cfg(feature = "memory")]
 pub mod memory;
@@ -65,6 +66,7 @@ pub use grants::{
 pub use invalidation::InvalidationCounters;
 pub use keys::{SigningKey, SigningKeys};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
+pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
@@ -101,6 +103,7 @@ pub trait Store:
     + TicketKeys
     + SignInBuckets
     + Nodes
+    + Mails
     + Maintenance
     + Webhooks
     + Deliveries
@@ -122,6 +125,7 @@ impl<T> Store for T where
         + TicketKeys
         + SignInBuckets
         + Nodes
+        + Mails
         + Maintenance
         + Webhooks
         + Deliveries

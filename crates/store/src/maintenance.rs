@@ -11,8 +11,8 @@ pub trait Maintenance: Send + Sync + 'static {
     async fn health(&self) -> Result<Health>;
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
-    /// that are full, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts and webhook
-    /// history.
+    /// that are full, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
+    /// history and mails.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
@@ -54,6 +54,8 @@ pub struct RetentionCutoffs {
     pub calls: Ticks,
     /// For webhook history: attempts, deliveries and finished replays.
     pub deliveries: Ticks,
+    /// For mails, by the time when they expired.
+    pub mails: Ticks,
 }
 
 /// How many rows were deleted.
@@ -69,6 +71,7 @@ pub struct ExpiredRows {
     pub audit: usize,
     pub calls: usize,
     pub deliveries: usize,
+    pub mails: usize,
 }
 
 impl ExpiredRows {
@@ -83,6 +86,7 @@ impl ExpiredRows {
             + self.audit
             + self.calls
             + self.deliveries
+            + self.mails
     }
 }
 

@@ -84,6 +84,7 @@ impl Maintenance for MemoryStore {
                 old.len()
             },
             deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),
+            mails: remove_expired(&mut state.mails, rows_max, |mail| mail.expires_at() < cutoffs.mails),
         })
     }
 

@@ -9,6 +9,7 @@ mod directory;
 mod grants;
 mod history;
 mod keys;
+mod mails;
 mod maintenance;
 mod nodes;
 mod payroll;
@@ -88,6 +89,7 @@ struct State {
     sessions: BTreeMap<[u8; 32], Session>,
     sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
+    mails: BTreeMap<[u8; 16], mails::StoredMail>,
     webhooks: webhooks::WebhookTable,
 }
 
@@ -133,10 +135,11 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets and ticket keys.
+            // Backups contain no leases, sign-in buckets, ticket keys and mails.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.ticket_keys.clear();
+            state.mails.clear();
         }
         restored
     }

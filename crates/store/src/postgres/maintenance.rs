@@ -83,8 +83,8 @@ impl Maintenance for PostgresStore {
     }
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
-        let [now, processes, audit] =
-            [cutoffs.now, cutoffs.processes, cutoffs.audit].map(|before| [before.0, limit(rows_max)]);
+        let [now, processes, audit, mails] = [cutoffs.now, cutoffs.processes, cutoffs.audit, cutoffs.mails]
+            .map(|before| [before.0, limit(rows_max)]);
         let calls = [cutoffs.calls.day(), limit(rows_max)];
         Ok(ExpiredRows {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
@@ -99,6 +99,7 @@ impl Maintenance for PostgresStore {
             audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
             deliveries: self.expire_history(cutoffs.deliveries, rows_max).await?,
+            mails: self.delete_some("mails", "id", "expires_at < $1", mails).await?,
         })
     }
 

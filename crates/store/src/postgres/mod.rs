@@ -18,6 +18,7 @@ mod grants;
 mod history;
 mod keys;
 mod load;
+mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;

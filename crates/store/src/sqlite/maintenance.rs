@@ -148,6 +148,7 @@ impl Maintenance for SqliteStore {
                     }
                     deleted
                 },
+                mails: some("mails", "id", "expires_at < ?1", cutoffs.mails)?,
             })
         })
         .await

@@ -19,6 +19,7 @@ mod keys;
 mod last_update_index;
 mod load;
 mod lookups;
+mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;

@@ -181,6 +181,7 @@ pub(crate) async fn authorization_outlives_its_tokens(fixture: Fixture) {
         audit: Ticks(0),
         calls: Ticks(0),
         deliveries: Ticks(0),
+        mails: Ticks(0),
     };
     assert_eq!(store.expire(cutoffs, 100).await.unwrap().grants, 2);
     assert_eq!(suspension(&fixture, &tenant, &webhook).await, None, "expiry does not end it");

@@ -254,6 +254,7 @@ pub(crate) async fn delivery_history_expires(fixture: Fixture) {
         audit: epoch,
         calls: epoch,
         deliveries,
+        mails: epoch,
     };
     assert_eq!(store.expire(cutoffs(start), 100).await.unwrap().total(), 0);
     let mut total = 0;

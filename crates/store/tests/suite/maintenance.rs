@@ -34,6 +34,7 @@ fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
         audit: tick_before(moment),
         calls: moment,
         deliveries: moment,
+        mails: moment,
     }
 }
 
@@ -138,6 +139,7 @@ fn each(count: usize) -> ExpiredRows {
         audit: count,
         calls: 0,
         deliveries: 0,
+        mails: 0,
     }
 }
 

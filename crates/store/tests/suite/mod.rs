@@ -25,6 +25,7 @@ mod invalidation;
 mod lists;
 mod live_grants;
 mod log;
+mod mails;
 mod maintenance;
 mod pages;
 mod payroll_filter_model;
@@ -381,6 +382,16 @@ tests_on_every_store! {
         deleted_signing_key_is_gone,
         other_master_key_cannot_open_the_store,
         empty_store_is_bound_to_its_master_key,
+    }
+    mails {
+        mail_is_stored_unchanged_and_leased_once,
+        mails_are_leased_in_the_order_in_which_they_are_due,
+        failed_mail_is_due_again_at_its_time,
+        ended_lease_can_be_taken_by_another_node,
+        sent_mail_is_never_due_again,
+        expired_mail_is_not_sent_and_deleted_later,
+        concurrent_nodes_lease_each_mail_once,
+        mail_is_queued_once,
     }
     maintenance {
         expiry_removes_only_expired_rows,

@@ -123,6 +123,7 @@ pub(crate) async fn only_full_buckets_expire(fixture: Fixture) {
             audit: Ticks(0),
             calls: Ticks(0),
             deliveries: Ticks(0),
+            mails: Ticks(0),
         };
         store.expire(cutoffs, 100).await.unwrap().sign_in_buckets
     };

@@ -65,6 +65,7 @@ pub(crate) async fn old_counts_expire(fixture: Fixture) {
         audit: never,
         calls: Ticks::from_day(DAY + 1),
         deliveries: never,
+        mails: never,
     };
     assert_eq!(store.expire(cutoffs, 10).await.unwrap().calls, 1);
     let a = SubscriptionId::new("a");

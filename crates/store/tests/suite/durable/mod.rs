@@ -2,6 +2,7 @@
 
 mod audit_transaction;
 mod backup;
+mod mail_rows;
 mod migrations;
 mod old_backups;
 mod operations;
@@ -50,6 +51,10 @@ tests_on_durable_stores! {
         confirmed_access_stands_after_the_users_next_sign_in,
         kept_access_stands_at_once,
         store_with_an_unfinished_restore_does_not_open,
+    }
+    mail_rows {
+        content_is_sealed_for_its_recipient_and_deleted_once_sent,
+        backup_contains_no_mail,
     }
     audit_transaction {
         mutation_without_its_audit_entry_is_rolled_back,
