@@ -13,6 +13,7 @@ mod grant_status;
 mod http;
 mod jwt;
 mod keys;
+pub mod mail;
 mod oauth_error;
 mod openapi;
 mod pages;

@@ -15,13 +15,18 @@ const NAME_CHARS_MAX: usize = 120;
 
 impl Render for DisplayName<'_> {
     fn render(&self) -> Markup {
-        let mut text: String = self.0.trim().chars().filter_map(visible).take(NAME_CHARS_MAX + 1).collect();
-        if text.chars().count() > NAME_CHARS_MAX {
-            text.pop();
-            text.push('…');
-        }
-        html! { bdi { (text) } }
+        html! { bdi { (plain_name(self.0)) } }
     }
+}
+
+/// The name as it is shown, for a text without markup.
+pub(crate) fn plain_name(name: &str) -> String {
+    let mut text: String = name.trim().chars().filter_map(visible).take(NAME_CHARS_MAX + 1).collect();
+    if text.chars().count() > NAME_CHARS_MAX {
+        text.pop();
+        text.push('…');
+    }
+    text
 }
 
 fn visible(c: char) -> Option<char> {
@@ -40,9 +45,13 @@ const MONTHS_EN: [&str; 12] =
 
 /// A `time` element such as `15 nov 2026, 08:30 UTC`, with the ISO form as its `datetime`.
 pub fn timestamp(lang: Lang, at: Ticks) -> Markup {
+    html! { time datetime=(at.iso()) { (plain_timestamp(lang, at)) } }
+}
+
+/// The same without markup.
+pub(crate) fn plain_timestamp(lang: Lang, at: Ticks) -> String {
     let iso = at.iso();
-    let text = localized(lang, &iso).unwrap_or_else(|| iso.clone());
-    html! { time datetime=(iso) { (text) } }
+    localized(lang, &iso).unwrap_or(iso)
 }
 
 fn localized(lang: Lang, iso: &str) -> Option<String> {

@@ -9,6 +9,7 @@ mod href;
 mod icons;
 mod lang;
 mod layout;
+pub mod mail;
 #[cfg(test)]
 mod tests;
 
