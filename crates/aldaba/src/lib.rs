@@ -13,6 +13,7 @@ mod gauges;
 mod health;
 mod listen;
 mod logging;
+mod mail;
 mod maintenance;
 mod output;
 mod serve;

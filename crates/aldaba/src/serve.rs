@@ -7,6 +7,7 @@ use crate::config::{self, Config, ConfigFault, Sources, address};
 use crate::descriptors;
 use crate::exit::{CommandResult, Failure};
 use crate::logging;
+use crate::mail;
 use crate::service::Service;
 use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::{self, BasePorts, OpenStore};
@@ -106,6 +107,9 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
         {
             wrong(key, &why);
         }
+    }
+    if let Some(why) = mail::settings_error(config) {
+        wrong("mail.ca_file", &why);
     }
     faults.extend(config::exposures(config));
     faults

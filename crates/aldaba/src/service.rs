@@ -24,6 +24,7 @@ use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::gauges::Gauges;
 use crate::health::{self, Health};
+use crate::mail::Mailer;
 use crate::maintenance;
 use crate::signals::ShutdownSignals;
 use crate::supervisor::{Supervisor, TaskFailure};
@@ -40,6 +41,7 @@ pub(crate) struct Service {
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
     egress: Egress,
+    mailer: Option<Mailer>,
     config: Config,
     metrics: Metrics,
     token: OperatorToken,
@@ -72,8 +74,10 @@ impl Service {
         clock_watch::compare_first(&*store, &base.node_clock).await;
         let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
+        let mailer = Mailer::new(&config, store.clone(), base.clock.clone(), &metrics);
+        let mailer = mailer.map_err(|why| Failure::Failed(format!("mail: {why}")))?;
         let token = OperatorToken::new(token);
-        Ok(Self { base, public, operator, store, identity, egress, config, metrics, token })
+        Ok(Self { base, public, operator, store, identity, egress, mailer, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -93,7 +97,7 @@ impl Service {
         let (shutdown, stopped) = ShutdownTrigger::new();
         let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
+        let Self { base, public, operator, store, identity, egress, mailer, config, metrics, token } = self;
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
@@ -131,6 +135,9 @@ impl Service {
         let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
+        if let Some(mailer) = mailer {
+            supervisor.spawn("mail", mailer.run(stopped.clone()));
+        }
         supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));

@@ -3,7 +3,7 @@
 
 use domain::egress::{ALLOW_PREFIX_V4_MIN, ALLOW_PREFIX_V6_MIN, is_wide};
 
-use super::{Config, ConfigFault};
+use super::{Config, ConfigFault, MailTls};
 
 pub(crate) fn exposures(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
@@ -45,6 +45,20 @@ pub(crate) fn exposures(config: &Config) -> Vec<ConfigFault> {
                 ),
             );
         }
+    }
+    let mail = &config.mail;
+    if let Some(server) = mail.server.as_ref().filter(|server| !server.is_local())
+        && mail.tls == MailTls::None
+        && !mail.accept_plain
+    {
+        refuse(
+            "mail.tls",
+            format!(
+                "none sends mails with one-time links, and the password of the mail account, readable through the \
+                 network to {}; set it to starttls or tls, or set mail.accept_plain = true if the network encrypts",
+                server.host
+            ),
+        );
     }
     faults
 }

@@ -5,6 +5,7 @@ pub(crate) mod address;
 mod duration;
 mod exposure;
 mod layers;
+mod mail;
 mod reader;
 mod typed;
 
@@ -12,6 +13,7 @@ use std::path::PathBuf;
 
 pub(crate) use duration::{DURATION, parse_duration};
 pub(crate) use exposure::exposures;
+pub(crate) use mail::{MailServer, MailTls};
 pub(crate) use typed::{Config, LogFormat, Server, StoreUrl, Tls};
 
 /// The default file, embedded in the program.

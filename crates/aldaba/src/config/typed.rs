@@ -12,6 +12,7 @@ use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
 use super::layers::Settings;
+use super::mail::Mail;
 use super::reader::SettingsReader;
 
 #[derive(Clone, Debug, Serialize)]
@@ -23,6 +24,7 @@ pub(crate) struct Config {
     pub(crate) gateway: Gateway,
     pub(crate) delivery: Delivery,
     pub(crate) egress: Egress,
+    pub(crate) mail: Mail,
     pub(crate) retention: Retention,
     pub(crate) logging: Logging,
 }
@@ -188,7 +190,7 @@ impl Serialize for StoreUrl {
     }
 }
 
-fn seconds<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn seconds<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_f64(span.as_secs_f64())
 }
 
@@ -202,7 +204,7 @@ fn host_check_name<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S:
 }
 
 #[allow(clippy::ref_option, reason = "serde calls it with a reference to the field")]
-fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
 }
 
@@ -242,6 +244,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             sockets_max: reader.number("egress.sockets_max", 16, 100_000),
             ca_file: reader.optional("egress.ca_file").map(PathBuf::from),
         },
+        mail: super::mail::mail(&mut reader),
         retention: Retention {
             log: reader.duration("retention.log"),
             idempotency_keys: reader.duration("retention.idempotency_keys"),

@@ -22,6 +22,7 @@ mod identity;
 mod ingest;
 mod ingest_rejections;
 mod ingest_requests;
+mod mail;
 mod malformed_lines;
 mod memory;
 mod nodes;
