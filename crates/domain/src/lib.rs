@@ -23,6 +23,7 @@ pub mod ports;
 pub mod problem;
 pub mod receiver_url;
 pub mod record;
+pub mod recovery_codes;
 pub mod redirect_uri;
 pub mod retry;
 pub mod scope;
@@ -33,6 +34,7 @@ pub mod suggest;
 pub mod suspension;
 pub mod tax_id;
 pub mod time;
+pub mod totp;
 pub mod webhook;
 pub mod webhook_status;
 
