@@ -19,6 +19,7 @@ pub mod json;
 pub mod log_entry;
 pub mod outgoing_id;
 pub mod password;
+pub mod password_rules;
 pub mod ports;
 pub mod problem;
 pub mod receiver_url;

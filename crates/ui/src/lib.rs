@@ -10,6 +10,7 @@ mod icons;
 mod lang;
 mod layout;
 pub mod mail;
+mod password_refusal;
 #[cfg(test)]
 mod tests;
 
@@ -23,3 +24,4 @@ pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
+pub use password_refusal::{PasswordRefusalText, password_refusal_text};
