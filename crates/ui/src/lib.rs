@@ -11,6 +11,7 @@ mod lang;
 mod layout;
 pub mod mail;
 mod password_refusal;
+mod qr;
 #[cfg(test)]
 mod tests;
 
@@ -25,3 +26,4 @@ pub use icons::{Icon, logo};
 pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
 pub use password_refusal::{PasswordRefusalText, password_refusal_text};
+pub use qr::{QR_BYTES_MAX, QrTooLong, qr_code};
