@@ -6,16 +6,19 @@ use std::sync::LazyLock;
 /// A file to be served under the assets path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Asset {
-    /// `aldaba.<16 hex>.css`
+    /// `aldaba.<16 hex>.css`, for example.
     pub name: String,
     pub content_type: &'static str,
     pub body: &'static str,
 }
 
 static STYLESHEET: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new(include_str!("aldaba.css"), "css", "text/css; charset=utf-8"));
+    LazyLock::new(|| Asset::new("aldaba", include_str!("aldaba.css"), "css", "text/css; charset=utf-8"));
 static FAVICON: LazyLock<Asset> =
-    LazyLock::new(|| Asset::new(include_str!("aldaba.svg"), "svg", "image/svg+xml"));
+    LazyLock::new(|| Asset::new("aldaba", include_str!("aldaba.svg"), "svg", "image/svg+xml"));
+static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
+    Asset::new("passkey", include_str!("passkey.js"), "js", "text/javascript; charset=utf-8")
+});
 
 pub fn stylesheet() -> &'static Asset {
     &STYLESHEET
@@ -25,8 +28,13 @@ pub fn favicon() -> &'static Asset {
     &FAVICON
 }
 
-pub fn all() -> [&'static Asset; 2] {
-    [stylesheet(), favicon()]
+/// The script of [`crate::passkey_form`].
+pub fn passkey_script() -> &'static Asset {
+    &PASSKEY_SCRIPT
+}
+
+pub fn all() -> [&'static Asset; 3] {
+    [stylesheet(), favicon(), passkey_script()]
 }
 
 /// Finds an asset by its name, for the route that serves them.
@@ -35,8 +43,8 @@ pub fn find(name: &str) -> Option<&'static Asset> {
 }
 
 impl Asset {
-    fn new(body: &'static str, extension: &str, content_type: &'static str) -> Self {
-        Self { name: format!("aldaba.{:016x}.{extension}", fnv1a(body.as_bytes())), content_type, body }
+    fn new(name: &str, body: &'static str, extension: &str, content_type: &'static str) -> Self {
+        Self { name: format!("{name}.{:016x}.{extension}", fnv1a(body.as_bytes())), content_type, body }
     }
 }
 
@@ -62,8 +70,9 @@ mod tests {
         for asset in all() {
             assert_eq!(find(&asset.name), Some(asset));
             let parts: Vec<_> = asset.name.split('.').collect();
-            assert_eq!((parts.len(), parts[0], parts[1].len()), (3, "aldaba", 16));
+            assert_eq!((parts.len(), parts[1].len()), (3, 16), "{}", asset.name);
         }
+        assert!(passkey_script().name.starts_with("passkey."));
         assert_eq!(find("aldaba.css"), None);
     }
 }

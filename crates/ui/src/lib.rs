@@ -12,6 +12,7 @@ mod layout;
 pub mod mail;
 mod password_refusal;
 mod qr;
+mod passkey;
 #[cfg(test)]
 mod tests;
 
@@ -27,3 +28,4 @@ pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
 pub use password_refusal::{PasswordRefusalText, password_refusal_text};
 pub use qr::{QR_BYTES_MAX, QrTooLong, qr_code};
+pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};

@@ -70,7 +70,8 @@ fn cacheable(request_headers: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> R
     response
 }
 
-/// The stylesheet and the favicon. Their names contain a hash of the content, so browsers may cache them for ever.
+/// The stylesheet, the favicon and the script for passkeys. Their names contain a hash of the content, so browsers may
+/// cache them for ever.
 pub(super) async fn asset(Path(name): Path<String>) -> Response {
     let found = ui::asset::find(&name);
     let Some(asset) = found else {

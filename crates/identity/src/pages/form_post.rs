@@ -6,7 +6,7 @@ use ui::{Button, Lang, Layout, PageWidth, button, hidden_field, page, safe_href}
 
 use super::{debug_only, i18n::messages};
 
-/// The only script of all pages. The Content-Security-Policy contains its hash, so the page must contain it
+/// The only inline script of all pages. The Content-Security-Policy contains its hash, so the page must contain it
 /// unchanged. It calls `submit` through the prototype, because a field may be named `submit`.
 pub(crate) const FORM_POST_SCRIPT: &str = "HTMLFormElement.prototype.submit.call(document.forms[0])";
 
