@@ -21,6 +21,7 @@ mod params;
 mod settings;
 mod sign_in;
 mod token_cache;
+pub mod webauthn;
 
 use std::sync::Arc;
 use std::time::Duration;
