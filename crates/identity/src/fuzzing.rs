@@ -1,7 +1,8 @@
-//! Checks that the provider accepts no access token but those that it signed, byte for byte. The fuzz target and the
-//! property tests call the same function.
+//! Checks that the provider accepts no access token but those that it signed, byte for byte, and what it reads of passkeys.
+//! The fuzz targets and the property tests call the same functions.
 
 mod mutator;
+mod passkeys;
 #[cfg(test)]
 mod tests;
 
@@ -15,6 +16,7 @@ use web::Metrics;
 
 use crate::{Identity, Ports, Settings};
 use mutator::TokenMutator;
+pub use passkeys::{cbor, passkey_registration};
 
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 

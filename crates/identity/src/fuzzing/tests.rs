@@ -1,4 +1,4 @@
-//! Runs the fuzzing function over the seeds and over random input.
+//! Runs the fuzzing functions over the seeds and over random input.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -10,12 +10,25 @@ const CHANGES: &[u8] = b"gpsfidtaerwc";
 
 #[test]
 fn seeds_pass() {
-    let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/tokens");
-    let files: Vec<_> = std::fs::read_dir(seeds).unwrap().map(|file| file.unwrap().path()).collect();
+    check_seeds("tokens", tokens);
+    check_seeds("cbor", cbor);
+    check_seeds("passkey_registration", passkey_registration);
+}
+
+fn check_seeds(target: &str, check: fn(&[u8])) {
+    let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
+    let files: Vec<_> = std::fs::read_dir(&seeds).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(!files.is_empty(), "{seeds} is empty");
     for file in files {
-        tokens(&std::fs::read(file).unwrap());
+        check(&std::fs::read(file).unwrap());
     }
+}
+
+#[test]
+fn the_valid_registration_is_accepted() {
+    let object = passkeys::valid_attestation_object();
+    assert!(passkeys::verified(&passkeys::response(&object)).is_ok());
+    passkey_registration(&object);
 }
 
 #[test]
@@ -37,7 +50,36 @@ fn every_single_bit_change_is_refused() {
     }
 }
 
+/// Bytes that are CBOR more often than arbitrary ones: short heads, and some of the text of a registration.
+fn cbor_like() -> impl Strategy<Value = Vec<u8>> {
+    let piece = prop_oneof![
+        any::<u8>().prop_map(|byte| vec![byte]),
+        (0..8_u8, 0..4_u8).prop_map(|(major, length)| vec![major << 5 | length]),
+        Just(b"cfmtdnonegattStmt\xa0hauthData".to_vec()),
+    ];
+    vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
 proptest! {
+    #[test]
+    fn arbitrary_cbor_is_read_as_it_is_written(data in cbor_like()) {
+        cbor(&data);
+    }
+
+    #[test]
+    fn arbitrary_registrations_are_bounded(text in any::<String>(), data in cbor_like()) {
+        passkey_registration(format!("{{{text}").as_bytes());
+        passkey_registration(&data);
+    }
+
+    #[test]
+    fn changed_registrations_are_bounded(at in any::<proptest::sample::Index>(), byte in any::<u8>()) {
+        let mut object = passkeys::valid_attestation_object();
+        let at = at.index(object.len());
+        object[at] = byte;
+        passkey_registration(&object);
+    }
+
     #[test]
     fn arbitrary_text_is_refused(text in any::<String>()) {
         tokens(format!("={text}").as_bytes());
