@@ -10,9 +10,9 @@ mod icons;
 mod lang;
 mod layout;
 pub mod mail;
+mod passkey;
 mod password_refusal;
 mod qr;
-mod passkey;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +26,6 @@ pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
+pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};
 pub use password_refusal::{PasswordRefusalText, password_refusal_text};
 pub use qr::{QR_BYTES_MAX, QrTooLong, qr_code};
-pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};
