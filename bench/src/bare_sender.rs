@@ -13,7 +13,7 @@ use domain::log_entry::LogEntry;
 use domain::outgoing_id::IdKey;
 use domain::receiver_url::ReceiverUrl;
 use domain::signature::{ACCOUNTING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP, Signer};
-use domain::{Guid, Resource, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, Guid, Resource, Secret, TenantId, Ticks};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use webhooks::egress::{Egress, EgressSettings, OutboundRequest};
@@ -39,7 +39,7 @@ async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> 
     let envelope_context = EnvelopeContext {
         webhook: Guid::from_bytes([1; 16]),
         tenant: TenantId::new(Guid::from_bytes([2; 16]).to_string()),
-        user: UserId::new(Guid::from_bytes([3; 16]).to_string()),
+        user: AccountId::new(Guid::from_bytes([3; 16]).to_string()),
         resource: Resource::customers(),
     };
     let signing = Arc::new((

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use crate::catalogue::Resource;
 use crate::event::{APP_NAME, event_type, semantic_name};
-use crate::ids::{Guid, TenantId, UserId};
+use crate::ids::{AccountId, Guid, TenantId};
 use crate::json::write_string;
 use crate::log_entry::LogEntry;
 use crate::time::Ticks;
@@ -21,7 +21,7 @@ pub struct EnvelopeContext {
     pub webhook: WebhookId,
     pub tenant: TenantId,
     /// The user who created the subscription.
-    pub user: UserId,
+    pub user: AccountId,
     pub resource: Resource,
 }
 
@@ -130,7 +130,7 @@ mod tests {
     }
 
     fn envelope_context(resource: Resource) -> EnvelopeContext {
-        let (tenant, user) = (TenantId::new("tenant \"7\""), UserId::new("u-1"));
+        let (tenant, user) = (TenantId::new("tenant \"7\""), AccountId::new("u-1"));
         EnvelopeContext { webhook: guid(1), tenant, user, resource }
     }
 

@@ -115,7 +115,7 @@ text_ids! {
     /// The writer's own id of a record: opaque text, unique within (tenant, company, resource).
     CorrelationId,
     /// A person who signs in.
-    UserId,
+    AccountId,
     /// The membership of a user in a tenant.
     MembershipId,
     /// A registered OAuth client.

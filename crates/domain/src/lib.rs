@@ -42,7 +42,7 @@ pub mod webhook_status;
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use field_error::FieldError;
-pub use ids::{ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, TenantId, UserId};
+pub use ids::{AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, TenantId};
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;

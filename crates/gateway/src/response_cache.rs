@@ -168,7 +168,7 @@ mod tests {
     use axum::http::HeaderMap;
     use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
     use bytes::Bytes;
-    use domain::{Caller, ClientId, GrantId, Scopes, TenantId, UserId};
+    use domain::{AccountId, Caller, ClientId, GrantId, Scopes, TenantId};
     use store::CollectionVersion;
 
     use super::*;
@@ -178,7 +178,7 @@ mod tests {
 
     fn request(encoding: &'static str, now: Ticks) -> ReadRequest {
         let caller = Caller {
-            user: UserId::new("u"),
+            user: AccountId::new("u"),
             tenant: TenantId::new("t"),
             client: ClientId::new("c"),
             grant: GrantId::new("g"),

@@ -1,7 +1,7 @@
 //! The claims of access tokens and id_tokens, as the contract defines them, and the parsing of presented tokens.
 
 use aws_lc_rs::digest::{SHA256, digest};
-use domain::{Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks, UserId};
+use domain::{AccountId, Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{Client, TenantMembership};
 
@@ -144,7 +144,7 @@ pub(crate) struct IdClaims<'a> {
 }
 
 impl<'a> IdClaims<'a> {
-    pub(crate) fn new(settings: &'a Settings, client: &'a ClientId, user: &'a UserId, now: Ticks) -> Self {
+    pub(crate) fn new(settings: &'a Settings, client: &'a ClientId, user: &'a AccountId, now: Ticks) -> Self {
         Self {
             iss: &settings.issuer,
             aud: client.as_str(),
@@ -223,7 +223,7 @@ impl AccessTokenClaims {
             return None;
         }
         Some(Caller {
-            user: UserId::new(self.sub.as_str()),
+            user: AccountId::new(self.sub.as_str()),
             tenant: TenantId::new(self.tenant.as_str()),
             client: ClientId::new(self.client_id.as_str()),
             grant: GrantId::new(self.jti.split_once('.')?.0),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{ClientId, Guid, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, Guid, TenantId, Ticks};
 use serde::Serialize;
 use store::{Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, MemberChange, Store};
 use utoipa::ToSchema;
@@ -107,7 +107,7 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
                 let user = store.find_user_by_email(&email.to_lowercase()).await?;
                 Some(user.ok_or_else(|| AdminError::NotFound(format!("user \"{email}\"")))?.id)
             }
-            Some(id) => Some(UserId::new(id)),
+            Some(id) => Some(AccountId::new(id)),
             None => None,
         },
         tenant: request.tenant.as_deref().map(TenantId::new),
@@ -148,7 +148,7 @@ async fn check_known(store: &dyn Store, query: &AuditQuery) -> Result<(), AdminE
     }
 }
 
-fn view(record: &AuditRecord, emails: &HashMap<UserId, String>) -> AuditRecordView {
+fn view(record: &AuditRecord, emails: &HashMap<AccountId, String>) -> AuditRecordView {
     let entry = &record.entry;
     AuditRecordView {
         id: record.id.to_string(),

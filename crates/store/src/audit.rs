@@ -7,7 +7,7 @@ mod kind;
 mod members;
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Guid, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Guid, Secret, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -52,7 +52,7 @@ pub struct MemberChange {
 pub struct AuditEntry {
     pub at: Ticks,
     pub kind: AuditKind,
-    pub user: Option<UserId>,
+    pub user: Option<AccountId>,
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub grant: Option<GrantId>,
@@ -88,14 +88,14 @@ impl AuditEntry {
     #[must_use]
     pub(crate) fn counted(mut self, vault: &Vault) -> AuditRecord {
         self.at = Ticks(self.at.0 - self.at.0.rem_euclid(MINUTE_TICKS));
-        let user = self.user.as_ref().map_or("", UserId::as_str);
+        let user = self.user.as_ref().map_or("", AccountId::as_str);
         let hash = vault.fingerprint(COUNTED_ENTRY, &Secret::new(format!("{} {user}", self.kind.as_str())));
         let mut id = [0; 16];
         id.copy_from_slice(&hash[..16]);
         AuditRecord { id: Guid::from_bytes(id), entry: self }
     }
 
-    pub fn user(mut self, user: &UserId) -> Self {
+    pub fn user(mut self, user: &AccountId) -> Self {
         self.user = Some(user.clone());
         self
     }
@@ -142,7 +142,7 @@ impl AuditEntry {
         }
         self.object = self.object.map(replace_nul);
         self.context.actor = self.context.actor.map_id(replace_nul);
-        self.user = self.user.map(|id| without_nul(id.as_str()).map_or(id, UserId::new));
+        self.user = self.user.map(|id| without_nul(id.as_str()).map_or(id, AccountId::new));
         self.tenant = self.tenant.map(|id| without_nul(id.as_str()).map_or(id, TenantId::new));
         self.client = self.client.map(|id| without_nul(id.as_str()).map_or(id, ClientId::new));
         self.grant = self.grant.map(|id| without_nul(id.as_str()).map_or(id, GrantId::new));
@@ -197,7 +197,7 @@ pub struct AuditQuery {
     /// Only records older than this one.
     pub before: Option<AuditCursor>,
     pub kind: Option<AuditKind>,
-    pub user: Option<UserId>,
+    pub user: Option<AccountId>,
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub actor: Option<ActorFilter>,

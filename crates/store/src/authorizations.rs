@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{Area, ClientId, GrantId, MembershipId, Scopes, Suspension, TenantId, Ticks, UserId};
+use domain::{AccountId, Area, ClientId, GrantId, MembershipId, Scopes, Suspension, TenantId, Ticks};
 
 use crate::{AuditContext, AuditEntry, AuditKind, ClientAccess, Result, Status, WebhookOwner};
 
@@ -191,7 +191,7 @@ pub(crate) const MEMBERSHIP_REMOVED: &str = "the membership was removed";
 #[async_trait]
 pub trait Authorizations: Send + Sync + 'static {
     /// A user's authorizations that have not ended, newest first.
-    async fn user_authorizations(&self, user: &UserId) -> Result<Vec<AuthorizationFacts>>;
+    async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>>;
 
     /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
@@ -224,7 +224,7 @@ mod tests {
 
     fn facts(scopes: &str) -> AuthorizationFacts {
         let access = ClientAccess {
-            user: UserId::new("maria"),
+            user: AccountId::new("maria"),
             client: ClientId::new("erp"),
             tenant: TenantId::new("norte"),
         };

@@ -1,7 +1,7 @@
 //! Tenants, users and memberships.
 
 use async_trait::async_trait;
-use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
+use domain::{AccountId, Guid, MembershipId, TenantId, Ticks};
 
 use crate::{AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
 
@@ -55,7 +55,7 @@ pub struct Tenant {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct User {
-    pub id: UserId,
+    pub id: AccountId,
     /// Lower case; unique.
     pub email: String,
     pub given_name: String,
@@ -85,7 +85,7 @@ pub struct UserUpdate {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Membership {
     pub id: MembershipId,
-    pub user: UserId,
+    pub user: AccountId,
     pub tenant: TenantId,
     /// `svc.es.modules`, semicolon-separated.
     pub modules: String,
@@ -137,22 +137,22 @@ pub trait Directory: Send + Sync + 'static {
 
     /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
     async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()>;
-    async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
+    async fn find_user(&self, id: &AccountId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
     async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>>;
     /// Changes a user, if it has the expected revision (any by default).
     async fn update_user(
         &self,
-        id: &UserId,
+        id: &AccountId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
         context: &AuditContext,
     ) -> Result<UpdateOutcome<User>>;
-    async fn set_user_status(&self, id: &UserId, status: Status, context: &AuditContext) -> Result<bool> {
+    async fn set_user_status(&self, id: &AccountId, status: Status, context: &AuditContext) -> Result<bool> {
         let update = UserUpdate { status: Some(status), ..UserUpdate::default() };
         Ok(self.update_user(id, &update, None, context).await?.is_updated())
     }
-    async fn set_password_hash(&self, id: &UserId, hash: &str, context: &AuditContext) -> Result<bool> {
+    async fn set_password_hash(&self, id: &AccountId, hash: &str, context: &AuditContext) -> Result<bool> {
         let update = UserUpdate { password_hash: Some(hash.to_owned()), ..UserUpdate::default() };
         Ok(self.update_user(id, &update, None, context).await?.is_updated())
     }
@@ -162,7 +162,7 @@ pub trait Directory: Send + Sync + 'static {
     /// membership.
     async fn set_membership_admin(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         is_admin: bool,
         context: &AuditContext,
@@ -171,17 +171,17 @@ pub trait Directory: Send + Sync + 'static {
     /// added again is another one.
     async fn remove_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         context: &AuditContext,
     ) -> Result<bool>;
-    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
+    async fn list_memberships(&self, user: &AccountId, query: &ListQuery) -> Result<ListPage<Membership>>;
     /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>>;
     /// Memberships whose user and tenant are active: most recently used first, then by the tenant's name.
-    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>>;
+    async fn active_memberships(&self, user: &AccountId) -> Result<Vec<TenantMembership>>;
 }

@@ -1,7 +1,7 @@
 //! Authorization codes, grants and refresh tokens. Each single-use credential is consumed in one transaction.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks};
 use std::time::Duration;
 
 use crate::{AuditContext, AuditEntry, AuditKind, Result};
@@ -10,7 +10,7 @@ use crate::{AuditContext, AuditEntry, AuditKind, Result};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationCode {
     pub client: ClientId,
-    pub user: UserId,
+    pub user: AccountId,
     pub tenant: TenantId,
     pub expires_at: Ticks,
     /// The other values that the code is bound to (redirect URI, scopes, nonce, code challenge), in the
@@ -23,7 +23,7 @@ pub struct AuthorizationCode {
 pub struct Grant {
     pub id: GrantId,
     pub client: ClientId,
-    pub user: UserId,
+    pub user: AccountId,
     pub tenant: TenantId,
     pub details: String,
     pub created_at: Ticks,
@@ -37,7 +37,7 @@ pub struct Grant {
 /// A client's access to a user's data in a tenant, through any number of grants.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ClientAccess {
-    pub user: UserId,
+    pub user: AccountId,
     pub client: ClientId,
     pub tenant: TenantId,
 }
@@ -158,7 +158,7 @@ pub trait Grants: Send + Sync + 'static {
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>>;
 
     /// The user's grants that are neither revoked nor expired, most recently used first.
-    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>>;
+    async fn live_grants(&self, user: &AccountId, now: Ticks) -> Result<Vec<Grant>>;
 
     /// Whether the grant exists, is not revoked, and its authorization stands.
     async fn is_grant_live(&self, id: &GrantId) -> Result<bool>;

@@ -1,7 +1,7 @@
 //! Browser sessions, looked up by the keyed hash of the cookie.
 
 use async_trait::async_trait;
-use domain::{Secret, Ticks, UserId};
+use domain::{AccountId, Secret, Ticks};
 
 use crate::{AuditEntry, Result};
 
@@ -10,7 +10,7 @@ pub(crate) const SESSION: &str = "session";
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Session {
-    pub user: UserId,
+    pub user: AccountId,
     pub authenticated_at: Ticks,
     /// The authentication methods, space-separated, as in the `amr` claim.
     pub methods: String,

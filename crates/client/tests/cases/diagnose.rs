@@ -10,7 +10,7 @@ use domain::envelope::{ENVELOPE_VERSION, EnvelopeContext};
 use domain::event::EventKind;
 use domain::log_entry::LogEntry;
 use domain::signature::Signer;
-use domain::{TenantId, UserId};
+use domain::{AccountId, TenantId};
 use serde_json::Value;
 
 const AT: i64 = 1_700_000_000;
@@ -19,7 +19,7 @@ const AT: i64 = 1_700_000_000;
 fn body(resource: Resource) -> String {
     let guid = |byte: u8| Guid::random_from([byte; 16]);
     let envelope_context =
-        EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t"), user: UserId::new("u"), resource };
+        EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t"), user: AccountId::new("u"), resource };
     let entry = LogEntry {
         sequence: 42,
         resource,

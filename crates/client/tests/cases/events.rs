@@ -5,7 +5,7 @@ use aldaba_client::{Guid, Resource, Ticks};
 use domain::envelope::{ENVELOPE_VERSION, EnvelopeContext};
 use domain::event::{EventKind, semantic_name};
 use domain::log_entry::LogEntry;
-use domain::{TenantId, UserId};
+use domain::{AccountId, TenantId};
 use http::HeaderMap;
 
 fn guid(byte: u8) -> Guid {
@@ -13,7 +13,7 @@ fn guid(byte: u8) -> Guid {
 }
 
 fn envelope_context(resource: Resource) -> EnvelopeContext {
-    EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t 1"), user: UserId::new("u"), resource }
+    EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t 1"), user: AccountId::new("u"), resource }
 }
 
 fn entry(resource: Resource, kind: EventKind) -> LogEntry {

@@ -11,7 +11,7 @@ use axum::routing::post;
 use bytes::Bytes;
 use domain::envelope::EnvelopeContext;
 use domain::signature::Signer;
-use domain::{TenantId, UserId};
+use domain::{AccountId, TenantId};
 use http::{Method, Request, Response, StatusCode};
 use http_body_util::BodyExt as _;
 use tower::ServiceExt as _;
@@ -94,7 +94,7 @@ async fn wrong_signature_is_answered_401_and_its_reason_is_reported_to_the_callb
 async fn signed_acknowledge_is_answered_without_the_handler() {
     let desk = Desk::default();
     let guid = Guid::random_from([1; 16]);
-    let (tenant, user) = (TenantId::new("t"), UserId::new("u"));
+    let (tenant, user) = (TenantId::new("t"), AccountId::new("u"));
     let envelope_context = EnvelopeContext { webhook: guid, tenant, user, resource: Resource::customers() };
     let body = envelope_context.acknowledge(guid, guid, Ticks(1));
     assert_eq!(desk.send(layer(), signed(&body)).await.0, StatusCode::OK);

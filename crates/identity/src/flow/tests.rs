@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::subscription::Product;
-use domain::{ClientId, GrantId, Guid, MembershipId, Scopes, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Scopes, TenantId, Ticks};
 use store::{Client, Consent, Grant, Membership, Pkce, Session, Status, Tenant, TenantMembership, User};
 
 use super::step::{self, FlowState, Step, next_step};
@@ -41,7 +41,7 @@ fn request(extra: &str) -> AuthorizationRequest {
 
 fn session(ago: Duration) -> Session {
     Session {
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         authenticated_at: NOW.minus(ago),
         methods: "password".into(),
         expires_at: NOW + Duration::from_secs(60),
@@ -51,7 +51,7 @@ fn session(ago: Duration) -> Session {
 fn membership(tenant: &str) -> TenantMembership {
     TenantMembership {
         user: User {
-            id: UserId::new("maria"),
+            id: AccountId::new("maria"),
             email: "maria@example.com".into(),
             given_name: "María".into(),
             lang: "es".into(),
@@ -70,7 +70,7 @@ fn membership(tenant: &str) -> TenantMembership {
         },
         membership: Membership {
             id: MembershipId::new(format!("m-{tenant}")),
-            user: UserId::new("maria"),
+            user: AccountId::new("maria"),
             tenant: TenantId::new(tenant),
             modules: String::new(),
             key_user_correlation_id: Guid::from_bytes([2; 16]),
@@ -87,7 +87,7 @@ fn grant(tenant: &str, scope: &str) -> Grant {
     Grant {
         id: GrantId::new("g"),
         client: ClientId::new("app"),
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         tenant: TenantId::new(tenant),
         details: GrantDetails::new(Scopes::parse(scope).scopes, NOW, "password").to_json(),
         created_at: NOW,

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use domain::{ClientId, Scopes, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, Scopes, TenantId, Ticks};
 use store::{
     Authorization, AuthorizationFacts, ClientAccess, DeliveryQuery, Grant, OwnerAccess, TenantMembership,
     Webhook, WebhookOwner, WebhookQuery,
@@ -51,7 +51,7 @@ impl Identity {
     /// The applications that the user sees, last used first.
     pub(super) async fn application_access(
         &self,
-        user: &UserId,
+        user: &AccountId,
     ) -> Result<Vec<ApplicationAccess>, PageError> {
         // With whether the user may end the access for the whole tenant.
         let mut visible: BTreeMap<(TenantId, ClientId), bool> = BTreeMap::new();
@@ -83,7 +83,7 @@ impl Identity {
     }
 
     /// When each application last used a grant of the user.
-    async fn last_used(&self, user: &UserId) -> Result<HashMap<WebhookOwner, Ticks>, PageError> {
+    async fn last_used(&self, user: &AccountId) -> Result<HashMap<WebhookOwner, Ticks>, PageError> {
         let mut last_used: HashMap<WebhookOwner, Ticks> = HashMap::new();
         for Grant { tenant, client, last_used_at, .. } in
             self.store.live_grants(user, self.clock.now()).await?
@@ -97,7 +97,7 @@ impl Identity {
     /// None if nothing stands that the user may see, or if the tenant or the client is gone.
     async fn read_entry(
         &self,
-        user: &UserId,
+        user: &AccountId,
         owner: WebhookOwner,
         access: &OwnerAccess,
         is_admin: bool,
@@ -151,7 +151,7 @@ impl Identity {
 
     async fn webhook_line(
         &self,
-        user: &UserId,
+        user: &AccountId,
         access: &OwnerAccess,
         webhook: &Webhook,
     ) -> Result<WebhookLine, PageError> {

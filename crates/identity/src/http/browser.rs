@@ -8,7 +8,7 @@ use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
-use domain::{Secret, UserId};
+use domain::{AccountId, Secret};
 use store::{Actor, AuditContext};
 use ui::Lang;
 
@@ -83,7 +83,7 @@ impl BrowserContext {
     }
 
     /// The audit context, by the user who is signed in.
-    pub(crate) fn audit_by(&self, user: Option<UserId>) -> AuditContext {
+    pub(crate) fn audit_by(&self, user: Option<AccountId>) -> AuditContext {
         user.map_or_else(|| self.audit.clone(), |user| self.audit.by(Actor::User(user)))
     }
 

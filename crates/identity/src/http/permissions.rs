@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{ClientId, TenantId, UserId};
+use domain::{AccountId, ClientId, TenantId};
 use store::{Authorization, AuthorizationEnd, AuthorizationFacts, ClientAccess, WebhookOwner};
 
 use super::application_access::{ApplicationAccess, WebhookLine, owner_of_key};
@@ -84,7 +84,7 @@ impl Identity {
     /// from the URL, and only if access has ended: the user's own, or everybody's in a tenant that the user administers.
     async fn withdrawn_notice(
         &self,
-        user: &UserId,
+        user: &AccountId,
         entries: &[ApplicationAccess],
         withdrawn: Option<WebhookOwner>,
     ) -> Result<Option<(String, bool)>, PageError> {
@@ -110,7 +110,7 @@ impl Identity {
     }
 
     /// Whether the user is a member of the tenant, and its administrator.
-    async fn role(&self, user: &UserId, tenant: &TenantId) -> Result<(bool, bool), PageError> {
+    async fn role(&self, user: &AccountId, tenant: &TenantId) -> Result<(bool, bool), PageError> {
         let found = self.store.find_tenant_membership(user, tenant).await?;
         let is_admin = found.as_ref().is_some_and(|found| found.is_active() && found.membership.is_admin);
         Ok((found.is_some(), is_admin))
@@ -119,7 +119,7 @@ impl Identity {
     /// Whether the user may end this access: the user's own, or everybody's.
     async fn may_withdraw(
         &self,
-        user: &UserId,
+        user: &AccountId,
         owner: &WebhookOwner,
         is_for_tenant: bool,
     ) -> Result<bool, PageError> {

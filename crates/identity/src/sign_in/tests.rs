@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Secret, Ticks, UserId, password};
+use domain::{AccountId, Secret, Ticks, password};
 use store::memory::MemoryStore;
 use store::{AuditContext, FIRST_REVISION, MasterKey, Ports, Status, Store, User, Vault};
 use testkit::{SeededRandom, TestClock};
@@ -40,7 +40,7 @@ impl Fixture {
 
     fn user(&self, text: &str) -> User {
         User {
-            id: UserId::new("maria"),
+            id: AccountId::new("maria"),
             email: MARIA.into(),
             given_name: "María".into(),
             lang: "es".into(),
@@ -185,7 +185,7 @@ async fn known_browser_is_not_locked_out_until_the_password_changes() {
     let second = node.known_browser_cookie(None, &user, &*fixture.random);
     assert_eq!(outcome(&node, from(&second, RIGHT)).await, "accepted", "each browser has its own");
     // For another account the cookie proves nothing, and it ends with the password.
-    let other = User { id: UserId::new("juan"), ..user.clone() };
+    let other = User { id: AccountId::new("juan"), ..user.clone() };
     assert_eq!(node.known_browsers.recognise(Some(&second), &other), None);
     assert_eq!(node.known_browsers.recognise(Some(&second), &fixture.user(RIGHT)), None);
     assert!(node.known_browsers.recognise(Some(&second), &user).is_some());
@@ -196,7 +196,7 @@ async fn browser_is_known_to_eight_accounts() {
     let fixture = Fixture::new().await;
     let (node, user) = (fixture.node(60), fixture.user(RIGHT));
     let users: Vec<User> =
-        (0..9).map(|number| User { id: UserId::new(format!("user {number}")), ..user.clone() }).collect();
+        (0..9).map(|number| User { id: AccountId::new(format!("user {number}")), ..user.clone() }).collect();
     let mut cookie = None;
     for user in users.iter().chain(&users[8..]) {
         cookie = Some(node.known_browser_cookie(cookie.as_ref(), user, &*fixture.random));
@@ -272,7 +272,7 @@ async fn attempt_ends_when_its_request_is_cancelled() {
 #[tokio::test]
 async fn unconfirmed_user_signs_in_and_a_disabled_one_does_not() {
     let fixture = Fixture::new().await;
-    let (node, id) = (fixture.node(60), UserId::new("maria"));
+    let (node, id) = (fixture.node(60), AccountId::new("maria"));
     for (status, expected) in [(Status::Unconfirmed, "accepted"), (Status::Disabled, "rejected")] {
         fixture.store.set_user_status(&id, status, &AuditContext::default()).await.unwrap();
         assert_eq!(outcome(&node, attempt(MARIA, RIGHT, "198.51.100.1")).await, expected);

@@ -1,6 +1,6 @@
 //! Users and their memberships in tenants.
 
-use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
+use domain::{AccountId, Guid, MembershipId, Secret, TenantId, password};
 use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
 
 use super::{Admin, AdminError, Result, check_found, check_revision, updated};
@@ -37,7 +37,7 @@ impl Admin {
             self.tenant(tenant).await?;
         }
         let user = User {
-            id: UserId::from(self.random.guid()),
+            id: AccountId::from(self.random.guid()),
             email,
             given_name,
             lang,
@@ -71,7 +71,7 @@ impl Admin {
         let user = if name.contains('@') {
             self.store.find_user_by_email(&name.to_lowercase()).await?
         } else {
-            self.store.find_user(&UserId::new(name)).await?
+            self.store.find_user(&AccountId::new(name)).await?
         };
         user.ok_or_else(|| AdminError::NotFound(format!("user \"{name}\"")))
     }
@@ -106,7 +106,7 @@ impl Admin {
         self.update_user(&self.user(email).await?, change, None).await
     }
 
-    fn new_membership(&self, user: &UserId, tenant: &TenantId) -> Membership {
+    fn new_membership(&self, user: &AccountId, tenant: &TenantId) -> Membership {
         Membership {
             id: MembershipId::from(self.random.guid()),
             user: user.clone(),

@@ -3,7 +3,7 @@
 mod fixture;
 
 use axum::http::Method;
-use domain::UserId;
+use domain::AccountId;
 use fixture::Api;
 use serde_json::{Value, json};
 use store::ListQuery;
@@ -104,7 +104,7 @@ async fn user_is_added_with_all_memberships_or_not_at_all() {
     assert_eq!(api.get("/users").await["users"], json!([]));
 
     let user = api.add("/users", &new(json!(["sur", "norte", "sur"]))).await;
-    let id = UserId::new(user["id"].as_str().unwrap());
+    let id = AccountId::new(user["id"].as_str().unwrap());
     let page = api.store.list_memberships(&id, &ListQuery::default()).await.unwrap();
     assert_eq!(page.rows.len(), 2);
 }

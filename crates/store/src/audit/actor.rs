@@ -1,6 +1,6 @@
 //! Who acts: the first question of an audit.
 
-use domain::{ClientId, UserId};
+use domain::{AccountId, ClientId};
 
 /// Who performed an audited action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum Actor {
     Operator,
     /// The command line, with the name of the operating system's user if it is known.
     Cli(Option<String>),
-    User(UserId),
+    User(AccountId),
     Client(ClientId),
     /// The entry was written by a version that did not record the actor.
     Unknown,
@@ -52,7 +52,7 @@ impl Actor {
             ("anonymous", _) => Self::Anonymous,
             ("operator", _) => Self::Operator,
             ("cli", name) => Self::Cli(name),
-            ("user", Some(id)) => Self::User(UserId::new(id)),
+            ("user", Some(id)) => Self::User(AccountId::new(id)),
             ("client", Some(id)) => Self::Client(ClientId::new(id)),
             _ => Self::Unknown,
         }
@@ -63,7 +63,7 @@ impl Actor {
         Self::from_parts(kind, id.map(change))
     }
 
-    pub(crate) fn user(&self) -> Option<&UserId> {
+    pub(crate) fn user(&self) -> Option<&AccountId> {
         if let Self::User(id) = self { Some(id) } else { None }
     }
 
@@ -112,7 +112,7 @@ mod tests {
             Actor::Operator,
             Actor::Cli(None),
             Actor::Cli(Some("maria:x".into())),
-            Actor::User(UserId::new("u")),
+            Actor::User(AccountId::new("u")),
             Actor::Client(ClientId::new("c")),
         ];
         for actor in all {

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap};
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Scopes, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, GrantId, Scopes, TenantId, Ticks, WebhookId};
 
 use super::{MemoryStore, State};
 use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
@@ -71,7 +71,7 @@ impl State {
     }
 
     /// The webhooks of every application that the user has authorized.
-    pub(super) fn touch_user(&mut self, user: &UserId) -> Vec<WebhookId> {
+    pub(super) fn touch_user(&mut self, user: &AccountId) -> Vec<WebhookId> {
         let of_user = self.authorizations.values().filter(|one| one.access.user == *user);
         let owners: Vec<(TenantId, ClientId)> =
             of_user.map(|one| (one.access.tenant.clone(), one.access.client.clone())).collect();
@@ -132,7 +132,7 @@ impl State {
 }
 
 /// The order of the databases' primary key.
-pub(super) type AuthorizationKey = (TenantId, ClientId, UserId);
+pub(super) type AuthorizationKey = (TenantId, ClientId, AccountId);
 
 fn key(access: &ClientAccess) -> AuthorizationKey {
     (access.tenant.clone(), access.client.clone(), access.user.clone())
@@ -148,7 +148,7 @@ impl MemoryStore {
 
 #[async_trait]
 impl Authorizations for MemoryStore {
-    async fn user_authorizations(&self, user: &UserId) -> Result<Vec<AuthorizationFacts>> {
+    async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>> {
         let mut found = self.state().facts(|access| access.user == *user);
         found.retain(|facts| facts.authorization.ended.is_none());
         found.sort_by_key(|facts| Reverse(facts.authorization.created_at));

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use domain::{TenantId, Ticks, UserId};
+use domain::{AccountId, TenantId, Ticks};
 
 use super::{Head, MemoryStore, State};
 use crate::authorizations::MEMBERSHIP_REMOVED;
@@ -16,7 +16,7 @@ use crate::{
 impl State {
     pub(super) fn tenant_memberships<'a>(
         &'a self,
-        user: &'a UserId,
+        user: &'a AccountId,
     ) -> impl Iterator<Item = TenantMembership> + 'a {
         let mine = self.memberships.iter().filter(move |one| one.user == *user);
         mine.filter_map(|membership| {
@@ -145,7 +145,7 @@ impl Directory for MemoryStore {
         Ok(())
     }
 
-    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
         Ok(self.state().users.get(id.as_str()).cloned())
     }
 
@@ -159,7 +159,7 @@ impl Directory for MemoryStore {
 
     async fn update_user(
         &self,
-        id: &UserId,
+        id: &AccountId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
         context: &AuditContext,
@@ -198,7 +198,7 @@ impl Directory for MemoryStore {
 
     async fn set_membership_admin(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         is_admin: bool,
         context: &AuditContext,
@@ -217,7 +217,7 @@ impl Directory for MemoryStore {
 
     async fn remove_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         context: &AuditContext,
     ) -> Result<bool> {
@@ -240,20 +240,20 @@ impl Directory for MemoryStore {
         Ok(position.is_some())
     }
 
-    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
+    async fn list_memberships(&self, user: &AccountId, query: &ListQuery) -> Result<ListPage<Membership>> {
         let state = self.state();
         Ok(query.page_of_all(state.memberships.iter().filter(|one| one.user == *user).cloned()))
     }
 
     async fn find_tenant_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
         Ok(self.state().tenant_memberships(user).find(|membership| membership.tenant.id == *tenant))
     }
 
-    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
+    async fn active_memberships(&self, user: &AccountId) -> Result<Vec<TenantMembership>> {
         let mut tenant_memberships: Vec<TenantMembership> =
             self.state().tenant_memberships(user).filter(TenantMembership::is_active).collect();
         tenant_memberships.sort_by_key(|membership| {

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use domain::{GrantId, MembershipId, Secret, Ticks, UserId, WebhookId};
+use domain::{AccountId, GrantId, MembershipId, Secret, Ticks, WebhookId};
 
 use super::{MemoryStore, State, StoredCode};
 use crate::audit::Act;
@@ -232,7 +232,7 @@ impl Grants for MemoryStore {
         Ok(self.state().grants.get(id.as_str()).cloned())
     }
 
-    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+    async fn live_grants(&self, user: &AccountId, now: Ticks) -> Result<Vec<Grant>> {
         let state = self.state();
         let is_live =
             |grant: &&Grant| grant.user == *user && grant.revoked_at.is_none() && grant.expires_at > now;

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::GenericClient;
-use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Random, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::rows::{guid, limit};
@@ -43,7 +43,7 @@ async fn insert(on: &impl GenericClient, record: AuditRecord, conflict: &str) ->
             &entry.at.0,
             &id.as_bytes().as_slice(),
             &entry.kind.as_str(),
-            &entry.user.as_ref().map(UserId::as_str),
+            &entry.user.as_ref().map(AccountId::as_str),
             &entry.tenant.as_ref().map(TenantId::as_str),
             &entry.client.as_ref().map(ClientId::as_str),
             &entry.grant.as_ref().map(GrantId::as_str),
@@ -68,7 +68,7 @@ fn record(row: &Row) -> Result<AuditRecord> {
         at: Ticks(row.get(0)),
         kind: AuditKind::from_name(row.get(2))
             .ok_or_else(|| StoreError::internal("an audit record has an unknown kind"))?,
-        user: text(3).map(UserId::new),
+        user: text(3).map(AccountId::new),
         tenant: text(4).map(TenantId::new),
         client: text(5).map(ClientId::new),
         grant: text(6).map(GrantId::new),
@@ -137,7 +137,7 @@ impl Audit for PostgresStore {
                 &[
                     &start.at.0,
                     &start.id.as_bytes().as_slice(),
-                    &query.user.as_ref().map(UserId::as_str),
+                    &query.user.as_ref().map(AccountId::as_str),
                     &query.tenant.as_ref().map(TenantId::as_str),
                     &query.client.as_ref().map(ClientId::as_str),
                     &query.kind.map(AuditKind::as_str),

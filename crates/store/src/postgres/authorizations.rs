@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::subscription::Products;
-use domain::{ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -32,7 +32,7 @@ fn authorization(row: &Row) -> Authorization {
     let cause = AuthorizationEnd::from_name(row.get::<_, Option<&str>>(7).unwrap_or_default());
     Authorization {
         access: ClientAccess {
-            user: UserId::new(row.get::<_, Box<str>>(0)),
+            user: AccountId::new(row.get::<_, Box<str>>(0)),
             client: ClientId::new(row.get::<_, Box<str>>(1)),
             tenant: TenantId::new(row.get::<_, Box<str>>(2)),
         },
@@ -180,7 +180,7 @@ async fn touch_owners(on: &Transaction<'_>, ended: &[ClientAccess]) -> Result<Ve
 }
 
 /// The webhooks of every application that the user has authorized.
-pub(super) async fn touch_user(on: &Transaction<'_>, user: &UserId) -> Result<Vec<WebhookId>> {
+pub(super) async fn touch_user(on: &Transaction<'_>, user: &AccountId) -> Result<Vec<WebhookId>> {
     let condition = "(w.tenant_no, w.client_id) IN (SELECT t.no, a.client_id FROM authorizations a
                          JOIN tenants t ON t.id = a.tenant_id WHERE a.user_id = $1)";
     touch(on, condition, &[&user.as_str()]).await
@@ -292,7 +292,7 @@ impl PostgresStore {
 
 #[async_trait]
 impl Authorizations for PostgresStore {
-    async fn user_authorizations(&self, user: &UserId) -> Result<Vec<AuthorizationFacts>> {
+    async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>> {
         let condition =
             "a.user_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at DESC, a.tenant_id, a.client_id";
         Ok(self.rows(&facts_sql(condition), &[&user.as_str()]).await?.iter().map(facts).collect())

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{TenantId, UserId};
+use domain::{AccountId, TenantId};
 
 use super::audit::append_audit;
 use super::authorizations::{end_all, touch_user};
@@ -187,7 +187,7 @@ impl Directory for PostgresStore {
         transaction.commit().await.map_err(store_error)
     }
 
-    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
         Ok(self.row(&format!("{USER} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(user))
     }
 
@@ -202,7 +202,7 @@ impl Directory for PostgresStore {
 
     async fn update_user(
         &self,
-        id: &UserId,
+        id: &AccountId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
         context: &AuditContext,
@@ -250,7 +250,7 @@ impl Directory for PostgresStore {
 
     async fn set_membership_admin(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         is_admin: bool,
         context: &AuditContext,
@@ -277,7 +277,7 @@ impl Directory for PostgresStore {
 
     async fn remove_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         context: &AuditContext,
     ) -> Result<bool> {
@@ -308,7 +308,7 @@ impl Directory for PostgresStore {
         Ok(removed.is_some())
     }
 
-    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
+    async fn list_memberships(&self, user: &AccountId, query: &ListQuery) -> Result<ListPage<Membership>> {
         let (created_at, id) = query.after();
         let rows = self
             .rows(
@@ -321,7 +321,7 @@ impl Directory for PostgresStore {
 
     async fn find_tenant_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
         let found = self
@@ -330,7 +330,7 @@ impl Directory for PostgresStore {
         found.as_ref().map(tenant_membership).transpose()
     }
 
-    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
+    async fn active_memberships(&self, user: &AccountId) -> Result<Vec<TenantMembership>> {
         let rows = self
             .rows(
                 &format!(

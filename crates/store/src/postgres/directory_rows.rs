@@ -1,6 +1,6 @@
 //! Tenants, users and memberships as rows.
 
-use domain::{MembershipId, TenantId, Ticks, UserId};
+use domain::{AccountId, MembershipId, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::rows::guid;
@@ -28,7 +28,7 @@ pub(super) fn user(row: &Row) -> User {
 
 fn user_at(row: &Row, at: usize) -> User {
     User {
-        id: UserId::new(row.get::<_, Box<str>>(at)),
+        id: AccountId::new(row.get::<_, Box<str>>(at)),
         email: row.get(at + 1),
         given_name: row.get(at + 2),
         lang: row.get(at + 3),
@@ -42,7 +42,7 @@ fn user_at(row: &Row, at: usize) -> User {
 pub(super) fn membership(row: &Row) -> Result<Membership> {
     Ok(Membership {
         id: MembershipId::new(row.get::<_, Box<str>>(0)),
-        user: UserId::new(row.get::<_, Box<str>>(1)),
+        user: AccountId::new(row.get::<_, Box<str>>(1)),
         tenant: TenantId::new(row.get::<_, Box<str>>(2)),
         modules: row.get(3),
         key_user_correlation_id: guid(row, 4)?,

@@ -3,7 +3,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -28,7 +28,7 @@ fn grant(row: &Row) -> Grant {
     Grant {
         id: GrantId::new(row.get::<_, Box<str>>(0)),
         client: ClientId::new(row.get::<_, Box<str>>(1)),
-        user: UserId::new(row.get::<_, Box<str>>(2)),
+        user: AccountId::new(row.get::<_, Box<str>>(2)),
         tenant: TenantId::new(row.get::<_, Box<str>>(3)),
         details: row.get(4),
         created_at: Ticks(row.get(5)),
@@ -101,7 +101,7 @@ async fn lock_code(
     Ok(locked.map(|row| {
         let code = AuthorizationCode {
             client: client.clone(),
-            user: UserId::new(row.get::<_, Box<str>>(0)),
+            user: AccountId::new(row.get::<_, Box<str>>(0)),
             tenant: TenantId::new(row.get::<_, Box<str>>(1)),
             expires_at: Ticks(row.get(2)),
             details: row.get(3),
@@ -320,7 +320,7 @@ impl Grants for PostgresStore {
         Ok(self.row(&find_sql(), &[&id.as_str()]).await?.as_ref().map(grant))
     }
 
-    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+    async fn live_grants(&self, user: &AccountId, now: Ticks) -> Result<Vec<Grant>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM grants g
              WHERE g.user_id = $1 AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $2

@@ -1,7 +1,7 @@
 //! Sessions in PostgreSQL.
 
 use async_trait::async_trait;
-use domain::{Secret, Ticks, UserId};
+use domain::{AccountId, Secret, Ticks};
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
@@ -66,7 +66,7 @@ impl Sessions for PostgresStore {
             )
             .await?;
         Ok(row.map(|row| Session {
-            user: UserId::new(row.get::<_, Box<str>>(0)),
+            user: AccountId::new(row.get::<_, Box<str>>(0)),
             authenticated_at: Ticks(row.get(1)),
             methods: row.get(2),
             expires_at: Ticks(row.get(3)),

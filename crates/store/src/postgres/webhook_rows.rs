@@ -2,7 +2,7 @@
 
 use domain::retry::RetryState;
 use domain::webhook::EventKinds;
-use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::rows::{guid, small};
@@ -80,7 +80,7 @@ pub(super) fn sealed(row: &Row) -> Result<SealedWebhook> {
             tenant: TenantId::new(row.get::<_, Box<str>>(1)),
             client: ClientId::new(row.get::<_, Box<str>>(2)),
         },
-        user: UserId::new(row.get::<_, Box<str>>(3)),
+        user: AccountId::new(row.get::<_, Box<str>>(3)),
         resource: Resource::from_code(small(row.get(4))).ok_or_else(unknown)?,
         kinds: EventKinds::from_bits(small(row.get(5))),
         name: row.get(6),

@@ -1,7 +1,7 @@
 //! The audit trail in SQLite.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Random, TenantId, Ticks};
 use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
@@ -35,7 +35,7 @@ fn insert(writer: &Connection, record: AuditRecord, conflict: &str) -> Result<()
                 entry.at.0,
                 id.as_bytes(),
                 entry.kind.as_str(),
-                entry.user.as_ref().map(UserId::as_str),
+                entry.user.as_ref().map(AccountId::as_str),
                 entry.tenant.as_ref().map(TenantId::as_str),
                 entry.client.as_ref().map(ClientId::as_str),
                 entry.grant.as_ref().map(GrantId::as_str),
@@ -61,7 +61,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let entry = AuditEntry {
         at: Ticks(row.get(0)?),
         kind,
-        user: text(3)?.map(UserId::new),
+        user: text(3)?.map(AccountId::new),
         tenant: text(4)?.map(TenantId::new),
         client: text(5)?.map(ClientId::new),
         grant: text(6)?.map(GrantId::new),
@@ -116,7 +116,7 @@ impl Audit for SqliteStore {
         let parameters = params![
             start.at.0,
             start.id.as_bytes(),
-            query.user.as_ref().map(UserId::as_str),
+            query.user.as_ref().map(AccountId::as_str),
             query.tenant.as_ref().map(TenantId::as_str),
             query.client.as_ref().map(ClientId::as_str),
             query.kind.map(AuditKind::as_str),

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::audit::append_audit;
@@ -31,7 +31,7 @@ fn authorization(row: &Row<'_>) -> rusqlite::Result<Authorization> {
     let cause = AuthorizationEnd::from_name(&row.get::<_, Option<String>>(7)?.unwrap_or_default());
     Ok(Authorization {
         access: ClientAccess {
-            user: UserId::new(row.get::<_, Box<str>>(0)?),
+            user: AccountId::new(row.get::<_, Box<str>>(0)?),
             client: ClientId::new(row.get::<_, Box<str>>(1)?),
             tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
         },
@@ -148,7 +148,7 @@ pub(super) fn touch_owner(
 }
 
 /// The webhooks of every application that the user has authorized.
-pub(super) fn touch_user(writer: &Connection, user: &UserId) -> Result<Vec<WebhookId>> {
+pub(super) fn touch_user(writer: &Connection, user: &AccountId) -> Result<Vec<WebhookId>> {
     let condition = "(w.tenant_no, w.client_id) IN (SELECT t.no, a.client_id FROM authorizations a
                          JOIN tenants t ON t.id = a.tenant_id WHERE a.user_id = ?1)";
     touch(writer, condition, &[user.as_str()])
@@ -234,7 +234,7 @@ pub(super) fn end_all(
 
 #[async_trait]
 impl Authorizations for SqliteStore {
-    async fn user_authorizations(&self, user: &UserId) -> Result<Vec<AuthorizationFacts>> {
+    async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>> {
         let condition =
             "a.user_id = ?1 AND a.ended_at IS NULL ORDER BY a.created_at DESC, a.tenant_id, a.client_id";
         self.read(|reader| find_all(reader, condition, [user.as_str()]))

@@ -1,7 +1,7 @@
 //! Tenants, users and memberships in SQLite.
 
 use async_trait::async_trait;
-use domain::{Random, TenantId, UserId};
+use domain::{AccountId, Random, TenantId};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
@@ -189,7 +189,7 @@ impl Directory for SqliteStore {
         .await
     }
 
-    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{USER} WHERE id = ?1"))
@@ -213,7 +213,7 @@ impl Directory for SqliteStore {
 
     async fn update_user(
         &self,
-        id: &UserId,
+        id: &AccountId,
         update: &UserUpdate,
         expected_revision: Option<u64>,
         context: &AuditContext,
@@ -259,7 +259,7 @@ impl Directory for SqliteStore {
 
     async fn set_membership_admin(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         is_admin: bool,
         context: &AuditContext,
@@ -288,7 +288,7 @@ impl Directory for SqliteStore {
 
     async fn remove_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
         context: &AuditContext,
     ) -> Result<bool> {
@@ -315,7 +315,7 @@ impl Directory for SqliteStore {
         .await
     }
 
-    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
+    async fn list_memberships(&self, user: &AccountId, query: &ListQuery) -> Result<ListPage<Membership>> {
         self.read(|reader| {
             let (created_at, id) = query.after();
             let rows = reader
@@ -333,7 +333,7 @@ impl Directory for SqliteStore {
 
     async fn find_tenant_membership(
         &self,
-        user: &UserId,
+        user: &AccountId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
         self.read(|reader| {
@@ -346,7 +346,7 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
+    async fn active_memberships(&self, user: &AccountId) -> Result<Vec<TenantMembership>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(

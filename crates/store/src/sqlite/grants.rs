@@ -1,7 +1,7 @@
 //! Authorization codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
@@ -23,7 +23,7 @@ fn grant(row: &Row<'_>) -> rusqlite::Result<Grant> {
     Ok(Grant {
         id: GrantId::new(row.get::<_, Box<str>>(0)?),
         client: ClientId::new(row.get::<_, Box<str>>(1)?),
-        user: UserId::new(row.get::<_, Box<str>>(2)?),
+        user: AccountId::new(row.get::<_, Box<str>>(2)?),
         tenant: TenantId::new(row.get::<_, Box<str>>(3)?),
         details: row.get(4)?,
         created_at: Ticks(row.get(5)?),
@@ -90,7 +90,7 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
                 Ok(CodeRow {
                     code: AuthorizationCode {
                         client: ClientId::new(row.get::<_, Box<str>>(0)?),
-                        user: UserId::new(row.get::<_, Box<str>>(1)?),
+                        user: AccountId::new(row.get::<_, Box<str>>(1)?),
                         tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
                         expires_at: Ticks(row.get(3)?),
                         details: row.get(4)?,
@@ -267,7 +267,7 @@ impl Grants for SqliteStore {
         self.read(|reader| find_grant(reader, id.as_str()))
     }
 
-    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+    async fn live_grants(&self, user: &AccountId, now: Ticks) -> Result<Vec<Grant>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(

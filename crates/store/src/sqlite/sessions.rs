@@ -1,7 +1,7 @@
 //! Sessions in SQLite.
 
 use async_trait::async_trait;
-use domain::{Secret, Ticks, UserId};
+use domain::{AccountId, Secret, Ticks};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
@@ -70,7 +70,7 @@ impl Sessions for SqliteStore {
                 .and_then(|mut find| {
                     find.query_row(params![hash, now.0], |row| {
                         Ok(Session {
-                            user: UserId::new(row.get::<_, Box<str>>(0)?),
+                            user: AccountId::new(row.get::<_, Box<str>>(0)?),
                             authenticated_at: Ticks(row.get(1)?),
                             methods: row.get(2)?,
                             expires_at: Ticks(row.get(3)?),

@@ -2,7 +2,7 @@
 
 use domain::retry::RetryState;
 use domain::webhook::EventKinds;
-use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks};
 use rusqlite::Row;
 use rusqlite::types::Type;
 
@@ -69,7 +69,7 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<SealedWebhook> {
             tenant: TenantId::new(row.get::<_, Box<str>>(1)?),
             client: ClientId::new(row.get::<_, Box<str>>(2)?),
         },
-        user: UserId::new(row.get::<_, Box<str>>(3)?),
+        user: AccountId::new(row.get::<_, Box<str>>(3)?),
         resource: Resource::from_code(row.get(4)?).ok_or_else(unknown)?,
         kinds: EventKinds::from_bits(row.get(5)?),
         name: row.get(6)?,

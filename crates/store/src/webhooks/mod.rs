@@ -14,7 +14,7 @@ use async_trait::async_trait;
 use domain::receiver_url::ReceiverUrl;
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, WebhookFlags};
-use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
+use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks, WebhookId};
 
 pub(crate) use checkpoint_writes::{
     CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
@@ -59,7 +59,7 @@ pub struct Webhook {
     pub id: WebhookId,
     pub owner: WebhookOwner,
     /// The user who subscribed.
-    pub user: UserId,
+    pub user: AccountId,
     pub resource: Resource,
     pub kinds: EventKinds,
     /// The application's name.
@@ -181,7 +181,7 @@ fn canonical(url: &str) -> String {
 pub struct NewWebhook {
     pub id: WebhookId,
     pub owner: WebhookOwner,
-    pub user: UserId,
+    pub user: AccountId,
     pub resource: Resource,
     pub kinds: EventKinds,
     pub name: String,

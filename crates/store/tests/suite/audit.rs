@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Secret, TenantId, Ticks};
 use serde_json::json;
 use store::{
     Actor, ActorFilter, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Grant, GrantDecision,
@@ -55,7 +55,7 @@ fn sample_entries(fixture: &Fixture, count: usize) -> Vec<AuditEntry> {
             ]);
             entry.count = 7;
         }
-        entry.user = (!number.is_multiple_of(5)).then(|| UserId::new(format!("u{}", number % 3)));
+        entry.user = (!number.is_multiple_of(5)).then(|| AccountId::new(format!("u{}", number % 3)));
         entry.tenant = (number % 7 != 2).then(|| TenantId::new(format!("t{}", number % 2)));
         entry.client = (number % 4 != 1).then(|| ClientId::new(format!("c{}", number / 3 % 2)));
         entry.grant = (number % 3 == 1).then(|| GrantId::new(format!("g{number}")));
@@ -100,7 +100,7 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
             let query = AuditQuery {
                 before,
                 kind: has(1).then_some(AuditKind::ALL[1]),
-                user: has(2).then(|| UserId::new("u1")),
+                user: has(2).then(|| AccountId::new("u1")),
                 tenant: has(4).then(|| TenantId::new("t0")),
                 client: has(8).then(|| ClientId::new("c1")),
                 actor: if has(16) { ActorFilter::parse("cli") } else { ActorFilter::parse("cli:maría") }
@@ -141,7 +141,7 @@ pub(crate) async fn filter_by_an_unknown_name_finds_nothing(fixture: Fixture) {
     }
     for unknown in ["", "U1", "u1\0", "\0", "nobody", "u_", "%"] {
         let queries = [
-            AuditQuery { user: Some(UserId::new(unknown)), ..all() },
+            AuditQuery { user: Some(AccountId::new(unknown)), ..all() },
             AuditQuery { tenant: Some(TenantId::new(unknown)), ..all() },
             AuditQuery { client: Some(ClientId::new(unknown)), ..all() },
             AuditQuery { actor: Some(ActorFilter { kind: "cli", id: Some(unknown.into()) }), ..all() },
@@ -163,7 +163,7 @@ pub(crate) async fn nul_in_a_text_is_replaced(fixture: Fixture) {
     };
     let mut entry = AuditEntry::new(AuditKind::ClientRefused, now, &with_nul)
         .client(&ClientId::new("erp\0"))
-        .user(&UserId::new("\0u"))
+        .user(&AccountId::new("\0u"))
         .tenant(&TenantId::new("t\0"))
         .note("who\0?");
     entry.grant = Some(GrantId::new("g\0g"));
@@ -176,7 +176,7 @@ pub(crate) async fn nul_in_a_text_is_replaced(fixture: Fixture) {
     };
     let mut expected = AuditEntry::new(AuditKind::ClientRefused, now, &without_nul)
         .client(&ClientId::new("erp\u{fffd}"))
-        .user(&UserId::new("\u{fffd}u"))
+        .user(&AccountId::new("\u{fffd}u"))
         .tenant(&TenantId::new("t\u{fffd}"))
         .note("who\u{fffd}?");
     expected.grant = Some(GrantId::new("g\u{fffd}g"));
@@ -189,11 +189,11 @@ pub(crate) async fn pages_continue_through_equal_times(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for number in 0..30 {
         let at = now + Duration::from_secs(number / 10);
-        let user = UserId::new(format!("u{}", number % 2));
+        let user = AccountId::new(format!("u{}", number % 2));
         let entry = AuditEntry::new(AuditKind::SignedIn, at, &context()).user(&user);
         store.record(&entry.note(number.to_string())).await.unwrap();
     }
-    for query in [all(), AuditQuery { user: Some(UserId::new("u1")), ..all() }] {
+    for query in [all(), AuditQuery { user: Some(AccountId::new("u1")), ..all() }] {
         let whole = store.audit(&query).await.unwrap();
         for pair in whole.windows(2) {
             assert!(pair[0].cursor() > pair[1].cursor(), "newest first, ties by id");
@@ -235,16 +235,16 @@ pub(crate) async fn failures_are_counted_by_account_and_minute(fixture: Fixture)
     concurrently(60, &[store, &second_store], |number, store| async move {
         let at = minute + Duration::from_secs(number as u64);
         let mut entry = AuditEntry::new(AuditKind::SignInFailed, at, &context());
-        entry.user = (number % 3 > 0).then(|| UserId::new(format!("u{}", number % 3)));
+        entry.user = (number % 3 > 0).then(|| AccountId::new(format!("u{}", number % 3)));
         store.count(&entry).await.unwrap();
     })
     .await;
     let last = AuditContext { address: "192.0.2.99".into(), ..context() };
     let failed = |seconds| AuditEntry::new(AuditKind::SignInFailed, at(seconds), &last);
-    store.count(&failed(59).user(&UserId::new("u1"))).await.unwrap();
-    store.count(&failed(60).user(&UserId::new("u1"))).await.unwrap();
+    store.count(&failed(59).user(&AccountId::new("u1"))).await.unwrap();
+    store.count(&failed(60).user(&AccountId::new("u1"))).await.unwrap();
     store
-        .count(&AuditEntry::new(AuditKind::ClientRefused, at(1), &last).user(&UserId::new("u1")))
+        .count(&AuditEntry::new(AuditKind::ClientRefused, at(1), &last).user(&AccountId::new("u1")))
         .await
         .unwrap();
     let mut counts: Vec<_> = entries(store, &all()).await;
@@ -252,7 +252,7 @@ pub(crate) async fn failures_are_counted_by_account_and_minute(fixture: Fixture)
     let lines: Vec<_> = counts
         .iter()
         .map(|entry| {
-            (entry.at == at(60), entry.kind.as_str(), entry.user.as_ref().map(UserId::as_str), entry.count)
+            (entry.at == at(60), entry.kind.as_str(), entry.user.as_ref().map(AccountId::as_str), entry.count)
         })
         .collect();
     let expected = [

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::subscription::{Product, Products};
-use domain::{Area, ClientId, GrantId, MembershipId, Scopes, Secret, Suspension, Ticks, UserId};
+use domain::{AccountId, Area, ClientId, GrantId, MembershipId, Scopes, Secret, Suspension, Ticks};
 use store::{
     AuditKind, AuditQuery, AuthorizationCode, ClientAccess, ClientUpdate, CodeExchange, CodeOutcome, Grant,
     NewGrant, ReplayKind, RetentionCutoffs, Status, Store, SuspensionStep, Webhook, WebhookChange,
@@ -35,7 +35,7 @@ async fn add_member(fixture: &Fixture, tenant: &TestTenant, name: &str) {
 }
 
 fn access(tenant: &TestTenant, user: &str) -> ClientAccess {
-    ClientAccess { user: UserId::new(user), client: ClientId::new("erp"), tenant: tenant.id.clone() }
+    ClientAccess { user: AccountId::new(user), client: ClientId::new("erp"), tenant: tenant.id.clone() }
 }
 
 fn code_of(id: &str) -> Secret {
@@ -104,7 +104,7 @@ pub(crate) async fn exchange_makes_and_widens_an_authorization(fixture: Fixture)
     sign_in(&fixture, &tenant, "maria", "g3", "openid").await;
     let unchanged = (last_change(&fixture).await, store.invalidation().access_version());
     assert_eq!(unchanged, (before, version), "nothing new was allowed");
-    let found = store.user_authorizations(&UserId::new("maria")).await.unwrap();
+    let found = store.user_authorizations(&AccountId::new("maria")).await.unwrap();
     let [facts] = &found[..] else { panic!("{found:?}") };
     assert_eq!(facts.authorization.access, access(&tenant, "maria"));
     assert_eq!(facts.authorization.membership, MembershipId::new("maria"));
@@ -122,7 +122,7 @@ pub(crate) async fn exchange_makes_and_widens_an_authorization(fixture: Fixture)
 pub(crate) async fn authorization_ends_with_its_cause_and_its_grants(fixture: Fixture) {
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
     let webhook = active_webhook(&fixture, &tenant, "w").await;
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     for (cause, reason) in [
         ("withdrawn", Suspension::Withdrawn),
         ("revoked", Suspension::Revoked),
@@ -213,7 +213,7 @@ pub(crate) async fn membership_added_again_is_another_one(fixture: Fixture) {
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
     let webhook = active_webhook(&fixture, &tenant, "w").await;
     let old = sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     store.remove_membership(&maria, &tenant.id, &by()).await.unwrap();
     store.add_membership(&membership(&fixture, "m2", "maria", &tenant.id), &by()).await.unwrap();
     assert_eq!(suspension(&fixture, &tenant, &webhook).await, Some(Suspension::MembershipRemoved));
@@ -228,7 +228,7 @@ pub(crate) async fn disabled_user_does_not_count_until_enabled(fixture: Fixture)
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
     let webhook = active_webhook(&fixture, &tenant, "w").await;
     let grant = sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     for (status, expected) in [(Status::Disabled, Some(Suspension::UserDisabled)), (Status::Active, None)] {
         let before = last_change(&fixture).await;
         store.set_user_status(&maria, status, &by()).await.unwrap();
@@ -258,13 +258,13 @@ pub(crate) async fn disabled_user_does_not_count_until_enabled(fixture: Fixture)
 
 pub(crate) async fn membership_carries_admin(fixture: Fixture) {
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     for is_admin in [true, false] {
         assert_eq!(store.set_membership_admin(&maria, &tenant.id, is_admin, &context()).await, Ok(true));
         let found = store.find_tenant_membership(&maria, &tenant.id).await.unwrap().unwrap();
         assert_eq!(found.membership.is_admin, is_admin);
     }
-    let nobody = UserId::new("nobody");
+    let nobody = AccountId::new("nobody");
     assert_eq!(store.set_membership_admin(&nobody, &tenant.id, true, &context()).await, Ok(false));
     let query =
         AuditQuery { kind: Some(AuditKind::MembershipChanged), rows_max: 10, ..AuditQuery::default() };
@@ -277,7 +277,7 @@ pub(crate) async fn end_for_the_tenant_deletes_unused_codes(fixture: Fixture) {
     let now = fixture.now();
     let code = AuthorizationCode {
         client: ClientId::new("erp"),
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         tenant: tenant.id.clone(),
         expires_at: now + Duration::from_mins(5),
         details: "{}".into(),
@@ -358,7 +358,7 @@ pub(crate) async fn erased_tenant_has_no_authorizations(fixture: Fixture) {
     let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
     sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
     store.erase_tenant(&tenant.id, &by()).await.unwrap();
-    assert_eq!(store.user_authorizations(&UserId::new("maria")).await, Ok(Vec::new()));
+    assert_eq!(store.user_authorizations(&AccountId::new("maria")).await, Ok(Vec::new()));
     assert_eq!(store.owner_access(&owner(&tenant)).await.unwrap().authorizations, []);
 }
 

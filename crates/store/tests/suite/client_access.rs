@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Secret, TenantId, Ticks};
 use store::{
     AuditEntry, AuditKind, AuditQuery, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant,
     RefreshOutcome,
@@ -14,13 +14,13 @@ use super::refresh_tokens::rotation;
 
 /// The user, client and tenant of `code` and `grant`.
 pub(crate) fn access() -> ClientAccess {
-    ClientAccess { user: UserId::new("maria"), client: our_client(), tenant: TenantId::new("tenant-1") }
+    ClientAccess { user: AccountId::new("maria"), client: our_client(), tenant: TenantId::new("tenant-1") }
 }
 
 /// Accesses that differ from `access` in one member.
 fn others() -> [ClientAccess; 3] {
     [
-        ClientAccess { user: UserId::new("jon"), ..access() },
+        ClientAccess { user: AccountId::new("jon"), ..access() },
         ClientAccess { client: other_client(), ..access() },
         ClientAccess { tenant: TenantId::new("tenant-2"), ..access() },
     ]
@@ -122,7 +122,7 @@ pub(crate) async fn revoking_client_access_leaves_everything_else(fixture: Fixtu
     let unknown_names = ["", "MARIA", "maria\0", "tenant-1\0", "erp-norte\0"];
     for unknown in unknown_names {
         let unknown_accesses = [
-            ClientAccess { user: UserId::new(unknown), ..access() },
+            ClientAccess { user: AccountId::new(unknown), ..access() },
             ClientAccess { client: ClientId::new(unknown), ..access() },
             ClientAccess { tenant: TenantId::new(unknown), ..access() },
         ];

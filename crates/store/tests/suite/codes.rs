@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks};
 use store::{
     Actor, AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant,
     StoreError,
@@ -38,7 +38,7 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
     Grant {
         id: GrantId::new(id),
         client: our_client(),
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         tenant: TenantId::new("tenant-1"),
         details: r#"{"scopes":["openid","offline_access"]}"#.into(),
         created_at: now,
@@ -51,7 +51,7 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
 pub(crate) fn code(now: Ticks) -> AuthorizationCode {
     AuthorizationCode {
         client: our_client(),
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         tenant: TenantId::new("tenant-1"),
         expires_at: now + Duration::from_mins(5),
         details: r#"{"redirect_uri":"https://erp.example/ñ","nonce":"n"}"#.into(),

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use domain::{Guid, MembershipId, TenantId, UserId};
+use domain::{AccountId, Guid, MembershipId, TenantId};
 use store::{FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, User};
 
 use super::fixture::{Fixture, by, new_tenant};
 
 pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
     User {
-        id: UserId::new(id),
+        id: AccountId::new(id),
         email: format!("{id}@asesoría.example"),
         given_name: "María \"Txiki\"".into(),
         lang: "eu".into(),
@@ -23,7 +23,7 @@ pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
 pub(crate) fn membership(fixture: &Fixture, id: &str, user: &str, tenant: &TenantId) -> Membership {
     Membership {
         id: MembershipId::new(id),
-        user: UserId::new(user),
+        user: AccountId::new(user),
         tenant: tenant.clone(),
         modules: "ACC;PAY".into(),
         key_user_correlation_id: Guid::from_bytes([9; 16]),
@@ -73,7 +73,7 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
     for unknown in ["", "MARIA", "maria\0"] {
-        assert_eq!(store.find_user(&UserId::new(unknown)).await, Ok(None), "{unknown:?}");
+        assert_eq!(store.find_user(&AccountId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
     for unknown in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
         assert_eq!(store.find_user_by_email(unknown).await, Ok(None), "{unknown:?}");
@@ -85,7 +85,7 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     );
 
     let exists = |email: &str| Err(StoreError::Exists(format!("a user \"{email}\"")));
-    let same_email = User { id: UserId::new("otra"), ..maria.clone() };
+    let same_email = User { id: AccountId::new("otra"), ..maria.clone() };
     assert_eq!(store.add_user(&same_email, &[], &by()).await, exists(&maria.email));
     let same_id = User { email: "otra@x.example".into(), ..maria.clone() };
     assert_eq!(store.add_user(&same_id, &[], &by()).await, exists("otra@x.example"));
@@ -95,15 +95,15 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     let password_hash = "$argon2id$new".into();
     let changed = User { status: Status::Disabled, password_hash, revision: 3, ..maria.clone() };
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(changed)));
-    assert_eq!(store.set_user_status(&UserId::new("nobody"), Status::Active, &by()).await, Ok(false));
-    assert_eq!(store.set_password_hash(&UserId::new("nobody"), "x", &by()).await, Ok(false));
+    assert_eq!(store.set_user_status(&AccountId::new("nobody"), Status::Active, &by()).await, Ok(false));
+    assert_eq!(store.set_password_hash(&AccountId::new("nobody"), "x", &by()).await, Ok(false));
     assert_eq!(store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 3);
 }
 
 pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
     let store = &fixture.store;
     let (bilbao, vigo) = (fixture.add_tenant().await.id, fixture.add_tenant().await.id);
-    let (maria, jon) = (UserId::new("maria"), UserId::new("jon"));
+    let (maria, jon) = (AccountId::new("maria"), AccountId::new("jon"));
     let late = Membership {
         created_at: fixture.now() + Duration::from_secs(1),
         modules: String::new(),
@@ -124,7 +124,7 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
         Ok(vec![other.clone()])
     );
     assert_eq!(
-        store.list_memberships(&UserId::new("nobody"), &ListQuery::default()).await.map(|page| page.rows),
+        store.list_memberships(&AccountId::new("nobody"), &ListQuery::default()).await.map(|page| page.rows),
         Ok(Vec::new())
     );
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{GrantId, Secret, UserId};
+use domain::{AccountId, GrantId, Secret};
 use store::{CodeOutcome, ListQuery, RefreshOutcome, RefreshRotation, StoreError};
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
@@ -63,7 +63,7 @@ async fn assert_gone(fixture: &Fixture, tenant: &TestTenant, name: &str) {
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
     assert_eq!(store.rotate_refresh(&rotation(fixture, name)).await, Ok(RefreshOutcome::Unknown));
     let members = store
-        .list_memberships(&UserId::new("maria"), &ListQuery::default())
+        .list_memberships(&AccountId::new("maria"), &ListQuery::default())
         .await
         .map(|page| page.rows)
         .unwrap();
@@ -98,7 +98,7 @@ pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixt
     assert_eq!(
         other
             .store
-            .list_memberships(&UserId::new("maria"), &ListQuery::default())
+            .list_memberships(&AccountId::new("maria"), &ListQuery::default())
             .await
             .map(|page| page.rows)
             .unwrap()
@@ -132,7 +132,7 @@ pub(crate) async fn erased_tenants_id_can_be_reused(fixture: Fixture) {
     assert_eq!(
         tenant
             .store
-            .list_memberships(&UserId::new("maria"), &ListQuery::default())
+            .list_memberships(&AccountId::new("maria"), &ListQuery::default())
             .await
             .map(|page| page.rows),
         Ok(Vec::new())

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ClientId, MembershipId, Secret, UserId};
+use domain::{AccountId, ClientId, MembershipId, Secret};
 use store::{Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant, User};
 
 use super::clients::{client, subscription};
@@ -99,13 +99,13 @@ pub(crate) async fn memberships_of_one_user_are_listed_in_pages(fixture: Fixture
         let row = Membership { created_at, ..membership(&fixture, id, "maria", &tenant.id) };
         store.add_membership(&row, &by()).await.unwrap();
         let other = format!("other-{id}");
-        let other = Membership { id: MembershipId::new(other), user: UserId::new("jon"), ..row };
+        let other = Membership { id: MembershipId::new(other), user: AccountId::new("jon"), ..row };
         store.add_membership(&other, &by()).await.unwrap();
     }
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     let list = async |query| store.list_memberships(&maria, &query).await;
     check_pages(|row: &Membership| row.id.as_str(), list, &expected()).await;
-    let unknown = UserId::new("nobody");
+    let unknown = AccountId::new("nobody");
     let list = async |query| store.list_memberships(&unknown, &query).await;
     check_pages(|row: &Membership| row.id.as_str(), list, &[]).await;
 }

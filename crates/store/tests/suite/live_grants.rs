@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Secret, TenantId, Ticks};
 use store::{Grant, RefreshToken, Status};
 
 use super::clients::client;
@@ -30,7 +30,7 @@ pub(crate) async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Gr
     let tenant = TenantId::new(name);
     store.add_membership(&membership(fixture, name, name, &tenant), &by()).await.unwrap();
     let client = ClientId::new(name);
-    let issued = Grant { client, user: UserId::new(name), tenant, ..grant(name, now) };
+    let issued = Grant { client, user: AccountId::new(name), tenant, ..grant(name, now) };
     issue_grant(fixture, &issued, None).await;
     issued
 }
@@ -86,7 +86,7 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     for (name, status) in [("sur", Status::Disabled), ("norte", Status::Active)] {
         let id = Secret::new(format!("again {name}"));
         store.begin_session(&id, &session(name, now), None, &sign_in_entry(name, now)).await.unwrap();
-        assert_eq!(store.find_user(&UserId::new(name)).await.unwrap().unwrap().status, status);
+        assert_eq!(store.find_user(&AccountId::new(name)).await.unwrap().unwrap().status, status);
     }
     assert_eq!(store.find_user(&one.user).await.unwrap().unwrap().revision, after.revision);
 }
@@ -116,7 +116,7 @@ pub(crate) async fn grant_is_live_again_after_reactivation(fixture: Fixture) {
 
 pub(crate) async fn live_grants_are_listed_last_used_first(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     assert_eq!(store.live_grants(&maria, now).await, Ok(Vec::new()));
     let mut issued = Vec::new();
     for number in 1..=5_u32 {
@@ -125,7 +125,7 @@ pub(crate) async fn live_grants_are_listed_last_used_first(fixture: Fixture) {
         issue_grant(&fixture, &new_grant, Some(&format!("token-{}", 10 * number))).await;
         issued.push(new_grant);
     }
-    issue_grant(&fixture, &Grant { user: UserId::new("jon"), ..grant("theirs", now) }, None).await;
+    issue_grant(&fixture, &Grant { user: AccountId::new("jon"), ..grant("theirs", now) }, None).await;
     let ids = async |at: Ticks| -> Vec<String> {
         let live = store.live_grants(&maria, at).await.unwrap();
         live.iter().map(|grant| grant.id.to_string()).collect()
@@ -153,7 +153,7 @@ pub(crate) async fn live_grants_are_listed_last_used_first(fixture: Fixture) {
     assert_eq!(ids(end).await, ["g5"]);
     assert_eq!(ids(slid_to).await, [""; 0]);
     for unknown in ["", "MARIA", "maria\0"] {
-        assert_eq!(store.live_grants(&UserId::new(unknown), now).await, Ok(Vec::new()));
+        assert_eq!(store.live_grants(&AccountId::new(unknown), now).await, Ok(Vec::new()));
     }
 }
 

@@ -2,7 +2,7 @@
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Product;
-use domain::{ClientId, Secret, TenantId, UserId};
+use domain::{AccountId, ClientId, Secret, TenantId};
 use store::{
     CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce, Status, StoreError,
     Subscription, SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome, User, UserUpdate,
@@ -62,7 +62,7 @@ pub(crate) async fn user_is_updated_only_at_the_expected_revision(fixture: Fixtu
     assert_eq!(updated, Ok(UpdateOutcome::Updated(changed.clone())));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(changed)));
     assert_eq!(store.find_session(&secret, now).await.unwrap(), None, "a new password ends the sessions");
-    let missing = store.update_user(&UserId::new("nobody"), &disable, Some(1), &by()).await;
+    let missing = store.update_user(&AccountId::new("nobody"), &disable, Some(1), &by()).await;
     assert_eq!(missing, Ok(UpdateOutcome::NotFound));
 }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Secret, Ticks, UserId};
+use domain::{AccountId, Secret, Ticks};
 use store::{AuditEntry, AuditKind, Session, StoreError};
 
 use super::audit::audit_lines;
@@ -12,7 +12,7 @@ use super::fixture::{Fixture, by, concurrently};
 
 pub(crate) fn session(user: &str, now: Ticks) -> Session {
     Session {
-        user: UserId::new(user),
+        user: AccountId::new(user),
         authenticated_at: now,
         methods: "pwd otp".into(),
         expires_at: now + Duration::from_hours(8),
@@ -20,11 +20,11 @@ pub(crate) fn session(user: &str, now: Ticks) -> Session {
 }
 
 pub(crate) fn sign_in_entry(user: &str, now: Ticks) -> AuditEntry {
-    AuditEntry::new(AuditKind::SignedIn, now, &context()).user(&UserId::new(user))
+    AuditEntry::new(AuditKind::SignedIn, now, &context()).user(&AccountId::new(user))
 }
 
 pub(crate) fn sign_out_entry(user: &str, now: Ticks) -> AuditEntry {
-    AuditEntry::new(AuditKind::SignedOut, now, &context()).user(&UserId::new(user))
+    AuditEntry::new(AuditKind::SignedOut, now, &context()).user(&AccountId::new(user))
 }
 
 pub(crate) async fn session_is_found_until_it_expires(fixture: Fixture) {
@@ -104,7 +104,7 @@ pub(crate) async fn new_password_ends_the_users_sessions(fixture: Fixture) {
     for (cookie, user) in [(&first, "maria"), (&second_store, "maria"), (&other, "jon")] {
         store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
     }
-    assert_eq!(store.set_password_hash(&UserId::new("maria"), "$argon2id$new", &by()).await, Ok(true));
+    assert_eq!(store.set_password_hash(&AccountId::new("maria"), "$argon2id$new", &by()).await, Ok(true));
     assert_eq!(store.find_session(&first, now).await, Ok(None));
     assert_eq!(store.find_session(&second_store, now).await, Ok(None));
     assert_eq!(store.find_session(&other, now).await, Ok(Some(session("jon", now))));

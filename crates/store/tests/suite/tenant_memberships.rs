@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{MembershipId, Secret, TenantId, UserId};
+use domain::{AccountId, MembershipId, Secret, TenantId};
 use store::{ListQuery, Membership, Status, StoreError, Tenant, TenantMembership};
 
 use super::codes::code;
@@ -30,14 +30,14 @@ pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fix
     }
     let north = add_tenant_membership(&fixture, "maria", "north", "Norte").await;
     let south = add_tenant_membership(&fixture, "jon", "south", "Sur").await;
-    let (maria, jon) = (UserId::new("maria"), UserId::new("jon"));
+    let (maria, jon) = (AccountId::new("maria"), AccountId::new("jon"));
     assert_eq!(store.find_tenant_membership(&maria, &north.tenant.id).await, Ok(Some(north.clone())));
     assert_eq!(store.find_tenant_membership(&jon, &south.tenant.id).await, Ok(Some(south.clone())));
     assert_eq!(store.find_tenant_membership(&maria, &south.tenant.id).await, Ok(None));
     for unknown in ["", "maria\0", "none"] {
-        assert_eq!(store.find_tenant_membership(&UserId::new(unknown), &north.tenant.id).await, Ok(None));
+        assert_eq!(store.find_tenant_membership(&AccountId::new(unknown), &north.tenant.id).await, Ok(None));
         assert_eq!(store.find_tenant_membership(&maria, &TenantId::new(unknown)).await, Ok(None));
-        assert_eq!(store.active_memberships(&UserId::new(unknown)).await, Ok(Vec::new()));
+        assert_eq!(store.active_memberships(&AccountId::new(unknown)).await, Ok(Vec::new()));
     }
 
     // Whatever the status of either.
@@ -63,13 +63,13 @@ pub(crate) async fn membership_without_user_or_tenant_is_not_found(fixture: Fixt
     store.add_membership(&membership(&fixture, "m1", "ghost", &tenant_id), &by()).await.unwrap();
     store.add_membership(&membership(&fixture, "m2", "maria", &nowhere), &by()).await.unwrap();
     for (user, tenant) in [("ghost", &tenant_id), ("maria", &nowhere)] {
-        assert_eq!(store.find_tenant_membership(&UserId::new(user), tenant).await, Ok(None));
-        assert_eq!(store.active_memberships(&UserId::new(user)).await, Ok(Vec::new()));
+        assert_eq!(store.find_tenant_membership(&AccountId::new(user), tenant).await, Ok(None));
+        assert_eq!(store.active_memberships(&AccountId::new(user)).await, Ok(Vec::new()));
     }
 }
 
 async fn active_tenant_names(fixture: &Fixture) -> Vec<String> {
-    let memberships = fixture.store.active_memberships(&UserId::new("maria")).await.unwrap();
+    let memberships = fixture.store.active_memberships(&AccountId::new("maria")).await.unwrap();
     assert!(memberships.iter().all(TenantMembership::is_active));
     memberships.into_iter().map(|found| found.tenant.name).collect()
 }
@@ -84,7 +84,7 @@ pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture
     }
     add_tenant_membership(&fixture, "jon", "t9", "Otra").await;
     assert_eq!(active_tenant_names(&fixture).await, ["Alfa", "Beta", "Beta", "azul", "Ñandú"]);
-    let ids: Vec<_> = store.active_memberships(&UserId::new("maria")).await.unwrap();
+    let ids: Vec<_> = store.active_memberships(&AccountId::new("maria")).await.unwrap();
     assert_eq!(ids[1].tenant.id.as_str(), "t0", "equal names are sorted by id");
 
     let store_code_for = async |number: u64, tenant: &str| {
@@ -101,12 +101,12 @@ pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture
     store_code_for(3, "t2").await;
     assert_eq!(active_tenant_names(&fixture).await, ["azul", "Beta", "Alfa", "Beta", "Ñandú"]);
     store_code_for(4, "nowhere").await;
-    let memberships = store.active_memberships(&UserId::new("maria")).await.unwrap();
+    let memberships = store.active_memberships(&AccountId::new("maria")).await.unwrap();
     assert_eq!(memberships[0].membership.last_used_at, Some(now + Duration::from_secs(3)));
     assert_eq!(memberships[2].membership.last_used_at, None);
 
     store.set_tenant_status(&TenantId::new("t2"), Status::Disabled, &by()).await.unwrap();
-    store.remove_membership(&UserId::new("maria"), &TenantId::new("t4"), &by()).await.unwrap();
+    store.remove_membership(&AccountId::new("maria"), &TenantId::new("t4"), &by()).await.unwrap();
     assert_eq!(active_tenant_names(&fixture).await, ["Beta", "Beta", "Ñandú"]);
 }
 

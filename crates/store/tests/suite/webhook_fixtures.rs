@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::event::EventKind;
 use domain::retry::RetryState;
-use domain::{ClientId, Guid, Resource, Secret, Ticks, UserId};
+use domain::{AccountId, ClientId, Guid, Resource, Secret, Ticks};
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, CheckpointResult, HandshakeStep, Lane, LeaseRenewal,
     LoadedWebhook, NewWebhook, Store, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookCheckpoint,
@@ -41,7 +41,7 @@ pub(crate) fn new_webhook_of(fixture: &Fixture, owner: WebhookOwner, name: &str)
     NewWebhook {
         id: fixture.random.guid(),
         owner,
-        user: UserId::new("maria"),
+        user: AccountId::new("maria"),
         resource: Resource::customers(),
         kinds: EventKind::ALL.into_iter().collect(),
         name: name.into(),

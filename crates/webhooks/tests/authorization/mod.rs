@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, MembershipId, Scopes, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Scopes, Secret, TenantId, Ticks};
 use store::memory::MemoryStore;
 use store::{
     AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Directory as _, FIRST_REVISION, Grant,
@@ -17,7 +17,7 @@ static NEXT: AtomicU64 = AtomicU64::new(0);
 /// Adds the user, as a member of these tenants.
 pub(crate) async fn add_user(store: &MemoryStore, tenants: &[&str], now: Ticks) {
     let user = User {
-        id: UserId::new(USER),
+        id: AccountId::new(USER),
         email: "user@example.com".into(),
         given_name: "Eva".into(),
         lang: "es".into(),
@@ -46,7 +46,7 @@ pub(crate) async fn add_user(store: &MemoryStore, tenants: &[&str], now: Ticks) 
 pub(crate) async fn authorize(store: &MemoryStore, tenant: &str, client: &str, scopes: &str, now: Ticks) {
     let number = NEXT.fetch_add(1, Ordering::Relaxed);
     let (secret, client) = (Secret::new(format!("code {number}")), ClientId::new(client));
-    let (user, tenant) = (UserId::new(USER), TenantId::new(tenant));
+    let (user, tenant) = (AccountId::new(USER), TenantId::new(tenant));
     let expires_at = now + Duration::from_secs(3600);
     let code = AuthorizationCode {
         client: client.clone(),

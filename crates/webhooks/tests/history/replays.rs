@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::delivery::{DeliveryName, ReplayRequest, ReplayView};
-use domain::{Suspension, Ticks, UserId, WebhookStatus};
+use domain::{AccountId, Suspension, Ticks, WebhookStatus};
 use store::{Actor, Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
 use webhooks::history::HistoryError;
 
@@ -140,7 +140,7 @@ async fn audit_names_the_requester_of_replays_and_tests() {
     let id = fixture.active_webhook().await;
     let sequence = fixture.charge("r1", 1).await;
     let webhook = fixture.stored_webhook(&id).await;
-    for actor in [Actor::User(UserId::new("user-1")), Actor::Operator] {
+    for actor in [Actor::User(AccountId::new("user-1")), Actor::Operator] {
         let context = AuditContext { actor, ..AuditContext::default() };
         for wanted in [delivery(sequence), ReplayRequest::TestEvent] {
             fixture.advance(1);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::subscription::{Product, Products};
-use domain::{ClientId, TenantId, UserId};
+use domain::{AccountId, ClientId, TenantId};
 use store::{
     AuditContext, ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status, Webhook,
     WebhookChange, WebhookChangeOutcome, Webhooks as _,
@@ -237,7 +237,7 @@ impl World {
     }
 
     fn set_user_status(&self, status: Status) {
-        block_on(self.fixture.store.set_user_status(&UserId::new(USER), status, &AuditContext::default()))
+        block_on(self.fixture.store.set_user_status(&AccountId::new(USER), status, &AuditContext::default()))
             .unwrap();
     }
 

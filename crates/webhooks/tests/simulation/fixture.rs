@@ -8,7 +8,7 @@ use domain::catalogue::Area;
 use domain::change::Change;
 use domain::subscription::Products;
 use domain::webhook::EventKinds;
-use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, Guid, Resource, Secret, TenantId, Ticks};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
@@ -153,7 +153,7 @@ impl Fixture {
     /// The user withdraws the client's access.
     pub(crate) fn withdraw(&self, tenant: &str, client: &str) {
         let access = ClientAccess {
-            user: UserId::new(USER),
+            user: AccountId::new(USER),
             client: ClientId::new(client),
             tenant: TenantId::new(tenant),
         };
@@ -212,7 +212,7 @@ pub(crate) fn random_webhook(random: &mut SeededRandom, url: String) -> NewWebho
             tenant: TenantId::new(*random.pick(&TENANTS)),
             client: ClientId::new(*random.pick(&CLIENTS)),
         },
-        user: UserId::new(USER),
+        user: AccountId::new(USER),
         resource,
         kinds,
         name: "app".into(),

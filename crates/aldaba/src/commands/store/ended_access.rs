@@ -8,7 +8,7 @@ use std::io::{BufRead, Read as _};
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Product;
-use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Guid, TenantId, Ticks};
 use serde_json::Value;
 use store::{
     AuditContext, AuditKind, ClientAccess, ClientUpdate, Status, Store, WebhookChange, WebhookChangeOutcome,
@@ -175,7 +175,7 @@ impl Ends {
         }
         for (user, client, tenant) in &self.accesses {
             let access = ClientAccess {
-                user: UserId::new(user.as_str()),
+                user: AccountId::new(user.as_str()),
                 client: ClientId::new(client.as_str()),
                 tenant: TenantId::new(tenant.as_str()),
             };
@@ -186,7 +186,7 @@ impl Ends {
             }
         }
         for (user, tenant) in &self.memberships {
-            let (user, tenant) = (UserId::new(user.as_str()), TenantId::new(tenant.as_str()));
+            let (user, tenant) = (AccountId::new(user.as_str()), TenantId::new(tenant.as_str()));
             repeated += usize::from(store.remove_membership(&user, &tenant, context).await?);
         }
         repeated += self.repeat_statuses(store, context).await?;
@@ -212,7 +212,7 @@ impl Ends {
             let disabled = Status::Disabled;
             repeated += usize::from(match subject {
                 Subject::User(id) => {
-                    store.set_user_status(&UserId::new(id.as_str()), disabled, context).await?
+                    store.set_user_status(&AccountId::new(id.as_str()), disabled, context).await?
                 }
                 Subject::Tenant(id) => {
                     store.set_tenant_status(&TenantId::new(id.as_str()), disabled, context).await?
@@ -238,7 +238,7 @@ impl Ends {
     ) -> store::Result<usize> {
         let mut repeated = 0;
         for ((user, tenant), _) in self.admins.iter().filter(|(_, (_, is_admin))| !is_admin) {
-            let (user, tenant) = (UserId::new(user.as_str()), TenantId::new(tenant.as_str()));
+            let (user, tenant) = (AccountId::new(user.as_str()), TenantId::new(tenant.as_str()));
             repeated += usize::from(store.set_membership_admin(&user, &tenant, false, context).await?);
         }
         for ((client, member), (_, last)) in &self.client_limits {

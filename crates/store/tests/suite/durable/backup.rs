@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use domain::{Secret, Ticks, UserId};
+use domain::{AccountId, Secret, Ticks};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
 use store::{
     Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, ListQuery, RestoredAccess,
@@ -151,7 +151,7 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
     );
     assert_eq!(original.store.signing_keys().await, restored.store.signing_keys().await);
     assert_eq!(original.store.dev_credentials().await, restored.store.dev_credentials().await);
-    let (cookie, then, maria) = (Secret::new("session-1"), Ticks(0), UserId::new("maria"));
+    let (cookie, then, maria) = (Secret::new("session-1"), Ticks(0), AccountId::new("maria"));
     assert!(original.store.find_session(&cookie, then).await.unwrap().is_some());
     assert_eq!(restored.store.find_session(&cookie, then).await, Ok(None), "it may have ended since");
     let everything = AuditQuery { rows_max: 100, ..AuditQuery::default() };

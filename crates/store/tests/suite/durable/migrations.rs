@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use domain::subscription::Products;
-use domain::{ClientId, GrantId, Scopes, TenantId, Ticks, UserId};
+use domain::{AccountId, ClientId, GrantId, Scopes, TenantId, Ticks};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{AuditQuery, CallbackIdToken, CellValue, ListQuery, Result, StoreError, WebhookOwner};
@@ -126,7 +126,7 @@ pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
         let client = store.find_client(&ClientId::new(id)).await.unwrap().unwrap();
         assert_eq!((client.products, client.callback_id_token), (Products::all(), callback_id_token), "{id}");
     }
-    let maria = UserId::new("maria");
+    let maria = AccountId::new("maria");
     let memberships = store.active_memberships(&maria).await.unwrap();
     assert_eq!(memberships.len(), 1);
     assert_eq!(

@@ -6,7 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::event::EventKind;
 use domain::outgoing_id::IdKey;
-use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId, WebhookId, WebhookStatus};
+use domain::{AccountId, ClientId, Guid, Resource, Secret, TenantId, Ticks, WebhookId, WebhookStatus};
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, Handshake, Lane, LogEntry, Replay,
     ReplayKind, SuccessfulDelivery, Webhook, WebhookOwner, WebhookStats,
@@ -150,7 +150,7 @@ fn webhook() -> Webhook {
     Webhook {
         id: Guid::from_bytes([3; 16]),
         owner: WebhookOwner { tenant: TenantId::new("tenant-a"), client: ClientId::new("app-1") },
-        user: UserId::new("user-1"),
+        user: AccountId::new("user-1"),
         resource: Resource::customers(),
         kinds: EventKind::ALL.into_iter().collect(),
         name: "App".into(),

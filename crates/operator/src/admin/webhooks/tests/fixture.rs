@@ -8,8 +8,8 @@ use std::time::Duration;
 use domain::change::Change;
 use domain::retry::RetryState;
 use domain::{
-    Area, ClientId, Clock, GrantId, Guid, MembershipId, Random, Resource, Scopes, Secret, TenantId, Ticks,
-    UserId,
+    AccountId, Area, ClientId, Clock, GrantId, Guid, MembershipId, Random, Resource, Scopes, Secret,
+    TenantId, Ticks,
 };
 use store::memory::MemoryStore;
 use store::{
@@ -197,7 +197,7 @@ impl Fixture {
         let new = NewWebhook {
             id,
             owner: WebhookOwner { tenant: TenantId::new(TENANT), client: ClientId::new(client) },
-            user: UserId::new("user-1"),
+            user: AccountId::new("user-1"),
             resource,
             kinds: resource.event_kinds().into_iter().collect(),
             name: "Panel".into(),
