@@ -114,7 +114,7 @@ text_ids! {
     TenantId,
     /// The writer's own id of a record: opaque text, unique within (tenant, company, resource).
     CorrelationId,
-    /// A person who signs in.
+    /// The account of a user, a developer or an operator.
     AccountId,
     /// The membership of a user in a tenant.
     MembershipId,

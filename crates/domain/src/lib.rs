@@ -1,6 +1,7 @@
 //! The domain model of Aldaba: ids, the catalogue of resources, records, changes and their events.
 //! Pure code: no I/O, no clock, no async. Time and randomness come in through [`ports`].
 
+pub mod accounts;
 pub mod caller;
 pub mod catalogue;
 pub mod change;
@@ -39,6 +40,7 @@ pub mod totp;
 pub mod webhook;
 pub mod webhook_status;
 
+pub use accounts::{OperatorRole, Realm};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use field_error::FieldError;

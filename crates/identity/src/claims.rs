@@ -181,7 +181,7 @@ pub(crate) struct ProfileClaims<'a> {
 }
 
 impl<'a> ProfileClaims<'a> {
-    pub(crate) fn of(user: &'a store::User, scopes: Scopes) -> Self {
+    pub(crate) fn of(user: &'a store::Account, scopes: Scopes) -> Self {
         let (name, email) = (scopes.has_name_access(), scopes.has_email_access());
         Self {
             given_name: name.then_some(user.given_name.as_str()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use domain::{AccountId, ClientId, Guid, TenantId, Ticks};
+use domain::{AccountId, ClientId, Guid, Realm, TenantId, Ticks};
 use serde::Serialize;
 use store::{Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, MemberChange, Store};
 use utoipa::ToSchema;
@@ -104,7 +104,7 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
         kind: request.kind.as_deref().map(parse_kind).transpose()?,
         user: match request.user.as_deref() {
             Some(email) if email.contains('@') => {
-                let user = store.find_user_by_email(&email.to_lowercase()).await?;
+                let user = store.find_account_by_email(Realm::Users, &email.to_lowercase()).await?;
                 Some(user.ok_or_else(|| AdminError::NotFound(format!("user \"{email}\"")))?.id)
             }
             Some(id) => Some(AccountId::new(id)),
@@ -128,7 +128,7 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
     let mut emails = HashMap::new();
     for user in records.iter().filter_map(|record| record.entry.user.as_ref()) {
         if !emails.contains_key(user)
-            && let Some(known) = store.find_user(user).await?
+            && let Some(known) = store.find_account(user).await?
         {
             emails.insert(user.clone(), known.email);
         }
@@ -141,7 +141,7 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
 async fn check_known(store: &dyn Store, query: &AuditQuery) -> Result<(), AdminError> {
     let missing = |what: &str, id: &str| Err(AdminError::NotFound(format!("{what} \"{id}\"")));
     match (&query.user, &query.tenant, &query.client) {
-        (Some(id), _, _) if store.find_user(id).await?.is_none() => missing("user", id.as_str()),
+        (Some(id), _, _) if store.find_account(id).await?.is_none() => missing("user", id.as_str()),
         (_, Some(id), _) if store.find_tenant(id).await?.is_none() => missing("tenant", id.as_str()),
         (_, _, Some(id)) if store.find_client(id).await?.is_none() => missing("client", id.as_str()),
         _ => Ok(()),

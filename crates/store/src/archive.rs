@@ -59,6 +59,7 @@ impl Table {
     }
 
     pub fn find(name: &str) -> Option<&'static Self> {
+        let name = present_name(name);
         TABLES.iter().find(|table| table.name == name)
     }
 }
@@ -81,7 +82,7 @@ pub static TABLES: [Table; 31] = [
     table("payroll_companies", "tenant_no:i ordinal:i code:i name:t identifier:t last_update:i", "tenant_no, ordinal"),
     table("log", "tenant_no:i sequence:i resource:i kind:i company_no:i record_key:i version:i conversation:b process:b company:t correlation_id:t user_name:t source_interface:t source_action:t changes:t envelope:i", "tenant_no, sequence"),
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
-    table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i", "id"),
+    table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
@@ -91,7 +92,7 @@ pub static TABLES: [Table; 31] = [
     table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
     table("authorizations", "tenant_id:t client_id:t user_id:t membership_id:t scopes:t created_at:i ended_at:i ended_why:t", "tenant_id, client_id, user_id"),
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
-    table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i", "hash"),
+    table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i id:b realm:i address:t user_agent:t", "hash"),
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t actor_kind:t actor_id:t object:t changes:t count:i", "at, id"),
@@ -115,7 +116,7 @@ pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;
 /// schema, table, value.
 const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (7, "tenants", CellValue::Int(1)),
-    (7, "users", CellValue::Int(1)),
+    (7, "accounts", CellValue::Int(1)),
     (7, "clients", CellValue::Int(1)),
     (7, "subscriptions", CellValue::Int(1)),
     (8, "memberships", CellValue::Int(0)),
@@ -133,7 +134,22 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (12, "webhooks", CellValue::Null),
     (12, "webhooks", CellValue::Null),
     (12, "webhooks", CellValue::Int(0)),
+    // Every account was a user's.
+    (15, "accounts", CellValue::Int(0)),
+    (15, "accounts", CellValue::Null),
+    // No session outlives a restore.
+    (15, "sessions", CellValue::Bytes(Vec::new())),
+    (15, "sessions", CellValue::Int(0)),
+    (15, "sessions", CellValue::Text(String::new())),
+    (15, "sessions", CellValue::Text(String::new())),
 ];
+
+/// The names that tables have in backups of older schemas.
+const FORMER_NAMES: [(&str, &str); 1] = [("users", "accounts")];
+
+pub(crate) fn present_name(name: &str) -> &str {
+    FORMER_NAMES.iter().find(|(former, _)| *former == name).map_or(name, |(_, present)| present)
+}
 
 /// The part of a migration that fills new tables from old ones, where a backup is older than the migration.
 pub(crate) fn backfill_of(migration: &'static str, number: i64, backup_schema: i64) -> &'static str {

@@ -7,7 +7,7 @@ mod kind;
 mod members;
 
 use async_trait::async_trait;
-use domain::{AccountId, ClientId, GrantId, Guid, Secret, TenantId, Ticks};
+use domain::{AccountId, ClientId, GrantId, Guid, Realm, Secret, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -83,12 +83,12 @@ impl AuditEntry {
         }
     }
 
-    /// The entry that counts this action with its like: one for each kind, user and minute. Its time is the start of the
-    /// minute. Without a user there is one for all, so that nobody fills the table with invented accounts.
+    /// The entry that counts this action with its like: one for each kind, account and minute. Its time is the start of the
+    /// minute. Without an account there is one for all, so that nobody fills the table with invented accounts.
     #[must_use]
     pub(crate) fn counted(mut self, vault: &Vault) -> AuditRecord {
         self.at = Ticks(self.at.0 - self.at.0.rem_euclid(MINUTE_TICKS));
-        let user = self.user.as_ref().map_or("", AccountId::as_str);
+        let user = self.user.as_ref().map(AccountId::as_str).or(self.object.as_deref()).unwrap_or_default();
         let hash = vault.fingerprint(COUNTED_ENTRY, &Secret::new(format!("{} {user}", self.kind.as_str())));
         let mut id = [0; 16];
         id.copy_from_slice(&hash[..16]);
@@ -98,6 +98,14 @@ impl AuditEntry {
     pub fn user(mut self, user: &AccountId) -> Self {
         self.user = Some(user.clone());
         self
+    }
+
+    /// Names the account that the action was about: a user as such, others as the object.
+    pub fn account(self, realm: Realm, id: &AccountId) -> Self {
+        match realm {
+            Realm::Users => self.user(id),
+            Realm::Developers | Realm::Operators => self.object(realm.person(), id),
+        }
     }
 
     pub fn tenant(mut self, tenant: &TenantId) -> Self {

@@ -1,9 +1,9 @@
-//! Tenants, users and memberships.
+//! Tenants and the memberships of users.
 
 use async_trait::async_trait;
 use domain::{AccountId, Guid, MembershipId, TenantId, Ticks};
 
-use crate::{AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
+use crate::{Account, AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
 
 /// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,33 +53,10 @@ pub struct Tenant {
     pub revision: u64,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct User {
-    pub id: AccountId,
-    /// Lower case; unique.
-    pub email: String,
-    pub given_name: String,
-    pub lang: String,
-    /// An argon2id hash in PHC form.
-    pub password_hash: String,
-    pub status: Status,
-    pub created_at: Ticks,
-    /// Incremented by every update.
-    pub revision: u64,
-}
-
 /// Changes to a tenant; `None` leaves a property as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TenantUpdate {
     pub status: Option<Status>,
-}
-
-/// Changes to a user; `None` leaves a property as it is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct UserUpdate {
-    pub status: Option<Status>,
-    /// A new password ends the user's sessions.
-    pub password_hash: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -102,7 +79,7 @@ pub struct Membership {
 /// A membership with its user and its tenant: everything that a token's claims need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantMembership {
-    pub user: User,
+    pub user: Account,
     pub tenant: Tenant,
     pub membership: Membership,
 }
@@ -134,28 +111,6 @@ pub trait Directory: Send + Sync + 'static {
     }
     /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool>;
-
-    /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
-    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()>;
-    async fn find_user(&self, id: &AccountId) -> Result<Option<User>>;
-    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
-    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>>;
-    /// Changes a user, if it has the expected revision (any by default).
-    async fn update_user(
-        &self,
-        id: &AccountId,
-        update: &UserUpdate,
-        expected_revision: Option<u64>,
-        context: &AuditContext,
-    ) -> Result<UpdateOutcome<User>>;
-    async fn set_user_status(&self, id: &AccountId, status: Status, context: &AuditContext) -> Result<bool> {
-        let update = UserUpdate { status: Some(status), ..UserUpdate::default() };
-        Ok(self.update_user(id, &update, None, context).await?.is_updated())
-    }
-    async fn set_password_hash(&self, id: &AccountId, hash: &str, context: &AuditContext) -> Result<bool> {
-        let update = UserUpdate { password_hash: Some(hash.to_owned()), ..UserUpdate::default() };
-        Ok(self.update_user(id, &update, None, context).await?.is_updated())
-    }
 
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()>;
     /// Makes a member an administrator of the tenant, or no longer one, and audits it; false if there is no such

@@ -1,6 +1,7 @@
 //! The storage layer. `Store` is the port that the other crates use; its methods are named by intent, and each
 //! method is one transaction. SQLite, PostgreSQL and memory implement it and pass one conformance suite.
 
+mod accounts;
 pub mod archive;
 mod audit;
 mod authorizations;
@@ -39,6 +40,7 @@ use std::sync::Arc;
 
 use domain::{Clock, Random};
 
+pub use accounts::{Account, AccountUpdate, Accounts};
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess};
 pub use audit::{
     Actor, ActorFilter, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord,
@@ -54,9 +56,7 @@ pub use changes::{
     LineError, LogBounds, LogPage, LogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
-pub use directory::{
-    Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate, User, UserUpdate,
-};
+pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
@@ -72,7 +72,7 @@ pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
-pub use sessions::{Session, Sessions};
+pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
@@ -92,6 +92,7 @@ pub use webhooks::{
 pub trait Store:
     ChangeLog
     + Records
+    + Accounts
     + Directory
     + Clients
     + Subscriptions
@@ -114,6 +115,7 @@ pub trait Store:
 impl<T> Store for T where
     T: ChangeLog
         + Records
+        + Accounts
         + Directory
         + Clients
         + Subscriptions

@@ -81,4 +81,4 @@ macro_rules! list_rows {
     )*};
 }
 
-list_rows!(crate::Tenant, crate::User, crate::Membership, crate::Client, crate::Subscription);
+list_rows!(crate::Tenant, crate::Account, crate::Membership, crate::Client, crate::Subscription);

@@ -2,11 +2,11 @@
 
 use std::io::{BufRead as _, IsTerminal as _};
 
-use domain::{Secret, TenantId};
+use domain::{Realm, Secret, TenantId};
 use operator::admin::{Admin, NewUser};
 use serde::Serialize;
 use serde_json::json;
-use store::{Status, User as StoredUser};
+use store::{Account, Status};
 
 use super::{all_pages, status_name};
 use crate::cli::User;
@@ -24,7 +24,7 @@ struct UserView {
     tenants: Vec<String>,
 }
 
-fn view(user: StoredUser, tenants: Vec<String>) -> UserView {
+fn view(user: Account, tenants: Vec<String>) -> UserView {
     UserView {
         id: user.id.to_string(),
         email: user.email,
@@ -64,7 +64,8 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
         }
         User::List => {
             let mut all = Vec::new();
-            for user in all_pages(async |query| admin.store.list_users(&query).await).await? {
+            for user in all_pages(async |query| admin.store.list_accounts(Realm::Users, &query).await).await?
+            {
                 let memberships =
                     all_pages(async |query| admin.store.list_memberships(&user.id, &query).await).await?;
                 all.push(view(

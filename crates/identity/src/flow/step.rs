@@ -124,7 +124,7 @@ fn is_sufficient(state: &FlowState<'_>, session: &Session) -> bool {
 
 /// Whether the session belongs to the user of `id_token_hint`, if there is one.
 fn is_hinted_user(state: &FlowState<'_>, session: &Session) -> bool {
-    state.request.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
+    state.request.hinted_user.as_deref().is_none_or(|hinted| hinted == session.account.as_str())
 }
 
 fn membership_in<'a>(state: &FlowState<'a>, tenant: &TenantId) -> Option<&'a TenantMembership> {

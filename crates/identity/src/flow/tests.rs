@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use domain::subscription::Product;
-use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Scopes, TenantId, Ticks};
-use store::{Client, Consent, Grant, Membership, Pkce, Session, Status, Tenant, TenantMembership, User};
+use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Realm, Scopes, TenantId, Ticks};
+use store::{Account, Client, Consent, Grant, Membership, Pkce, Session, Status, Tenant, TenantMembership};
 
 use super::step::{self, FlowState, Step, next_step};
 use crate::authorization_request::{self, AuthorizationRequest};
@@ -41,17 +41,23 @@ fn request(extra: &str) -> AuthorizationRequest {
 
 fn session(ago: Duration) -> Session {
     Session {
-        user: AccountId::new("maria"),
+        id: Guid::from_bytes([7; 16]),
+        realm: Realm::Users,
+        account: AccountId::new("maria"),
         authenticated_at: NOW.minus(ago),
         methods: "password".into(),
         expires_at: NOW + Duration::from_secs(60),
+        address: "203.0.113.9".into(),
+        user_agent: "Firefox".into(),
     }
 }
 
 fn membership(tenant: &str) -> TenantMembership {
     TenantMembership {
-        user: User {
+        user: Account {
             id: AccountId::new("maria"),
+            realm: Realm::Users,
+            role: None,
             email: "maria@example.com".into(),
             given_name: "María".into(),
             lang: "es".into(),

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
-use domain::{Scope, Secret, TenantId};
-use store::{AuthorizationCode, CallbackIdToken, Client, Pkce, Session, Status, TenantMembership, User};
+use domain::{Realm, Scope, Secret, TenantId};
+use store::{Account, AuthorizationCode, CallbackIdToken, Client, Pkce, Session, Status, TenantMembership};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
@@ -78,7 +78,7 @@ pub(super) async fn post(
 /// The session of this browser and its user.
 pub(crate) struct ActiveSession {
     pub(crate) session: Session,
-    pub(crate) user: User,
+    pub(crate) user: Account,
 }
 
 impl Identity {
@@ -101,8 +101,10 @@ impl Identity {
         browser: &BrowserContext,
     ) -> store::Result<Option<ActiveSession>> {
         let Some(id) = &browser.session else { return Ok(None) };
-        let Some(session) = self.store.find_session(id, self.clock.now()).await? else { return Ok(None) };
-        let user = self.store.find_user(&session.user).await?;
+        let Some(session) = self.store.find_session(Realm::Users, id, self.clock.now()).await? else {
+            return Ok(None);
+        };
+        let user = self.store.find_account(&session.account).await?;
         let user = user.filter(|user| user.status == Status::Active);
         Ok(user.map(|user| ActiveSession { session, user }))
     }
@@ -334,7 +336,7 @@ impl Identity {
         if !is_wanted || !request.scopes().has(Scope::OpenId) {
             return Ok(None);
         }
-        let mut claims = IdClaims::new(&self.settings, &client.id, &session.user, now);
+        let mut claims = IdClaims::new(&self.settings, &client.id, &session.account, now);
         claims.set_authentication(session.authenticated_at, &session.methods);
         claims.nonce = request.nonce.as_deref();
         claims.c_hash = Some(jwt::left_half_hash(code));

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::Method;
-use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, USER_AGENT};
 use axum::http::request::Parts;
 use domain::{AccountId, Secret};
 use store::{Actor, AuditContext};
@@ -19,6 +19,7 @@ use crate::sign_in::KNOWN_BROWSER_BYTES_MAX;
 const FETCH_SITE: &str = "sec-fetch-site";
 const FETCH_MODE: &str = "sec-fetch-mode";
 const COOKIE_BYTES_MAX: usize = 128;
+const USER_AGENT_BYTES_MAX: usize = 300;
 
 #[derive(Clone, Debug)]
 pub(crate) struct BrowserContext {
@@ -36,6 +37,8 @@ pub(crate) struct BrowserContext {
     pub(crate) sends_fetch_metadata: bool,
     /// Whether a browser has submitted a form: a POST that navigates.
     pub(crate) is_form_submission: bool,
+    /// `User-Agent`, shortened.
+    pub(crate) user_agent: String,
     accept_language: Option<String>,
     /// The language that the user selected on a page (`lang`).
     selected_lang: Option<String>,
@@ -65,6 +68,7 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
             is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             sends_fetch_metadata: fetch_mode.is_some(),
             is_form_submission: parts.method == Method::POST && fetch_mode.as_deref() == Some("navigate"),
+            user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             selected_lang: params.get("lang").map(Into::into),
         })
@@ -94,6 +98,12 @@ impl BrowserContext {
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
+}
+
+fn user_agent(headers: &HeaderMap) -> String {
+    let mut text = header(headers, USER_AGENT.as_str()).unwrap_or_default();
+    text.truncate(text.floor_char_boundary(USER_AGENT_BYTES_MAX));
+    text
 }
 
 fn cookie<'a>(headers: &'a HeaderMap, name: &str, bytes_max: usize) -> Option<&'a str> {

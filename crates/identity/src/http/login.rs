@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::Secret;
-use store::{Actor, AuditEntry, AuditKind, Client, Session, User};
+use domain::{Realm, Secret};
+use store::{Account, Actor, AuditEntry, AuditKind, Client, Session};
 use ui::Lang;
 
 use super::authorize::with_cookie;
@@ -203,7 +203,7 @@ impl Identity {
     async fn audit_failure(
         &self,
         browser: &BrowserContext,
-        user: Option<&User>,
+        user: Option<&Account>,
         client: Option<&Client>,
     ) -> Result<(), PageError> {
         let mut entry = AuditEntry::new(AuditKind::SignInFailed, self.clock.now(), &browser.audit);
@@ -221,15 +221,19 @@ impl Identity {
         &self,
         context: &SignInContext<'_>,
         ticket: &Ticket,
-        user: &User,
+        user: &Account,
     ) -> Result<Response, PageError> {
         let now = self.clock.now();
         let id = Secret::new(self.random.token());
         let session = Session {
-            user: user.id.clone(),
+            id: self.random.guid(),
+            realm: Realm::Users,
+            account: user.id.clone(),
             authenticated_at: now,
             methods: AUTHENTICATION_METHODS.into(),
             expires_at: now + self.settings.session_ttl,
+            address: context.browser.address.to_string(),
+            user_agent: context.browser.user_agent.clone(),
         };
         let audit = context.browser.audit.by(Actor::User(user.id.clone()));
         let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &audit);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use domain::ClientId;
+use domain::{ClientId, Realm};
 use store::{AuditEntry, AuditKind, Client};
 
 use super::authorize::with_cookie;
@@ -187,7 +187,7 @@ impl Identity {
             let user = self.active_session(browser).await?.map(|active| active.user.id);
             let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &browser.audit_by(user));
             entry.client.clone_from(&logout.client);
-            self.store.end_session(id, &entry).await?;
+            self.store.end_session(Realm::Users, id, &entry).await?;
         }
         let response = self.signed_out(browser, logout).await?;
         Ok(with_cookie(response, self.cookies.clear(self.cookies.session)))

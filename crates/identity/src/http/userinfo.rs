@@ -73,7 +73,7 @@ impl Identity {
             let line = "Bearer error=\"insufficient_scope\", scope=\"openid\"";
             return challenge(StatusCode::FORBIDDEN, line);
         }
-        match self.store.find_user(&caller.user).await {
+        match self.store.find_account(&caller.user).await {
             Ok(Some(user)) => {
                 let claims = ProfileClaims::of(&user, caller.scopes);
                 response::json(StatusCode::OK, &UserInfoResponse { sub: user.id.as_str(), claims })

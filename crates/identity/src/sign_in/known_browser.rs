@@ -7,7 +7,7 @@ use std::sync::Arc;
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use domain::secret::base64url;
 use domain::{Random, Secret};
-use store::{User, Vault};
+use store::{Account, Vault};
 
 const PURPOSE: &str = "known browser";
 const SEPARATOR: char = '.';
@@ -22,14 +22,14 @@ pub(crate) struct KnownBrowsers {
 
 impl KnownBrowsers {
     /// The browser's id if it has signed in to this account, with the password that the account has now.
-    pub(crate) fn recognise<'a>(&self, cookie: Option<&'a Secret>, user: &User) -> Option<&'a str> {
+    pub(crate) fn recognise<'a>(&self, cookie: Option<&'a Secret>, user: &Account) -> Option<&'a str> {
         let (id, mut marks) = parts(cookie?)?;
         let own = self.mark(id, user);
         marks.any(|mark| verify_slices_are_equal(mark.as_bytes(), own.as_bytes()).is_ok()).then_some(id)
     }
 
     /// The cookie after a sign-in to this account.
-    pub(crate) fn renew(&self, cookie: Option<&Secret>, user: &User, random: &dyn Random) -> Secret {
+    pub(crate) fn renew(&self, cookie: Option<&Secret>, user: &Account, random: &dyn Random) -> Secret {
         let (id, marks) = match cookie.and_then(parts) {
             Some((id, marks)) => (id.to_owned(), marks.map(str::to_owned).collect()),
             None => (random.token(), Vec::new()),
@@ -40,7 +40,7 @@ impl KnownBrowsers {
         Secret::new(text.join(&SEPARATOR.to_string()))
     }
 
-    fn mark(&self, id: &str, user: &User) -> String {
+    fn mark(&self, id: &str, user: &Account) -> String {
         let bound = Secret::new(format!("{id}\0{}\0{}", user.id.as_str(), user.password_hash));
         base64url(&self.vault.fingerprint(PURPOSE, &bound))
     }

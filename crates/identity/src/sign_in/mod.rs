@@ -9,8 +9,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Clock, Random, Secret, password};
-use store::{Status, Store, StoreError, User, Vault};
+use domain::{Clock, Random, Realm, Secret, password};
+use store::{Account, Status, Store, StoreError, Vault};
 
 use crate::Settings;
 pub(crate) use client_failures::ClientFailures;
@@ -47,9 +47,9 @@ pub(crate) struct PasswordAttempt {
 /// The result of a password attempt.
 #[derive(Debug)]
 pub(crate) enum PasswordCheck {
-    Accepted(User),
+    Accepted(Account),
     /// Wrong password or inactive account; the user is for the audit only.
-    Rejected(Option<User>),
+    Rejected(Option<Account>),
     /// Too many failures: the password was not checked.
     Throttled {
         retry_after: Duration,
@@ -98,7 +98,7 @@ impl PasswordSignIn {
             warn_of_full_queue();
             return Ok(PasswordCheck::Busy);
         }
-        let user = self.store.find_user_by_email(&attempt.account).await?;
+        let user = self.store.find_account_by_email(Realm::Users, &attempt.account).await?;
         let cookie = attempt.known_browser.as_ref();
         let browser = user.as_ref().and_then(|user| self.known_browsers.recognise(cookie, user));
         let buckets = match browser {
@@ -109,14 +109,14 @@ impl PasswordSignIn {
             return Ok(PasswordCheck::Throttled { retry_after });
         }
         // Read again: the password may have changed while the attempt waited.
-        let user = self.store.find_user_by_email(&attempt.account).await?;
+        let user = self.store.find_account_by_email(Realm::Users, &attempt.account).await?;
         let check = self.check(attempt.password, user).await;
         self.login_throttle.end(&buckets, matches!(check, PasswordCheck::Rejected(_))).await?;
         Ok(check)
     }
 
     /// Computes one hash whether the user exists or not.
-    async fn check(&self, password: Secret, user: Option<User>) -> PasswordCheck {
+    async fn check(&self, password: Secret, user: Option<Account>) -> PasswordCheck {
         if password.reveal().len() > password::PASSWORD_BYTES_MAX {
             return PasswordCheck::Rejected(user);
         }
@@ -135,7 +135,7 @@ impl PasswordSignIn {
     pub(crate) fn known_browser_cookie(
         &self,
         cookie: Option<&Secret>,
-        user: &User,
+        user: &Account,
         random: &dyn Random,
     ) -> Secret {
         self.known_browsers.renew(cookie, user, random)

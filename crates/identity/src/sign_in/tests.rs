@@ -4,9 +4,9 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{AccountId, Secret, Ticks, password};
+use domain::{AccountId, Realm, Secret, Ticks, password};
 use store::memory::MemoryStore;
-use store::{AuditContext, FIRST_REVISION, MasterKey, Ports, Status, Store, User, Vault};
+use store::{Account, AuditContext, FIRST_REVISION, MasterKey, Ports, Status, Store, Vault};
 use testkit::{SeededRandom, TestClock};
 use tokio::task::JoinSet;
 
@@ -34,13 +34,15 @@ impl Fixture {
         let ports = Ports { clock: clock.clone(), random: random.clone(), vault: vault.clone() };
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(ports).unwrap());
         let fixture = Self { clock, random, store, vault };
-        fixture.store.add_user(&fixture.user(RIGHT), &[], &AuditContext::default()).await.unwrap();
+        fixture.store.add_account(&fixture.user(RIGHT), &[], &AuditContext::default()).await.unwrap();
         fixture
     }
 
-    fn user(&self, text: &str) -> User {
-        User {
+    fn user(&self, text: &str) -> Account {
+        Account {
             id: AccountId::new("maria"),
+            realm: Realm::Users,
+            role: None,
             email: MARIA.into(),
             given_name: "María".into(),
             lang: "es".into(),
@@ -161,7 +163,7 @@ async fn only_failures_count_and_tokens_come_back_every_ten_seconds() {
 async fn known_browser_is_not_locked_out_until_the_password_changes() {
     let fixture = Fixture::new().await;
     let node = fixture.node(6);
-    let user = fixture.store.find_user_by_email(MARIA).await.unwrap().unwrap();
+    let user = fixture.store.find_account_by_email(Realm::Users, MARIA).await.unwrap().unwrap();
     let cookie = node.known_browser_cookie(None, &user, &*fixture.random);
     for number in 0..6 {
         // A stranger in the same network empties the account's bucket and the address's.
@@ -185,7 +187,7 @@ async fn known_browser_is_not_locked_out_until_the_password_changes() {
     let second = node.known_browser_cookie(None, &user, &*fixture.random);
     assert_eq!(outcome(&node, from(&second, RIGHT)).await, "accepted", "each browser has its own");
     // For another account the cookie proves nothing, and it ends with the password.
-    let other = User { id: AccountId::new("juan"), ..user.clone() };
+    let other = Account { id: AccountId::new("juan"), ..user.clone() };
     assert_eq!(node.known_browsers.recognise(Some(&second), &other), None);
     assert_eq!(node.known_browsers.recognise(Some(&second), &fixture.user(RIGHT)), None);
     assert!(node.known_browsers.recognise(Some(&second), &user).is_some());
@@ -195,15 +197,16 @@ async fn known_browser_is_not_locked_out_until_the_password_changes() {
 async fn browser_is_known_to_eight_accounts() {
     let fixture = Fixture::new().await;
     let (node, user) = (fixture.node(60), fixture.user(RIGHT));
-    let users: Vec<User> =
-        (0..9).map(|number| User { id: AccountId::new(format!("user {number}")), ..user.clone() }).collect();
+    let users: Vec<Account> = (0..9)
+        .map(|number| Account { id: AccountId::new(format!("user {number}")), ..user.clone() })
+        .collect();
     let mut cookie = None;
     for user in users.iter().chain(&users[8..]) {
         cookie = Some(node.known_browser_cookie(cookie.as_ref(), user, &*fixture.random));
     }
     let cookie = cookie.unwrap();
     assert!(cookie.reveal().len() <= super::KNOWN_BROWSER_BYTES_MAX, "{}", cookie.reveal().len());
-    let known = |user: &&User| node.known_browsers.recognise(Some(&cookie), user).is_some();
+    let known = |user: &&Account| node.known_browsers.recognise(Some(&cookie), user).is_some();
     assert_eq!(users.iter().filter(known).count(), 8, "the oldest is forgotten");
     assert!(!known(&&users[0]));
 }
@@ -274,7 +277,7 @@ async fn unconfirmed_user_signs_in_and_a_disabled_one_does_not() {
     let fixture = Fixture::new().await;
     let (node, id) = (fixture.node(60), AccountId::new("maria"));
     for (status, expected) in [(Status::Unconfirmed, "accepted"), (Status::Disabled, "rejected")] {
-        fixture.store.set_user_status(&id, status, &AuditContext::default()).await.unwrap();
+        fixture.store.set_account_status(&id, status, &AuditContext::default()).await.unwrap();
         assert_eq!(outcome(&node, attempt(MARIA, RIGHT, "198.51.100.1")).await, expected);
     }
 }

@@ -1,7 +1,7 @@
 //! Users and their memberships in tenants.
 
-use domain::{AccountId, Guid, MembershipId, Secret, TenantId, password};
-use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
+use domain::{AccountId, Guid, MembershipId, Realm, Secret, TenantId, password};
+use store::{Account, AccountUpdate, FIRST_REVISION, Membership, Status};
 
 use super::{Admin, AdminError, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
@@ -27,7 +27,7 @@ pub struct UserChange {
 
 impl Admin {
     /// Adds a user and their memberships, in one transaction.
-    pub async fn add_user(&self, new: NewUser) -> Result<User> {
+    pub async fn add_user(&self, new: NewUser) -> Result<Account> {
         let email = checked_email(&new.email)?;
         let (given_name, lang) = (checked_name(&new.given_name)?, checked_lang(&new.lang)?);
         let mut tenants = new.tenants;
@@ -36,19 +36,21 @@ impl Admin {
         for tenant in &tenants {
             self.tenant(tenant).await?;
         }
-        let user = User {
+        let user = Account {
             id: AccountId::from(self.random.guid()),
+            realm: Realm::Users,
             email,
             given_name,
             lang,
             password_hash: self.hash_password(new.password).await?,
             status: Status::Active,
+            role: None,
             created_at: self.now(),
             revision: FIRST_REVISION,
         };
         let memberships: Vec<Membership> =
             tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
-        self.store.add_user(&user, &memberships, &self.context).await?;
+        self.store.add_account(&user, &memberships, &self.context).await?;
         Ok(user)
     }
 
@@ -60,18 +62,21 @@ impl Admin {
             .map_err(|why| AdminError::Invalid(why.into()))
     }
 
-    pub async fn user(&self, email: &str) -> Result<User> {
+    pub async fn user(&self, email: &str) -> Result<Account> {
         let email = checked_email(email)?;
-        let user = self.store.find_user_by_email(&email).await?;
+        let user = self.store.find_account_by_email(Realm::Users, &email).await?;
         user.ok_or_else(|| AdminError::NotFound(format!("user \"{email}\"")))
     }
 
     /// The user with this id or e-mail address.
-    pub async fn find_user(&self, name: &str) -> Result<User> {
+    pub async fn find_user(&self, name: &str) -> Result<Account> {
         let user = if name.contains('@') {
-            self.store.find_user_by_email(&name.to_lowercase()).await?
+            self.store.find_account_by_email(Realm::Users, &name.to_lowercase()).await?
         } else {
-            self.store.find_user(&AccountId::new(name)).await?
+            self.store
+                .find_account(&AccountId::new(name))
+                .await?
+                .filter(|account| account.realm == Realm::Users)
         };
         user.ok_or_else(|| AdminError::NotFound(format!("user \"{name}\"")))
     }
@@ -79,10 +84,10 @@ impl Admin {
     /// Changes a user, if it has the expected revision (any by default).
     pub async fn update_user(
         &self,
-        user: &User,
+        user: &Account,
         change: UserChange,
         expected_revision: Option<u64>,
-    ) -> Result<User> {
+    ) -> Result<Account> {
         let what = || format!("user \"{}\"", user.email);
         if change.status.is_none() && change.password.is_none() {
             check_revision(user.revision, expected_revision, what)?;
@@ -92,16 +97,16 @@ impl Admin {
             Some(plain) => Some(self.hash_password(plain).await?),
             None => None,
         };
-        let update = UserUpdate { status: change.status, password_hash };
-        updated(self.store.update_user(&user.id, &update, expected_revision, &self.context).await?, what)
+        let update = AccountUpdate { status: change.status, password_hash, ..AccountUpdate::default() };
+        updated(self.store.update_account(&user.id, &update, expected_revision, &self.context).await?, what)
     }
 
-    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<User> {
+    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<Account> {
         let change = UserChange { status: Some(status), ..UserChange::default() };
         self.update_user(&self.user(email).await?, change, None).await
     }
 
-    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<User> {
+    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<Account> {
         let change = UserChange { password: Some(plain), ..UserChange::default() };
         self.update_user(&self.user(email).await?, change, None).await
     }
@@ -121,7 +126,7 @@ impl Admin {
         }
     }
 
-    pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
+    pub async fn add_membership(&self, user: &Account, tenant: &TenantId) -> Result<Membership> {
         self.tenant(tenant).await?;
         let membership = self.new_membership(&user.id, tenant);
         self.store.add_membership(&membership, &self.context).await?;
@@ -129,7 +134,12 @@ impl Admin {
     }
 
     /// Makes a member an administrator of the tenant, or no longer one.
-    pub async fn set_membership_admin(&self, user: &User, tenant: &TenantId, is_admin: bool) -> Result<()> {
+    pub async fn set_membership_admin(
+        &self,
+        user: &Account,
+        tenant: &TenantId,
+        is_admin: bool,
+    ) -> Result<()> {
         let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, &self.context).await?;
         check_found(is_member, || format!("membership of \"{}\" in \"{tenant}\"", user.email))
     }

@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::{Secret, TenantId};
+use domain::{Realm, Secret, TenantId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
@@ -38,8 +38,8 @@ struct User {
     revision: u64,
 }
 
-impl From<store::User> for User {
-    fn from(stored: store::User) -> Self {
+impl From<store::Account> for User {
+    fn from(stored: store::Account) -> Self {
         Self {
             id: stored.id.to_string(),
             email: stored.email,
@@ -119,7 +119,8 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "A page of users", body = UserPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_users(&params.into()).await.map_err(AdminError::from)?;
+    let page =
+        state.admin.store.list_accounts(Realm::Users, &params.into()).await.map_err(AdminError::from)?;
     let next = next_text(page.next.as_ref());
     Ok(Json(UserPage { users: page.rows.into_iter().map(User::from).collect(), next }).into_response())
 }

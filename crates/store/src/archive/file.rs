@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::{
     Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, OLDEST_RESTORABLE_SCHEMA,
-    RestoredAccess, RowChunk, TABLES, Table,
+    RestoredAccess, RowChunk, TABLES, Table, present_name,
 };
 use crate::AuditContext;
 
@@ -161,6 +161,8 @@ fn read_lines(
             Text::Table { table } => reading.table(&table)?,
             Text::Row(cells) => reading.row(cells)?,
             Text::End { tables, sha256 } => {
+                let tables: BTreeMap<String, u64> =
+                    tables.into_iter().map(|(name, rows)| (present_name(&name).to_owned(), rows)).collect();
                 // An older backup does not list tables that it did not have.
                 reading.tables.retain(|name, rows| *rows > 0 || tables.contains_key(name));
                 if hex(hash.finish().as_ref()) != sha256 || tables != reading.tables {

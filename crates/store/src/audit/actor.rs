@@ -1,6 +1,6 @@
 //! Who acts: the first question of an audit.
 
-use domain::{AccountId, ClientId};
+use domain::{AccountId, ClientId, Realm};
 
 /// Who performed an audited action.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -15,6 +15,11 @@ pub enum Actor {
     /// The command line, with the name of the operating system's user if it is known.
     Cli(Option<String>),
     User(AccountId),
+    Developer(AccountId),
+    /// An operator who has signed in to the console.
+    OperatorAccount(AccountId),
+    /// A named token of the operator's API.
+    Token(String),
     Client(ClientId),
     /// The entry was written by a version that did not record the actor.
     Unknown,
@@ -22,25 +27,38 @@ pub enum Actor {
 
 impl Actor {
     /// The kinds that can be asked for.
-    pub const KINDS: [&str; 6] = ["service", "anonymous", "operator", "cli", "user", "client"];
+    pub const KINDS: [&str; 8] =
+        ["service", "anonymous", "operator", "token", "cli", "user", "developer", "client"];
+
+    /// Somebody who has signed in to an account.
+    pub fn account(realm: Realm, id: AccountId) -> Self {
+        match realm {
+            Realm::Users => Self::User(id),
+            Realm::Developers => Self::Developer(id),
+            Realm::Operators => Self::OperatorAccount(id),
+        }
+    }
 
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Service => "service",
             Self::Anonymous => "anonymous",
-            Self::Operator => "operator",
+            Self::Operator | Self::OperatorAccount(_) => "operator",
+            Self::Token(_) => "token",
             Self::Cli(_) => "cli",
             Self::User(_) => "user",
+            Self::Developer(_) => "developer",
             Self::Client(_) => "client",
             Self::Unknown => "unknown",
         }
     }
 
-    /// The id of the user or the client, or the name of the operating system's user.
+    /// The id of the account or the client, or the name of the token or of the operating system's user.
     pub fn id(&self) -> Option<&str> {
         match self {
             Self::Cli(name) => name.as_deref(),
-            Self::User(id) => Some(id.as_str()),
+            Self::User(id) | Self::Developer(id) | Self::OperatorAccount(id) => Some(id.as_str()),
+            Self::Token(name) => Some(name),
             Self::Client(id) => Some(id.as_str()),
             Self::Service | Self::Anonymous | Self::Operator | Self::Unknown => None,
         }
@@ -50,9 +68,12 @@ impl Actor {
         match (kind, id) {
             ("service", _) => Self::Service,
             ("anonymous", _) => Self::Anonymous,
-            ("operator", _) => Self::Operator,
+            ("operator", None) => Self::Operator,
+            ("operator", Some(id)) => Self::OperatorAccount(AccountId::new(id)),
+            ("token", Some(name)) => Self::Token(name),
             ("cli", name) => Self::Cli(name),
             ("user", Some(id)) => Self::User(AccountId::new(id)),
+            ("developer", Some(id)) => Self::Developer(AccountId::new(id)),
             ("client", Some(id)) => Self::Client(ClientId::new(id)),
             _ => Self::Unknown,
         }
@@ -113,6 +134,9 @@ mod tests {
             Actor::Cli(None),
             Actor::Cli(Some("maria:x".into())),
             Actor::User(AccountId::new("u")),
+            Actor::Developer(AccountId::new("d")),
+            Actor::OperatorAccount(AccountId::new("o")),
+            Actor::Token("nightly".into()),
             Actor::Client(ClientId::new("c")),
         ];
         for actor in all {

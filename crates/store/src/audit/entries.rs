@@ -2,13 +2,13 @@
 //! it and writes the entry in the transaction of the mutation.
 
 use domain::ids::SubscriptionId;
-use domain::{ClientId, Ticks, WebhookId};
+use domain::{AccountId, ClientId, Realm, Ticks, WebhookId};
 
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
-    AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RestoredAccess, SigningKey, Subscription,
-    Tenant, User, UserUpdate, Webhook, WebhookChange, WebhookOwner,
+    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RestoredAccess,
+    SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -39,14 +39,26 @@ impl Act {
         self.entry(AuditKind::TenantErased).tenant(&tenant.id).changes(differences(Some(tenant), None))
     }
 
-    pub(crate) fn user_added(&self, user: &User) -> AuditEntry {
-        self.entry(AuditKind::UserAdded).user(&user.id).changes(differences(None, Some(user)))
+    pub(crate) fn account_added(&self, one: &Account) -> AuditEntry {
+        let entry = self.entry(AuditKind::account_added(one.realm)).account(one.realm, &one.id);
+        entry.changes(differences(None, Some(one)))
     }
 
-    pub(crate) fn user_changed(&self, before: &User, after: &User, update: &UserUpdate) -> AuditEntry {
+    pub(crate) fn account_changed(
+        &self,
+        before: &Account,
+        after: &Account,
+        update: &AccountUpdate,
+    ) -> AuditEntry {
         let mut changes = differences(Some(before), Some(after));
         changes.extend(update.password_hash.as_ref().map(|_| secret("password")));
-        self.entry(AuditKind::UserChanged).user(&after.id).changes(changes)
+        let entry = self.entry(AuditKind::account_changed(after.realm)).account(after.realm, &after.id);
+        entry.changes(changes)
+    }
+
+    pub(crate) fn sessions_ended(&self, realm: Realm, account: &AccountId, count: u64) -> AuditEntry {
+        let entry = self.entry(AuditKind::SessionsEnded).account(realm, account);
+        entry.changes(vec![new_value("sessions", count)])
     }
 
     pub(crate) fn membership_added(&self, membership: &Membership) -> AuditEntry {

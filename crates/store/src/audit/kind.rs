@@ -1,162 +1,142 @@
 //! What was done: the kinds of audit entries and their names.
 
-/// A kind of audit entry. The names are part of the format that `aldaba audit --json` prints: never rename one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AuditKind {
-    SignedIn,
+use domain::Realm;
+
+/// Defines the kinds, their names and the list of all.
+macro_rules! audit_kinds {
+    ($($(#[$doc:meta])* $kind:ident = $name:literal,)*) => {
+        /// A kind of audit entry. The names are part of the format that `aldaba audit --json` prints: never rename one.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum AuditKind {
+            $($(#[$doc])* $kind,)*
+        }
+
+        impl AuditKind {
+            pub const ALL: [Self; [$($name),*].len()] = [$(Self::$kind),*];
+
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+audit_kinds! {
+    SignedIn = "signed_in",
     /// Counted per account and minute.
-    SignInFailed,
-    SignedOut,
-    ConsentDenied,
-    ClientRefused,
+    SignInFailed = "sign_in_failed",
+    SignedOut = "signed_out",
+    DeveloperSignedIn = "developer_signed_in",
+    /// Counted per account and minute.
+    DeveloperSignInFailed = "developer_sign_in_failed",
+    DeveloperSignedOut = "developer_signed_out",
+    OperatorSignedIn = "operator_signed_in",
+    /// Counted per account and minute.
+    OperatorSignInFailed = "operator_sign_in_failed",
+    OperatorSignedOut = "operator_signed_out",
+    /// Somebody ended sessions of an account at its page.
+    SessionsEnded = "sessions_ended",
+    ConsentDenied = "consent_denied",
+    ClientRefused = "client_refused",
     /// A user let a client have an authorization code for a tenant.
-    CodeIssued,
-    Granted,
-    Refreshed,
-    CodeReused,
-    RefreshReused,
-    Revoked,
+    CodeIssued = "code_issued",
+    Granted = "granted",
+    Refreshed = "refreshed",
+    CodeReused = "code_reused",
+    RefreshReused = "refresh_reused",
+    Revoked = "revoked",
     /// An application's access to a tenant in a user's name has ended.
-    AccessEnded,
-    TenantAdded,
-    TenantChanged,
-    TenantErased,
-    UserAdded,
-    UserChanged,
-    MembershipAdded,
+    AccessEnded = "access_ended",
+    TenantAdded = "tenant_added",
+    TenantChanged = "tenant_changed",
+    TenantErased = "tenant_erased",
+    UserAdded = "user_added",
+    UserChanged = "user_changed",
+    DeveloperAdded = "developer_added",
+    DeveloperChanged = "developer_changed",
+    OperatorAdded = "operator_added",
+    OperatorChanged = "operator_changed",
+    MembershipAdded = "membership_added",
     /// A member became an administrator of the tenant, or no longer is one.
-    MembershipChanged,
-    MembershipRemoved,
-    ClientAdded,
-    ClientChanged,
-    ClientSecretRotated,
-    SubscriptionAdded,
-    SubscriptionChanged,
-    SubscriptionCancelled,
-    SubscriptionKeyRotated,
+    MembershipChanged = "membership_changed",
+    MembershipRemoved = "membership_removed",
+    ClientAdded = "client_added",
+    ClientChanged = "client_changed",
+    ClientSecretRotated = "client_secret_rotated",
+    SubscriptionAdded = "subscription_added",
+    SubscriptionChanged = "subscription_changed",
+    SubscriptionCancelled = "subscription_cancelled",
+    SubscriptionKeyRotated = "subscription_key_rotated",
     /// A signing key was added.
-    SigningKeyRotated,
-    SigningKeyRetired,
-    SigningKeyDeleted,
-    WebhookSubscribed,
+    SigningKeyRotated = "signing_key_rotated",
+    SigningKeyRetired = "signing_key_retired",
+    SigningKeyDeleted = "signing_key_deleted",
+    WebhookSubscribed = "webhook_subscribed",
     /// Enabled, disabled, sent to another URL, or tested.
-    WebhookChanged,
-    WebhookSecretRotated,
-    WebhookReplayed,
-    WebhookUnsubscribed,
-    WebhookDeleted,
+    WebhookChanged = "webhook_changed",
+    WebhookSecretRotated = "webhook_secret_rotated",
+    WebhookReplayed = "webhook_replayed",
+    WebhookUnsubscribed = "webhook_unsubscribed",
+    WebhookDeleted = "webhook_deleted",
     /// Deliveries have failed for so long that the webhook is about to be disabled.
-    WebhookFailing,
+    WebhookFailing = "webhook_failing",
     /// The service disabled the webhook.
-    WebhookDisabled,
+    WebhookDisabled = "webhook_disabled",
     /// The log no longer holds events that the webhook was entitled to.
-    WebhookEventsLost,
+    WebhookEventsLost = "webhook_lost",
     /// The receiver's host may not belong to the caller.
-    WebhookHostMismatch,
+    WebhookHostMismatch = "webhook_doubted",
     /// Its owner's access does not stand: nothing is sent until it does.
-    WebhookSuspended,
-    WebhookResumed,
+    WebhookSuspended = "webhook_suspended",
+    WebhookResumed = "webhook_resumed",
     /// A backup was restored into this store.
-    Restored,
+    Restored = "restored",
 }
 
 impl AuditKind {
-    pub const ALL: [Self; 43] = [
-        Self::SignedIn,
-        Self::SignInFailed,
-        Self::SignedOut,
-        Self::ConsentDenied,
-        Self::ClientRefused,
-        Self::CodeIssued,
-        Self::Granted,
-        Self::Refreshed,
-        Self::CodeReused,
-        Self::RefreshReused,
-        Self::Revoked,
-        Self::AccessEnded,
-        Self::TenantAdded,
-        Self::TenantChanged,
-        Self::TenantErased,
-        Self::UserAdded,
-        Self::UserChanged,
-        Self::MembershipAdded,
-        Self::MembershipChanged,
-        Self::MembershipRemoved,
-        Self::ClientAdded,
-        Self::ClientChanged,
-        Self::ClientSecretRotated,
-        Self::SubscriptionAdded,
-        Self::SubscriptionChanged,
-        Self::SubscriptionCancelled,
-        Self::SubscriptionKeyRotated,
-        Self::SigningKeyRotated,
-        Self::SigningKeyRetired,
-        Self::SigningKeyDeleted,
-        Self::WebhookSubscribed,
-        Self::WebhookChanged,
-        Self::WebhookSecretRotated,
-        Self::WebhookReplayed,
-        Self::WebhookUnsubscribed,
-        Self::WebhookDeleted,
-        Self::WebhookFailing,
-        Self::WebhookDisabled,
-        Self::WebhookEventsLost,
-        Self::WebhookHostMismatch,
-        Self::WebhookSuspended,
-        Self::WebhookResumed,
-        Self::Restored,
-    ];
+    pub fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
 
-    /// The name in the database and in the API.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::SignedIn => "signed_in",
-            Self::SignInFailed => "sign_in_failed",
-            Self::SignedOut => "signed_out",
-            Self::ConsentDenied => "consent_denied",
-            Self::ClientRefused => "client_refused",
-            Self::CodeIssued => "code_issued",
-            Self::Granted => "granted",
-            Self::Refreshed => "refreshed",
-            Self::CodeReused => "code_reused",
-            Self::RefreshReused => "refresh_reused",
-            Self::Revoked => "revoked",
-            Self::AccessEnded => "access_ended",
-            Self::TenantAdded => "tenant_added",
-            Self::TenantChanged => "tenant_changed",
-            Self::TenantErased => "tenant_erased",
-            Self::UserAdded => "user_added",
-            Self::UserChanged => "user_changed",
-            Self::MembershipAdded => "membership_added",
-            Self::MembershipChanged => "membership_changed",
-            Self::MembershipRemoved => "membership_removed",
-            Self::ClientAdded => "client_added",
-            Self::ClientChanged => "client_changed",
-            Self::ClientSecretRotated => "client_secret_rotated",
-            Self::SubscriptionAdded => "subscription_added",
-            Self::SubscriptionChanged => "subscription_changed",
-            Self::SubscriptionCancelled => "subscription_cancelled",
-            Self::SubscriptionKeyRotated => "subscription_key_rotated",
-            Self::SigningKeyRotated => "signing_key_rotated",
-            Self::SigningKeyRetired => "signing_key_retired",
-            Self::SigningKeyDeleted => "signing_key_deleted",
-            Self::WebhookSubscribed => "webhook_subscribed",
-            Self::WebhookChanged => "webhook_changed",
-            Self::WebhookSecretRotated => "webhook_secret_rotated",
-            Self::WebhookReplayed => "webhook_replayed",
-            Self::WebhookUnsubscribed => "webhook_unsubscribed",
-            Self::WebhookDeleted => "webhook_deleted",
-            Self::WebhookFailing => "webhook_failing",
-            Self::WebhookDisabled => "webhook_disabled",
-            Self::WebhookEventsLost => "webhook_lost",
-            Self::WebhookHostMismatch => "webhook_doubted",
-            Self::WebhookSuspended => "webhook_suspended",
-            Self::WebhookResumed => "webhook_resumed",
-            Self::Restored => "restored",
+    pub fn signed_in(realm: Realm) -> Self {
+        match realm {
+            Realm::Users => Self::SignedIn,
+            Realm::Developers => Self::DeveloperSignedIn,
+            Realm::Operators => Self::OperatorSignedIn,
         }
     }
 
-    pub fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    pub fn sign_in_failed(realm: Realm) -> Self {
+        match realm {
+            Realm::Users => Self::SignInFailed,
+            Realm::Developers => Self::DeveloperSignInFailed,
+            Realm::Operators => Self::OperatorSignInFailed,
+        }
+    }
+
+    pub fn signed_out(realm: Realm) -> Self {
+        match realm {
+            Realm::Users => Self::SignedOut,
+            Realm::Developers => Self::DeveloperSignedOut,
+            Realm::Operators => Self::OperatorSignedOut,
+        }
+    }
+
+    pub(crate) fn account_added(realm: Realm) -> Self {
+        match realm {
+            Realm::Users => Self::UserAdded,
+            Realm::Developers => Self::DeveloperAdded,
+            Realm::Operators => Self::OperatorAdded,
+        }
+    }
+
+    pub(crate) fn account_changed(realm: Realm) -> Self {
+        match realm {
+            Realm::Users => Self::UserChanged,
+            Realm::Developers => Self::DeveloperChanged,
+            Realm::Operators => Self::OperatorChanged,
+        }
     }
 }

@@ -5,7 +5,7 @@ use domain::Ticks;
 use serde_json::{Value, json};
 
 use super::MemberChange;
-use crate::{Client, Consent, Membership, Pkce, SigningKey, Subscription, Tenant, User, Webhook};
+use crate::{Account, Client, Consent, Membership, Pkce, SigningKey, Subscription, Tenant, Webhook};
 
 /// A row whose changes are audited.
 pub(crate) trait Audited {
@@ -58,15 +58,26 @@ impl Audited for Tenant {
     }
 }
 
-impl Audited for User {
+impl Audited for Account {
     fn members(&self) -> Vec<(&'static str, Value)> {
-        let Self { id: _, email, given_name, lang, password_hash: _, status, created_at: _, revision: _ } =
-            self;
+        let Self {
+            id: _,
+            realm: _,
+            email,
+            given_name,
+            lang,
+            password_hash: _,
+            status,
+            role,
+            created_at: _,
+            revision: _,
+        } = self;
         vec![
             ("email", text(email)),
             ("givenName", text(given_name)),
             ("lang", text(lang)),
             ("status", status.as_str().into()),
+            ("role", role.map_or(Value::Null, |role| role.as_str().into())),
         ]
     }
 }

@@ -22,7 +22,7 @@ impl State {
                 let mut memberships = self.memberships.iter();
                 AuthorizationFacts {
                     authorization: one.clone(),
-                    user: self.users.get(user.as_str()).map(|user| user.status),
+                    user: self.accounts.get(user.as_str()).map(|user| user.status),
                     membership: memberships
                         .find(|one| one.user == *user && one.tenant == *tenant)
                         .map(|one| one.id.clone()),

@@ -1,4 +1,4 @@
-//! Tenants, users and memberships in memory.
+//! Tenants and memberships in memory.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::{
     AuditContext, AuthorizationEnd, ClientAccess, Directory, EndedAuthorization, ListPage, ListQuery,
     LogBounds, Membership, ResourceSet, Result, StoreError, Tenant, TenantMembership, TenantUpdate,
-    UpdateOutcome, User, UserUpdate,
+    UpdateOutcome,
 };
 
 impl State {
@@ -21,14 +21,14 @@ impl State {
         let mine = self.memberships.iter().filter(move |one| one.user == *user);
         mine.filter_map(|membership| {
             let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant)?.clone();
-            let user = self.users.get(membership.user.as_str())?.clone();
+            let user = self.accounts.get(membership.user.as_str())?.clone();
             Some(TenantMembership { user, tenant, membership: membership.clone() })
         })
     }
 }
 
 impl State {
-    fn add_membership(&mut self, membership: &Membership) -> Result<()> {
+    pub(super) fn add_membership(&mut self, membership: &Membership) -> Result<()> {
         let same = |one: &Membership| {
             one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
         };
@@ -117,76 +117,6 @@ impl Directory for MemoryStore {
         state.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
         state.grants.retain(|id, _| !deleted.contains(id));
         Ok(true)
-    }
-
-    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
-        let mut state = self.state_mut()?;
-        if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
-            return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
-        }
-        let before = state.memberships.clone();
-        for membership in memberships {
-            let added = if state.tenant_no(&membership.tenant).is_some() {
-                state.add_membership(membership)
-            } else {
-                Err(StoreError::UnknownTenant(membership.tenant.to_string()))
-            };
-            if added.is_err() {
-                state.memberships = before;
-                return added;
-            }
-        }
-        state.users.insert(user.id.as_str().into(), user.clone());
-        let act = self.act(context);
-        state.append_audit(&*self.ports.random, act.user_added(user));
-        for membership in memberships {
-            state.append_audit(&*self.ports.random, act.membership_added(membership));
-        }
-        Ok(())
-    }
-
-    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
-        Ok(self.state().users.get(id.as_str()).cloned())
-    }
-
-    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
-        Ok(self.state().users.values().find(|user| user.email == email).cloned())
-    }
-
-    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
-        Ok(query.page_of_all(self.state().users.values().cloned()))
-    }
-
-    async fn update_user(
-        &self,
-        id: &AccountId,
-        update: &UserUpdate,
-        expected_revision: Option<u64>,
-        context: &AuditContext,
-    ) -> Result<UpdateOutcome<User>> {
-        let mut state = self.state_mut()?;
-        self.invalidation.access_changed();
-        let Some(user) = state.users.get_mut(id.as_str()) else {
-            return Ok(UpdateOutcome::NotFound);
-        };
-        if expected_revision.is_some_and(|expected| expected != user.revision) {
-            return Ok(UpdateOutcome::RevisionConflict);
-        }
-        let before = user.clone();
-        user.status = update.status.unwrap_or(user.status);
-        if let Some(hash) = &update.password_hash {
-            user.password_hash.clone_from(hash);
-        }
-        user.revision += 1;
-        let user = user.clone();
-        if update.password_hash.is_some() {
-            state.sessions.retain(|_, session| session.user != *id);
-        }
-        state.append_audit(&*self.ports.random, self.act(context).user_changed(&before, &user, update));
-        let webhooks = if update.status.is_some() { state.touch_user(id) } else { Vec::new() };
-        drop(state);
-        self.access_changed_for(Some(webhooks));
-        Ok(UpdateOutcome::Updated(user))
     }
 
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {

@@ -1,5 +1,6 @@
 //! A store in memory for the simulation and for tests: the same rules over ordered maps.
 
+mod accounts;
 mod audit;
 mod authorizations;
 mod changes;
@@ -32,9 +33,9 @@ use crate::audit::Act;
 use crate::grants::RefreshRow;
 use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
-    AuditContext, AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant, IngestProgress,
-    InvalidationCounters, KeySlot, LogBounds, Membership, Operations, Ports, Result, Session, StoreError,
-    Subscription, Tenant, User,
+    Account, AuditContext, AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant,
+    IngestProgress, InvalidationCounters, KeySlot, LogBounds, Membership, Operations, Ports, Result, Session,
+    StoreError, Subscription, Tenant,
 };
 
 /// The data of a memory store; handles with the same contents share the data.
@@ -72,7 +73,7 @@ struct State {
     collections: BTreeMap<CollectionId, CollectionCounters>,
     log: BTreeMap<(i64, u64), LogRow>,
     processes: BTreeMap<(i64, String), (IngestProgress, Ticks)>,
-    users: BTreeMap<Box<str>, User>,
+    accounts: BTreeMap<Box<str>, Account>,
     memberships: Vec<Membership>,
     clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,

@@ -1,23 +1,28 @@
 //! Sessions in memory.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
-use domain::{Secret, Ticks};
+use domain::{AccountId, Realm, Secret, Ticks};
 
 use super::MemoryStore;
-use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions, Status, StoreError};
+use crate::sessions::session_hash;
+use crate::{
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
+    StoreError,
+};
 
 #[async_trait]
 impl Sessions for MemoryStore {
     async fn begin_session(
         &self,
-        id: &Secret,
+        cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
         entry: &AuditEntry,
     ) -> Result<()> {
-        let hash = self.ports.vault.fingerprint(SESSION, id);
-        let replaced = replaced.map(|old| self.ports.vault.fingerprint(SESSION, old));
+        let hash = session_hash(&self.ports.vault, session.realm, cookie);
+        let replaced = replaced.map(|old| session_hash(&self.ports.vault, session.realm, old));
         let mut state = self.state_mut()?;
         if replaced != Some(hash) && state.sessions.contains_key(&hash) {
             return Err(StoreError::Exists("such a session".into()));
@@ -27,7 +32,7 @@ impl Sessions for MemoryStore {
         }
         state.sessions.insert(hash, session.clone());
         let mut is_confirmed = false;
-        if let Some(user) = state.users.get_mut(session.user.as_str())
+        if let Some(user) = state.accounts.get_mut(session.account.as_str())
             && user.status == Status::Unconfirmed
         {
             user.status = Status::Active;
@@ -35,24 +40,53 @@ impl Sessions for MemoryStore {
             is_confirmed = true;
         }
         state.append_audit(&*self.ports.random, entry.clone());
-        let webhooks = is_confirmed.then(|| state.touch_user(&session.user));
+        let webhooks = is_confirmed.then(|| state.touch_user(&session.account));
         drop(state);
         self.access_changed_for(webhooks);
         Ok(())
     }
 
-    async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
-        let hash = self.ports.vault.fingerprint(SESSION, id);
+    async fn find_session(&self, realm: Realm, cookie: &Secret, now: Ticks) -> Result<Option<Session>> {
+        let hash = session_hash(&self.ports.vault, realm, cookie);
         Ok(self.state().sessions.get(&hash).filter(|session| session.expires_at > now).cloned())
     }
 
-    async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
-        let hash = self.ports.vault.fingerprint(SESSION, id);
+    async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool> {
+        let hash = session_hash(&self.ports.vault, realm, cookie);
         let mut state = self.state_mut()?;
         let ended = state.sessions.remove(&hash).is_some();
         if ended {
             state.append_audit(&*self.ports.random, entry.clone());
         }
         Ok(ended)
+    }
+
+    async fn list_sessions(&self, account: &AccountId, now: Ticks) -> Result<Vec<Session>> {
+        let state = self.state();
+        let is_own = |one: &&Session| one.account == *account && one.expires_at > now;
+        let mut all: Vec<Session> = state.sessions.values().filter(is_own).cloned().collect();
+        all.sort_unstable_by_key(|one| (Reverse(one.authenticated_at), one.id));
+        all.truncate(SESSIONS_LISTED_MAX);
+        Ok(all)
+    }
+
+    async fn end_sessions(
+        &self,
+        account: &AccountId,
+        which: EndedSessions,
+        context: &AuditContext,
+    ) -> Result<u64> {
+        let act = self.act(context);
+        let mut state = self.state_mut()?;
+        let ended: Vec<Session> = state
+            .sessions
+            .extract_if(.., |_, one| one.account == *account && which.includes(one.id))
+            .map(|(_, one)| one)
+            .collect();
+        if let Some(first) = ended.first() {
+            let entry = act.sessions_ended(first.realm, account, ended.len() as u64);
+            state.append_audit(&*self.ports.random, entry);
+        }
+        Ok(ended.len() as u64)
     }
 }

@@ -55,7 +55,7 @@ async fn settle_access(on: &Transaction<'_>, access: RestoredAccess) -> Result<(
         .await
         .map_err(store_error)?;
     if access == RestoredAccess::Confirm {
-        let sql = "UPDATE users SET standing = $2, revision = revision + 1 WHERE standing = $1";
+        let sql = "UPDATE accounts SET standing = $2, revision = revision + 1 WHERE standing = $1";
         let codes: Args<'_> = &[&Status::Active.code(), &Status::Unconfirmed.code()];
         execute(on, sql, codes).await.map_err(store_error)?;
     }

@@ -1,14 +1,12 @@
-//! Tenants, users and memberships in PostgreSQL.
+//! Tenants and memberships in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{AccountId, TenantId};
 
 use super::audit::append_audit;
-use super::authorizations::{end_all, touch_user};
-use super::directory_rows::{
-    MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, USER, membership, tenant, tenant_membership, user,
-};
+use super::authorizations::end_all;
+use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, membership, tenant, tenant_membership};
 use super::rows::{AFTER, Args, IN_ORDER, execute, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
@@ -16,11 +14,10 @@ use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
-    ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
-    UserUpdate,
+    ResourceSet, Result, Status, Tenant, TenantMembership, TenantUpdate, UpdateOutcome,
 };
 
-async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Result<()> {
+pub(super) async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Result<()> {
     execute(
         on,
         "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
@@ -151,92 +148,6 @@ impl Directory for PostgresStore {
         self.records_changed(id, ResourceSet::default());
         self.all_changed();
         Ok(true)
-    }
-
-    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
-        let (act, random) = (self.act(context), &*self.ports().random);
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(store_error)?;
-        execute(
-            &transaction,
-            "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at, revision)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            &[
-                &user.id.as_str(),
-                &user.email,
-                &user.given_name,
-                &user.lang,
-                &user.password_hash,
-                &user.status.code(),
-                &user.created_at.0,
-                &signed(user.revision),
-            ],
-        )
-        .await
-        .map_err(exists(format!("a user \"{}\"", user.email)))?;
-        append_audit(&transaction, random, act.user_added(user)).await?;
-        for membership in memberships {
-            // The lock keeps the tenant from being erased before the commit.
-            let lock = "SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE";
-            if row(&transaction, lock, &[&membership.tenant.as_str()]).await?.is_none() {
-                return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
-            }
-            insert_membership(&transaction, membership).await?;
-            append_audit(&transaction, random, act.membership_added(membership)).await?;
-        }
-        transaction.commit().await.map_err(store_error)
-    }
-
-    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
-        Ok(self.row(&format!("{USER} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(user))
-    }
-
-    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
-        Ok(self.row(&format!("{USER} WHERE email = $1"), &[&email]).await?.as_ref().map(user))
-    }
-
-    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
-        let rows = self.list(&format!("{USER} WHERE {AFTER} {IN_ORDER}"), query).await?;
-        Ok(query.page(rows.iter().map(user).collect()))
-    }
-
-    async fn update_user(
-        &self,
-        id: &AccountId,
-        update: &UserUpdate,
-        expected_revision: Option<u64>,
-        context: &AuditContext,
-    ) -> Result<UpdateOutcome<User>> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(store_error)?;
-        let find = format!("{USER} WHERE id = $1");
-        let before = row(&transaction, &format!("{find} FOR UPDATE"), &[&id.as_str()]).await?;
-        let updated = execute(
-            &transaction,
-            "WITH updated AS (
-                 UPDATE users SET standing = coalesce($2, standing), password_hash = coalesce($3, password_hash),
-                     revision = revision + 1
-                 WHERE id = $1 AND ($4::bigint IS NULL OR revision = $4) RETURNING id),
-             ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated))
-             SELECT id FROM updated",
-            &[
-                &id.as_str(),
-                &update.status.map(Status::code),
-                &update.password_hash,
-                &expected_revision.map(signed),
-            ],
-        )
-        .await
-        .map_err(store_error)?;
-        let after = row(&transaction, &find, &[&id.as_str()]).await?.as_ref().map(user);
-        if let (true, Some(before), Some(after)) = (updated > 0, before.as_ref().map(user), &after) {
-            let entry = self.act(context).user_changed(&before, after, update);
-            append_audit(&transaction, &*self.ports().random, entry).await?;
-        }
-        let is_touched = updated > 0 && update.status.is_some();
-        let webhooks = if is_touched { touch_user(&transaction, id).await? } else { Vec::new() };
-        self.commit_access(transaction, Some(webhooks)).await?;
-        Ok(UpdateOutcome::of(updated > 0, after))
     }
 
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {

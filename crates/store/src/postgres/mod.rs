@@ -1,6 +1,7 @@
 //! The store for many nodes: PostgreSQL 15 or newer, a connection pool, batches written as arrays. Nodes keep
 //! no state; the tenant's head row orders concurrent writes.
 
+mod accounts;
 mod activity;
 mod apply;
 mod archive;

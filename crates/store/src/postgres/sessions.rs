@@ -1,80 +1,92 @@
 //! Sessions in PostgreSQL.
 
 use async_trait::async_trait;
-use domain::{AccountId, Secret, Ticks};
+use domain::{AccountId, Guid, Realm, Secret, Ticks};
+use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
-use super::rows::execute;
+use super::rows::{execute, guid, rows};
 use super::{PostgresStore, exists, store_error};
-use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions, Status};
+use crate::sessions::session_hash;
+use crate::{
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
+};
+
+const SESSION: &str =
+    "SELECT user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent FROM sessions";
+
+fn session(row: &Row) -> Result<Session> {
+    Ok(Session {
+        account: AccountId::new(row.get::<_, Box<str>>(0)),
+        authenticated_at: Ticks(row.get(1)),
+        methods: row.get(2),
+        expires_at: Ticks(row.get(3)),
+        id: guid(row, 4)?,
+        realm: Realm::from_code(row.get(5)),
+        address: row.get(6),
+        user_agent: row.get(7),
+    })
+}
 
 #[async_trait]
 impl Sessions for PostgresStore {
     async fn begin_session(
         &self,
-        id: &Secret,
+        cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
         entry: &AuditEntry,
     ) -> Result<()> {
         let ports = self.ports();
-        let hash = ports.vault.fingerprint(SESSION, id);
+        let hash = session_hash(&ports.vault, session.realm, cookie);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         if let Some(replaced) = replaced {
-            let old = ports.vault.fingerprint(SESSION, replaced);
+            let old = session_hash(&ports.vault, session.realm, replaced);
             execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&old.as_slice()])
                 .await
                 .map_err(store_error)?;
         }
         execute(
             &transaction,
-            "INSERT INTO sessions (hash, user_id, authenticated_at, methods, expires_at)
-             VALUES ($1, $2, $3, $4, $5)",
+            "INSERT INTO sessions (hash, user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             &[
                 &hash.as_slice(),
-                &session.user.as_str(),
+                &session.account.as_str(),
                 &session.authenticated_at.0,
                 &session.methods,
                 &session.expires_at.0,
+                &session.id.as_bytes().as_slice(),
+                &session.realm.code(),
+                &session.address,
+                &session.user_agent,
             ],
         )
         .await
         .map_err(exists("such a session".into()))?;
         let confirmed = execute(
             &transaction,
-            "UPDATE users SET standing = $2, revision = revision + 1 WHERE id = $1 AND standing = $3",
-            &[&session.user.as_str(), &Status::Active.code(), &Status::Unconfirmed.code()],
+            "UPDATE accounts SET standing = $2, revision = revision + 1 WHERE id = $1 AND standing = $3",
+            &[&session.account.as_str(), &Status::Active.code(), &Status::Unconfirmed.code()],
         )
         .await
         .map_err(store_error)?;
         append_audit(&transaction, &*ports.random, entry.clone()).await?;
         let webhooks =
-            if confirmed > 0 { Some(touch_user(&transaction, &session.user).await?) } else { None };
+            if confirmed > 0 { Some(touch_user(&transaction, &session.account).await?) } else { None };
         self.commit_access(transaction, webhooks).await
     }
 
-    async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
-        let hash = self.ports().vault.fingerprint(SESSION, id);
-        let row = self
-            .row(
-                "SELECT user_id, authenticated_at, methods, expires_at FROM sessions
-                 WHERE hash = $1 AND expires_at + 0 > $2",
-                &[&hash.as_slice(), &now.0],
-            )
-            .await?;
-        Ok(row.map(|row| Session {
-            user: AccountId::new(row.get::<_, Box<str>>(0)),
-            authenticated_at: Ticks(row.get(1)),
-            methods: row.get(2),
-            expires_at: Ticks(row.get(3)),
-        }))
+    async fn find_session(&self, realm: Realm, cookie: &Secret, now: Ticks) -> Result<Option<Session>> {
+        let hash = session_hash(&self.ports().vault, realm, cookie);
+        let sql = format!("{SESSION} WHERE hash = $1 AND expires_at + 0 > $2");
+        self.row(&sql, &[&hash.as_slice(), &now.0]).await?.as_ref().map(session).transpose()
     }
 
-    async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
-        let hash = self.ports().vault.fingerprint(SESSION, id);
+    async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool> {
+        let hash = session_hash(&self.ports().vault, realm, cookie);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let ended = execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&hash.as_slice()])
@@ -86,5 +98,40 @@ impl Sessions for PostgresStore {
         append_audit(&transaction, &*self.ports().random, entry.clone()).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(true)
+    }
+
+    async fn list_sessions(&self, account: &AccountId, now: Ticks) -> Result<Vec<Session>> {
+        let sql = format!(
+            "{SESSION} WHERE user_id = $1 AND expires_at + 0 > $2
+             ORDER BY authenticated_at DESC, id LIMIT {SESSIONS_LISTED_MAX}"
+        );
+        self.rows(&sql, &[&account.as_str(), &now.0]).await?.iter().map(session).collect()
+    }
+
+    async fn end_sessions(
+        &self,
+        account: &AccountId,
+        which: EndedSessions,
+        context: &AuditContext,
+    ) -> Result<u64> {
+        let (one, kept) = which.one_and_kept();
+        let bytes = |id: Option<Guid>| id.map(|id| id.as_bytes().to_vec());
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let ended = rows(
+            &transaction,
+            "DELETE FROM sessions
+             WHERE user_id = $1 AND ($2::bytea IS NULL OR id = $2) AND ($3::bytea IS NULL OR id <> $3)
+             RETURNING realm",
+            &[&account.as_str(), &bytes(one), &bytes(kept)],
+        )
+        .await?;
+        if let Some(first) = ended.first() {
+            let entry =
+                self.act(context).sessions_ended(Realm::from_code(first.get(0)), account, ended.len() as u64);
+            append_audit(&transaction, &*self.ports().random, entry).await?;
+        }
+        transaction.commit().await.map_err(store_error)?;
+        Ok(ended.len() as u64)
     }
 }

@@ -103,7 +103,7 @@ fn settle_access(writer: &Connection, access: RestoredAccess) -> Result<()> {
         .execute_batch("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
         .map_err(store_error)?;
     if access == RestoredAccess::Confirm {
-        let sql = "UPDATE users SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
+        let sql = "UPDATE accounts SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
         let codes = [Status::Active.code(), Status::Unconfirmed.code()];
         writer.execute(sql, codes).map_err(store_error)?;
     }

@@ -24,7 +24,7 @@ use crate::{
 const AUTHORIZATION: &str = "SELECT a.user_id, a.client_id, a.tenant_id, a.membership_id, a.scopes, a.created_at, \
                              a.ended_at, a.ended_why";
 /// Adds what `facts` reads besides.
-const FACTS: &str = ", u.standing, m.id FROM authorizations a LEFT JOIN users u ON u.id = a.user_id \
+const FACTS: &str = ", u.standing, m.id FROM authorizations a LEFT JOIN accounts u ON u.id = a.user_id \
                      LEFT JOIN memberships m ON m.user_id = a.user_id AND m.tenant_id = a.tenant_id";
 
 fn authorization(row: &Row<'_>) -> rusqlite::Result<Authorization> {

@@ -1,14 +1,12 @@
-//! Tenants, users and memberships in SQLite.
+//! Tenants and memberships in SQLite.
 
 use async_trait::async_trait;
 use domain::{AccountId, Random, TenantId};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
-use super::authorizations::{end_all, touch_user};
-use super::directory_rows::{
-    MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, USER, membership, tenant, tenant_membership, user,
-};
+use super::authorizations::end_all;
+use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, membership, tenant, tenant_membership};
 use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
@@ -17,8 +15,7 @@ use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
-    ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, TenantUpdate, UpdateOutcome, User,
-    UserUpdate,
+    ResourceSet, Result, Status, Tenant, TenantMembership, TenantUpdate, UpdateOutcome,
 };
 
 /// Executes a statement; false if it changed no row.
@@ -30,7 +27,7 @@ pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Resul
         .map_err(store_error)
 }
 
-fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()> {
+pub(super) fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()> {
     writer
         .execute(
             "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
@@ -155,97 +152,6 @@ impl Directory for SqliteStore {
         self.inner.invalidation.records_changed(id, ResourceSet::default());
         self.inner.invalidation.commit_signal().signal_all();
         erased
-    }
-
-    async fn add_user(&self, user: &User, memberships: &[Membership], context: &AuditContext) -> Result<()> {
-        let (user, memberships) = (user.clone(), memberships.to_vec());
-        let (act, random) = (self.act(context), self.ports().random.clone());
-        self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at, revision)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                    params![
-                        user.id.as_str(),
-                        user.email,
-                        user.given_name,
-                        user.lang,
-                        user.password_hash,
-                        user.status.code(),
-                        user.created_at.0,
-                        signed(user.revision)
-                    ],
-                )
-                .map_err(exists(format!("a user \"{}\"", user.email)))?;
-            append_audit(writer, &*random, act.user_added(&user))?;
-            memberships.iter().try_for_each(|membership| {
-                if tenant_no(writer, &membership.tenant)?.is_none() {
-                    return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
-                }
-                insert_membership(writer, membership)?;
-                append_audit(writer, &*random, act.membership_added(membership))
-            })
-        })
-        .await
-    }
-
-    async fn find_user(&self, id: &AccountId) -> Result<Option<User>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{USER} WHERE id = ?1"))
-                .and_then(|mut find| find.query_row([id.as_str()], user).optional())
-                .map_err(store_error)
-        })
-    }
-
-    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{USER} WHERE email = ?1"))
-                .and_then(|mut find| find.query_row([email], user).optional())
-                .map_err(store_error)
-        })
-    }
-
-    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
-        self.read(|reader| list(reader, &format!("{USER} WHERE {AFTER} {IN_ORDER}"), query, user))
-    }
-
-    async fn update_user(
-        &self,
-        id: &AccountId,
-        update: &UserUpdate,
-        expected_revision: Option<u64>,
-        context: &AuditContext,
-    ) -> Result<UpdateOutcome<User>> {
-        let (id, update) = (id.clone(), update.clone());
-        let (act, random) = (self.act(context), self.ports().random.clone());
-        self.write_access_for(move |writer| {
-            let row = || find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user);
-            let before = row()?;
-            let updated = change(
-                writer,
-                "UPDATE users SET standing = coalesce(?2, standing), password_hash = coalesce(?3, password_hash),
-                     revision = revision + 1
-                 WHERE id = ?1 AND (?4 IS NULL OR revision = ?4)",
-                params![
-                    id.as_str(),
-                    update.status.map(Status::code),
-                    update.password_hash,
-                    expected_revision.map(signed)
-                ],
-            )?;
-            if updated && update.password_hash.is_some() {
-                change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
-            }
-            let webhooks = if updated && update.status.is_some() { touch_user(writer, &id)? } else { Vec::new() };
-            let outcome = UpdateOutcome::of(updated, row()?);
-            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
-                append_audit(writer, &*random, act.user_changed(before, after, &update))?;
-            }
-            Ok((outcome, Some(webhooks)))
-        })
-        .await
     }
 
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {

@@ -1,11 +1,11 @@
-//! Tenants, users and memberships as rows.
+//! Tenants, accounts and memberships as rows.
 
-use domain::{AccountId, MembershipId, TenantId, Ticks};
+use domain::{AccountId, MembershipId, OperatorRole, Realm, TenantId, Ticks};
 use rusqlite::Row;
 
 use super::rows::guid;
 use crate::plan::unsigned;
-use crate::{Membership, Status, Tenant, TenantMembership, User};
+use crate::{Account, Membership, Status, Tenant, TenantMembership};
 
 pub(super) fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
     tenant_at(row, 0)
@@ -22,12 +22,12 @@ fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
     })
 }
 
-pub(super) fn user(row: &Row<'_>) -> rusqlite::Result<User> {
-    user_at(row, 0)
+pub(super) fn account(row: &Row<'_>) -> rusqlite::Result<Account> {
+    account_at(row, 0)
 }
 
-fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
-    Ok(User {
+fn account_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Account> {
+    Ok(Account {
         id: AccountId::new(row.get::<_, Box<str>>(at)?),
         email: row.get(at + 1)?,
         given_name: row.get(at + 2)?,
@@ -36,6 +36,8 @@ fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
         status: Status::from_code(row.get(at + 5)?),
         created_at: Ticks(row.get(at + 6)?),
         revision: unsigned(row.get(at + 7)?),
+        realm: Realm::from_code(row.get(at + 8)?),
+        role: row.get::<_, Option<i64>>(at + 9)?.map(OperatorRole::from_code),
     })
 }
 
@@ -57,14 +59,16 @@ pub(super) fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
 pub(super) fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
     Ok(TenantMembership {
         membership: membership(row)?,
-        user: user_at(row, 10)?,
-        tenant: tenant_at(row, 18)?,
+        user: account_at(row, 10)?,
+        tenant: tenant_at(row, 20)?,
     })
 }
 
 pub(super) const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
-pub(super) const USER: &str =
-    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
+pub(super) const ACCOUNT: &str =
+    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision,
+         realm, role
+     FROM accounts";
 pub(super) const MEMBERSHIP: &str =
     "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
      second_client_id, created_at, last_used_at, admin";
@@ -72,6 +76,7 @@ pub(super) const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
+         u.realm, u.role,
          t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
-     FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
+     FROM memberships m JOIN accounts u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";

@@ -286,7 +286,7 @@ impl Grants for SqliteStore {
                 .prepare_cached(
                     "SELECT 1 FROM grants g
                      JOIN clients c ON c.id = g.client_id
-                     JOIN users u ON u.id = g.user_id
+                     JOIN accounts u ON u.id = g.user_id
                      JOIN tenants t ON t.id = g.tenant_id
                      JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
                      JOIN authorizations a ON a.tenant_id = g.tenant_id AND a.client_id = g.client_id

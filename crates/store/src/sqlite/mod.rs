@@ -1,5 +1,6 @@
 //! The embedded store: one file, one writer thread with group commits, and a pool of readers.
 
+mod accounts;
 mod apply;
 mod archive;
 mod audit;

@@ -1,15 +1,57 @@
 //! Sessions in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, Secret, Ticks};
-use rusqlite::{Connection, OptionalExtension, params};
+use domain::{AccountId, Guid, Realm, Secret, Ticks};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::change;
+use super::rows::guid;
 use super::{SqliteStore, exists, store_error};
-use crate::sessions::SESSION;
-use crate::{AuditEntry, Result, Session, Sessions, Status};
+use crate::sessions::session_hash;
+use crate::{
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
+};
+
+const SESSION: &str =
+    "SELECT user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent FROM sessions";
+
+fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
+    Ok(Session {
+        account: AccountId::new(row.get::<_, Box<str>>(0)?),
+        authenticated_at: Ticks(row.get(1)?),
+        methods: row.get(2)?,
+        expires_at: Ticks(row.get(3)?),
+        id: guid(row, 4)?,
+        realm: Realm::from_code(row.get(5)?),
+        address: row.get(6)?,
+        user_agent: row.get(7)?,
+    })
+}
+
+fn insert(writer: &Connection, hash: &[u8; 32], one: &Session) -> Result<()> {
+    writer
+        .prepare_cached(
+            "INSERT INTO sessions (hash, user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        )
+        .and_then(|mut add| {
+            add.execute(params![
+                hash,
+                one.account.as_str(),
+                one.authenticated_at.0,
+                one.methods,
+                one.expires_at.0,
+                one.id.as_bytes(),
+                one.realm.code(),
+                one.address,
+                one.user_agent
+            ])
+        })
+        .map(drop)
+        .map_err(exists("such a session".into()))
+}
 
 fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
     change(writer, "DELETE FROM sessions WHERE hash = ?1", [hash])
@@ -19,72 +61,45 @@ fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
 impl Sessions for SqliteStore {
     async fn begin_session(
         &self,
-        id: &Secret,
+        cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
         entry: &AuditEntry,
     ) -> Result<()> {
         let ports = self.ports().clone();
-        let hash = ports.vault.fingerprint(SESSION, id);
-        let replaced = replaced.map(|old| ports.vault.fingerprint(SESSION, old));
+        let hash = session_hash(&ports.vault, session.realm, cookie);
+        let replaced = replaced.map(|old| session_hash(&ports.vault, session.realm, old));
         let (one, entry) = (session.clone(), entry.clone());
         self.write_access_for(move |writer| {
             if let Some(replaced) = replaced {
                 remove(writer, &replaced)?;
             }
-            writer
-                .prepare_cached(
-                    "INSERT INTO sessions (hash, user_id, authenticated_at, methods, expires_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5)",
-                )
-                .and_then(|mut add| {
-                    add.execute(params![
-                        hash,
-                        one.user.as_str(),
-                        one.authenticated_at.0,
-                        one.methods,
-                        one.expires_at.0
-                    ])
-                })
-                .map_err(exists("such a session".into()))?;
+            insert(writer, &hash, &one)?;
             let is_confirmed = change(
                 writer,
-                "UPDATE users SET standing = ?2, revision = revision + 1 WHERE id = ?1 AND standing = ?3",
-                params![one.user.as_str(), Status::Active.code(), Status::Unconfirmed.code()],
+                "UPDATE accounts SET standing = ?2, revision = revision + 1 WHERE id = ?1 AND standing = ?3",
+                params![one.account.as_str(), Status::Active.code(), Status::Unconfirmed.code()],
             )?;
             append_audit(writer, &*ports.random, entry)?;
-            let webhooks = if is_confirmed { Some(touch_user(writer, &one.user)?) } else { None };
+            let webhooks = if is_confirmed { Some(touch_user(writer, &one.account)?) } else { None };
             Ok(((), webhooks))
         })
         .await
     }
 
-    async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
-        let hash = self.ports().vault.fingerprint(SESSION, id);
+    async fn find_session(&self, realm: Realm, cookie: &Secret, now: Ticks) -> Result<Option<Session>> {
+        let hash = session_hash(&self.ports().vault, realm, cookie);
         self.read(|reader| {
             reader
-                .prepare_cached(
-                    "SELECT user_id, authenticated_at, methods, expires_at FROM sessions
-                     WHERE hash = ?1 AND +expires_at > ?2",
-                )
-                .and_then(|mut find| {
-                    find.query_row(params![hash, now.0], |row| {
-                        Ok(Session {
-                            user: AccountId::new(row.get::<_, Box<str>>(0)?),
-                            authenticated_at: Ticks(row.get(1)?),
-                            methods: row.get(2)?,
-                            expires_at: Ticks(row.get(3)?),
-                        })
-                    })
-                    .optional()
-                })
+                .prepare_cached(&format!("{SESSION} WHERE hash = ?1 AND +expires_at > ?2"))
+                .and_then(|mut find| find.query_row(params![hash, now.0], session).optional())
                 .map_err(store_error)
         })
     }
 
-    async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
+    async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool> {
         let ports = self.ports().clone();
-        let hash = ports.vault.fingerprint(SESSION, id);
+        let hash = session_hash(&ports.vault, realm, cookie);
         let entry = entry.clone();
         self.write(move |writer| {
             let ended = remove(writer, &hash)?;
@@ -92,6 +107,47 @@ impl Sessions for SqliteStore {
                 append_audit(writer, &*ports.random, entry)?;
             }
             Ok(ended)
+        })
+        .await
+    }
+
+    async fn list_sessions(&self, account: &AccountId, now: Ticks) -> Result<Vec<Session>> {
+        let sql = format!(
+            "{SESSION} WHERE user_id = ?1 AND +expires_at > ?2
+             ORDER BY authenticated_at DESC, id LIMIT {SESSIONS_LISTED_MAX}"
+        );
+        self.read(|reader| {
+            reader
+                .prepare_cached(&sql)
+                .and_then(|mut all| all.query_map(params![account.as_str(), now.0], session)?.collect())
+                .map_err(store_error)
+        })
+    }
+
+    async fn end_sessions(
+        &self,
+        account: &AccountId,
+        which: EndedSessions,
+        context: &AuditContext,
+    ) -> Result<u64> {
+        let (act, random) = (self.act(context), self.ports().random.clone());
+        let (account, (one, kept)) = (account.clone(), which.one_and_kept());
+        self.write(move |writer| {
+            let bytes = |id: Option<Guid>| id.map(|id| *id.as_bytes());
+            let ended: Vec<i64> = writer
+                .prepare_cached(
+                    "DELETE FROM sessions WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR id <> ?3)
+                     RETURNING realm",
+                )
+                .and_then(|mut end| {
+                    end.query_map(params![account.as_str(), bytes(one), bytes(kept)], |row| row.get(0))?.collect()
+                })
+                .map_err(store_error)?;
+            if let Some(realm) = ended.first() {
+                let entry = act.sessions_ended(Realm::from_code(*realm), &account, ended.len() as u64);
+                append_audit(writer, &*random, entry)?;
+            }
+            Ok(ended.len() as u64)
         })
         .await
     }

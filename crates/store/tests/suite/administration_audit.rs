@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::{Secret, Ticks};
 use store::{
-    AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, ReplayKind, Status,
-    SubscribeOutcome, SubscriptionUpdate, TenantUpdate, UserUpdate, WebhookChange, WebhookChangeOutcome,
+    AccountUpdate, AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, ReplayKind,
+    Status, SubscribeOutcome, SubscriptionUpdate, TenantUpdate, WebhookChange, WebhookChangeOutcome,
 };
 
 use super::clients::{client, subscription};
@@ -76,7 +76,7 @@ async fn directory_mutations(fixture: &Fixture, seen: &mut usize) {
     assert_eq!(new_lines(fixture, seen).await, ["tenant_changed tenant=t: status \"active\" → \"disabled\""]);
 
     let maria = user(fixture, "maria");
-    store.add_user(&maria, &[membership(fixture, "m1", "maria", &tenant.id)], by).await.unwrap();
+    store.add_account(&maria, &[membership(fixture, "m1", "maria", &tenant.id)], by).await.unwrap();
     let lines = new_lines(fixture, seen).await;
     assert_eq!(lines.len(), 2, "{lines:?}");
     assert!(
@@ -87,8 +87,12 @@ async fn directory_mutations(fixture: &Fixture, seen: &mut usize) {
         lines[1].starts_with("user_added user=maria: email  → ") && !lines[1].contains("hash"),
         "{lines:?}"
     );
-    let update = UserUpdate { status: Some(Status::Disabled), password_hash: Some("new-hash".into()) };
-    assert!(store.update_user(&maria.id, &update, None, by).await.unwrap().is_updated());
+    let update = AccountUpdate {
+        status: Some(Status::Disabled),
+        password_hash: Some("new-hash".into()),
+        ..AccountUpdate::default()
+    };
+    assert!(store.update_account(&maria.id, &update, None, by).await.unwrap().is_updated());
     let changed = "user_changed user=maria: status \"active\" → \"disabled\", password";
     assert_eq!(new_lines(fixture, seen).await, [changed]);
     assert!(store.remove_membership(&maria.id, &tenant.id, by).await.unwrap());
@@ -178,23 +182,23 @@ pub(crate) async fn mutations_that_change_nothing_leave_no_entry(fixture: Fixtur
     let mine = membership(&fixture, "m1", "maria", &tenant.id);
     let [secret, key, other_key] = ["a", "b", "c"].map(Secret::new);
     store.add_tenant(&tenant, by).await.unwrap();
-    store.add_user(&maria, std::slice::from_ref(&mine), by).await.unwrap();
+    store.add_account(&maria, std::slice::from_ref(&mine), by).await.unwrap();
     store.add_client(&erp, &secret, by).await.unwrap();
     store.add_subscription(&one, &key, &other_key, by).await.unwrap();
     let before = entries(&fixture).await;
 
     assert!(store.add_tenant(&tenant, by).await.is_err());
-    assert!(store.add_user(&maria, &[], by).await.is_err());
+    assert!(store.add_account(&maria, &[], by).await.is_err());
     let elsewhere = membership(&fixture, "m3", "ana", &new_tenant("none", fixture.now()).id);
-    assert!(store.add_user(&user(&fixture, "ana"), &[elsewhere], by).await.is_err());
+    assert!(store.add_account(&user(&fixture, "ana"), &[elsewhere], by).await.is_err());
     assert!(store.add_membership(&mine, by).await.is_err());
     assert!(store.add_client(&erp, &secret, by).await.is_err());
     assert!(store.add_subscription(&one, &key, &other_key, by).await.is_err());
     let (disable, old) = (Some(Status::Disabled), Some(7));
     let tenant_update = TenantUpdate { status: disable };
     assert!(!store.update_tenant(&tenant.id, &tenant_update, old, by).await.unwrap().is_updated());
-    let user_update = UserUpdate { status: disable, ..UserUpdate::default() };
-    assert!(!store.update_user(&maria.id, &user_update, old, by).await.unwrap().is_updated());
+    let user_update = AccountUpdate { status: disable, ..AccountUpdate::default() };
+    assert!(!store.update_account(&maria.id, &user_update, old, by).await.unwrap().is_updated());
     let client_update = ClientUpdate { status: disable, ..ClientUpdate::default() };
     assert!(!store.update_client(&erp.id, &client_update, old, by).await.unwrap().is_updated());
     let subscription_update = SubscriptionUpdate { status: disable, ..SubscriptionUpdate::default() };

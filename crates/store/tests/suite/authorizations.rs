@@ -30,7 +30,7 @@ async fn tenant_with_member(fixture: &Fixture) -> TestTenant {
 }
 
 async fn add_member(fixture: &Fixture, tenant: &TestTenant, name: &str) {
-    fixture.store.add_user(&user(fixture, name), &[], &by()).await.unwrap();
+    fixture.store.add_account(&user(fixture, name), &[], &by()).await.unwrap();
     fixture.store.add_membership(&membership(fixture, name, name, &tenant.id), &by()).await.unwrap();
 }
 
@@ -231,14 +231,14 @@ pub(crate) async fn disabled_user_does_not_count_until_enabled(fixture: Fixture)
     let maria = AccountId::new("maria");
     for (status, expected) in [(Status::Disabled, Some(Suspension::UserDisabled)), (Status::Active, None)] {
         let before = last_change(&fixture).await;
-        store.set_user_status(&maria, status, &by()).await.unwrap();
+        store.set_account_status(&maria, status, &by()).await.unwrap();
         assert_eq!(suspension(&fixture, &tenant, &webhook).await, expected);
         assert_eq!(store.is_grant_live(&grant.id).await, Ok(expected.is_none()));
         assert_eq!(store.changed_webhooks(before).await.unwrap().webhooks, [webhook.id]);
     }
     add_member(&fixture, &tenant, "juan").await;
     sign_in(&fixture, &tenant, "juan", "g2", ALL).await;
-    store.set_user_status(&maria, Status::Disabled, &by()).await.unwrap();
+    store.set_account_status(&maria, Status::Disabled, &by()).await.unwrap();
     assert_eq!(suspension(&fixture, &tenant, &webhook).await, None, "a colleague's authorization is enough");
     for (status, expected) in [(Status::Disabled, Some(Suspension::TenantDisabled)), (Status::Active, None)] {
         store.set_tenant_status(&tenant.id, status, &by()).await.unwrap();
@@ -304,7 +304,7 @@ pub(crate) async fn access_and_webhooks_change_concurrently(fixture: Fixture) {
                 let change = if round % 2 == 0 { WebhookChange::Disable } else { WebhookChange::Enable };
                 match number {
                     0 => drop(store.revoke_client_access(&access, now, &context(), "").await.unwrap()),
-                    1 => drop(store.set_user_status(&access.user, status(round), &by()).await.unwrap()),
+                    1 => drop(store.set_account_status(&access.user, status(round), &by()).await.unwrap()),
                     2 => drop(store.change_webhook(id, None, change, &by()).await.unwrap()),
                     3 => drop(store.subscribe(other, 100, &by()).await.unwrap()),
                     4 => drop(store.request_replay(id, ReplayKind::Events, (0, 1), &by()).await.unwrap()),

@@ -2,14 +2,18 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, Guid, MembershipId, TenantId};
-use store::{FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, User};
+use domain::{AccountId, Guid, MembershipId, OperatorRole, Realm, TenantId};
+use store::{
+    Account, AccountUpdate, FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, UpdateOutcome,
+};
 
 use super::fixture::{Fixture, by, new_tenant};
 
-pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
-    User {
+pub(crate) fn user(fixture: &Fixture, id: &str) -> Account {
+    Account {
         id: AccountId::new(id),
+        realm: Realm::Users,
+        role: None,
         email: format!("{id}@asesoría.example"),
         given_name: "María \"Txiki\"".into(),
         lang: "eu".into(),
@@ -65,39 +69,84 @@ pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
 
 pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     let store = &fixture.store;
-    let maria = User { created_at: fixture.now() + Duration::from_secs(1), ..user(&fixture, "maria") };
+    let maria = Account { created_at: fixture.now() + Duration::from_secs(1), ..user(&fixture, "maria") };
     let (jon, ane) = (user(&fixture, "jon"), user(&fixture, "ane"));
     for user in [&maria, &jon, &ane] {
-        store.add_user(user, &[], &by()).await.unwrap();
+        store.add_account(user, &[], &by()).await.unwrap();
     }
-    assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
-    assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
+    assert_eq!(store.find_account_by_email(Realm::Users, &maria.email).await, Ok(Some(maria.clone())));
+    assert_eq!(store.find_account(&maria.id).await, Ok(Some(maria.clone())));
     for unknown in ["", "MARIA", "maria\0"] {
-        assert_eq!(store.find_user(&AccountId::new(unknown)).await, Ok(None), "{unknown:?}");
+        assert_eq!(store.find_account(&AccountId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
     for unknown in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
-        assert_eq!(store.find_user_by_email(unknown).await, Ok(None), "{unknown:?}");
+        assert_eq!(store.find_account_by_email(Realm::Users, unknown).await, Ok(None), "{unknown:?}");
     }
     assert_eq!(
-        store.list_users(&ListQuery::default()).await.map(|page| page.rows),
+        store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![ane, jon, maria.clone()]),
         "by time, then by id"
     );
 
     let exists = |email: &str| Err(StoreError::Exists(format!("a user \"{email}\"")));
-    let same_email = User { id: AccountId::new("otra"), ..maria.clone() };
-    assert_eq!(store.add_user(&same_email, &[], &by()).await, exists(&maria.email));
-    let same_id = User { email: "otra@x.example".into(), ..maria.clone() };
-    assert_eq!(store.add_user(&same_id, &[], &by()).await, exists("otra@x.example"));
+    let same_email = Account { id: AccountId::new("otra"), ..maria.clone() };
+    assert_eq!(store.add_account(&same_email, &[], &by()).await, exists(&maria.email));
+    let same_id = Account { email: "otra@x.example".into(), ..maria.clone() };
+    assert_eq!(store.add_account(&same_id, &[], &by()).await, exists("otra@x.example"));
 
-    assert_eq!(store.set_user_status(&maria.id, Status::Disabled, &by()).await, Ok(true));
+    assert_eq!(store.set_account_status(&maria.id, Status::Disabled, &by()).await, Ok(true));
     assert_eq!(store.set_password_hash(&maria.id, "$argon2id$new", &by()).await, Ok(true));
     let password_hash = "$argon2id$new".into();
-    let changed = User { status: Status::Disabled, password_hash, revision: 3, ..maria.clone() };
-    assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(changed)));
-    assert_eq!(store.set_user_status(&AccountId::new("nobody"), Status::Active, &by()).await, Ok(false));
+    let changed = Account { status: Status::Disabled, password_hash, revision: 3, ..maria.clone() };
+    assert_eq!(store.find_account_by_email(Realm::Users, &maria.email).await, Ok(Some(changed)));
+    assert_eq!(store.set_account_status(&AccountId::new("nobody"), Status::Active, &by()).await, Ok(false));
     assert_eq!(store.set_password_hash(&AccountId::new("nobody"), "x", &by()).await, Ok(false));
-    assert_eq!(store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 3);
+    assert_eq!(
+        store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        3
+    );
+}
+
+pub(crate) async fn accounts_of_the_realms_never_mix(fixture: Fixture) {
+    let store = &fixture.store;
+    let in_realm = |realm: Realm, role| Account {
+        id: AccountId::new(realm.as_str()),
+        realm,
+        role,
+        ..user(&fixture, "maria")
+    };
+    let all = [
+        in_realm(Realm::Users, None),
+        in_realm(Realm::Developers, None),
+        in_realm(Realm::Operators, Some(OperatorRole::Support)),
+    ];
+    for account in &all {
+        store.add_account(account, &[], &by()).await.unwrap();
+    }
+    for account in &all {
+        let found = store.find_account_by_email(account.realm, &account.email).await;
+        assert_eq!(found, Ok(Some(account.clone())));
+        let listed = store.list_accounts(account.realm, &ListQuery::default()).await.unwrap();
+        assert_eq!(listed.rows, std::slice::from_ref(account));
+    }
+    let exists = StoreError::Exists(format!("an operator \"{}\"", all[2].email));
+    let second = Account { id: AccountId::new("second"), ..all[2].clone() };
+    assert_eq!(store.add_account(&second, &[], &by()).await, Err(exists));
+    let update = AccountUpdate {
+        given_name: Some("Ana".into()),
+        lang: Some("en".into()),
+        role: Some(OperatorRole::Admin),
+        ..AccountUpdate::default()
+    };
+    let changed = store.update_account(&all[2].id, &update, None, &by()).await.unwrap();
+    let expected = Account {
+        given_name: "Ana".into(),
+        lang: "en".into(),
+        role: Some(OperatorRole::Admin),
+        revision: 2,
+        ..all[2].clone()
+    };
+    assert_eq!(changed, UpdateOutcome::Updated(expected));
 }
 
 pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {

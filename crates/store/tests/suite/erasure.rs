@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, GrantId, Secret};
+use domain::{AccountId, GrantId, Realm, Secret};
 use store::{CodeOutcome, ListQuery, RefreshOutcome, RefreshRotation, StoreError};
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
@@ -76,7 +76,7 @@ async fn assert_gone(fixture: &Fixture, tenant: &TestTenant, name: &str) {
 
 pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixture) {
     let (erased, other) = (fixture.add_tenant().await, fixture.add_tenant().await);
-    fixture.store.add_user(&user(&fixture, "maria"), &[], &by()).await.unwrap();
+    fixture.store.add_account(&user(&fixture, "maria"), &[], &by()).await.unwrap();
     fill_tenant(&fixture, &erased, "erased").await;
     fill_tenant(&fixture, &other, "other").await;
     let (log, ids) = (other.log().await, other.ids(&journal("c1", "j", "{}")).await);
@@ -110,7 +110,13 @@ pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixt
         1
     );
     assert_eq!(
-        fixture.store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        fixture
+            .store
+            .list_accounts(Realm::Users, &ListQuery::default())
+            .await
+            .map(|page| page.rows)
+            .unwrap()
+            .len(),
         1,
         "users belong to no tenant"
     );

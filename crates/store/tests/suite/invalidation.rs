@@ -47,7 +47,7 @@ pub(crate) async fn access_changes_bump_the_access_version(fixture: Fixture) {
     assert_bumped("a quota");
     store.cancel_subscription(&subscription.id, fixture.now(), &by()).await.unwrap();
     assert_bumped("a cancellation");
-    store.set_user_status(&domain::AccountId::new("u"), Status::Disabled, &by()).await.unwrap();
+    store.set_account_status(&domain::AccountId::new("u"), Status::Disabled, &by()).await.unwrap();
     assert_bumped("a user");
     store.remove_membership(&domain::AccountId::new("u"), &tenant.id, &by()).await.unwrap();
     assert_bumped("a membership");

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, ClientId, MembershipId, Secret};
-use store::{Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant, User};
+use domain::{AccountId, ClientId, MembershipId, Realm, Secret};
+use store::{Account, Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant};
 
 use super::clients::{client, subscription};
 use super::directory::{membership, user};
@@ -62,11 +62,15 @@ pub(crate) async fn tenants_are_listed_in_pages(fixture: Fixture) {
 pub(crate) async fn users_are_listed_in_pages(fixture: Fixture) {
     let store = &fixture.store;
     for (after, id) in shuffled() {
-        let row = User { created_at: fixture.now() + after, ..user(&fixture, id) };
-        store.add_user(&row, &[], &by()).await.unwrap();
+        let row = Account { created_at: fixture.now() + after, ..user(&fixture, id) };
+        store.add_account(&row, &[], &by()).await.unwrap();
     }
-    check_pages(|user: &User| user.id.as_str(), async |query| store.list_users(&query).await, &expected())
-        .await;
+    check_pages(
+        |user: &Account| user.id.as_str(),
+        async |query| store.list_accounts(Realm::Users, &query).await,
+        &expected(),
+    )
+    .await;
 }
 
 pub(crate) async fn clients_are_listed_in_pages(fixture: Fixture) {

@@ -25,7 +25,7 @@ async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
 pub(crate) async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
     store.add_client(&client(fixture, name), &Secret::new("secret"), &by()).await.unwrap();
-    store.add_user(&user(fixture, name), &[], &by()).await.unwrap();
+    store.add_account(&user(fixture, name), &[], &by()).await.unwrap();
     store.add_tenant(&new_tenant(name, now), &by()).await.unwrap();
     let tenant = TenantId::new(name);
     store.add_membership(&membership(fixture, name, name, &tenant), &by()).await.unwrap();
@@ -45,7 +45,7 @@ pub(crate) async fn grant_needs_an_active_client_user_tenant_and_membership(fixt
         let (user, tenant) = (&issued.user, &issued.tenant);
         let changed = match cause {
             "revoked" => store.revoke_grant(&issued.id, now, &context(), "").await,
-            "no user" => store.set_user_status(user, Status::Disabled, &by()).await,
+            "no user" => store.set_account_status(user, Status::Disabled, &by()).await,
             "no tenant" => store.set_tenant_status(tenant, Status::Disabled, &by()).await,
             "no client" => {
                 store.set_client_status(&client(&fixture, cause).id, Status::Disabled, &by()).await
@@ -67,28 +67,28 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     let [one, other] =
         [issue_grant_with_owners(&fixture, "norte").await, issue_grant_with_owners(&fixture, "sur").await];
     for issued in [&one, &other] {
-        assert_eq!(store.set_user_status(&issued.user, Status::Unconfirmed, &by()).await, Ok(true));
+        assert_eq!(store.set_account_status(&issued.user, Status::Unconfirmed, &by()).await, Ok(true));
         assert_eq!(store.is_grant_live(&issued.id).await, Ok(false));
         assert_eq!(store.active_memberships(&issued.user).await, Ok(Vec::new()));
     }
-    let before = store.find_user(&one.user).await.unwrap().unwrap();
+    let before = store.find_account(&one.user).await.unwrap().unwrap();
     store
         .begin_session(&Secret::new("s"), &session("norte", now), None, &sign_in_entry("norte", now))
         .await
         .unwrap();
-    let after = store.find_user(&one.user).await.unwrap().unwrap();
+    let after = store.find_account(&one.user).await.unwrap().unwrap();
     assert_eq!((before.status, after.status), (Status::Unconfirmed, Status::Active));
     assert_eq!(after.revision, before.revision + 1);
     assert_eq!(store.is_grant_live(&one.id).await, Ok(true));
     assert_eq!(store.is_grant_live(&other.id).await, Ok(false), "only who signs in confirms");
     // A sign-in does not enable a disabled user, and an active one stays unchanged.
-    store.set_user_status(&other.user, Status::Disabled, &by()).await.unwrap();
+    store.set_account_status(&other.user, Status::Disabled, &by()).await.unwrap();
     for (name, status) in [("sur", Status::Disabled), ("norte", Status::Active)] {
         let id = Secret::new(format!("again {name}"));
         store.begin_session(&id, &session(name, now), None, &sign_in_entry(name, now)).await.unwrap();
-        assert_eq!(store.find_user(&AccountId::new(name)).await.unwrap().unwrap().status, status);
+        assert_eq!(store.find_account(&AccountId::new(name)).await.unwrap().unwrap().status, status);
     }
-    assert_eq!(store.find_user(&one.user).await.unwrap().unwrap().revision, after.revision);
+    assert_eq!(store.find_account(&one.user).await.unwrap().unwrap().revision, after.revision);
 }
 
 pub(crate) async fn grant_is_live_again_after_reactivation(fixture: Fixture) {
@@ -96,7 +96,7 @@ pub(crate) async fn grant_is_live_again_after_reactivation(fixture: Fixture) {
     let issued = issue_grant_with_owners(&fixture, "norte").await;
     let (user, tenant) = (&issued.user, &issued.tenant);
     for status in [Status::Disabled, Status::Active] {
-        store.set_user_status(user, status, &by()).await.unwrap();
+        store.set_account_status(user, status, &by()).await.unwrap();
         assert_eq!(store.is_grant_live(&issued.id).await, Ok(status == Status::Active));
     }
     store.remove_membership(user, tenant, &by()).await.unwrap();

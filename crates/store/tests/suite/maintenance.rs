@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{GrantId, Secret, Ticks};
+use domain::{GrantId, Realm, Secret, Ticks};
 use store::{
     AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, ListQuery,
     RefreshOutcome, RefreshRotation, RetentionCutoffs, Session, StoreError,
@@ -115,7 +115,7 @@ async fn remaining(fixture: &Fixture, start: Ticks) -> [Vec<usize>; 7] {
             store.find_grant(&grant).await.unwrap().is_some(),
             store.find_subscription_by_key(&key, start).await.unwrap().is_some(),
             store.find_ingest_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
-            store.find_session(&session, start).await.unwrap().is_some(),
+            store.find_session(Realm::Users, &session, start).await.unwrap().is_some(),
             granted.iter().any(|record| record.entry.grant.as_ref() == Some(&grant)),
         ];
         for (list, stored) in remaining.iter_mut().zip(stored) {
@@ -242,7 +242,9 @@ pub(crate) async fn closed_store_refuses_writes(fixture: Fixture) {
             .begin_session(&Secret::new("late"), &session("maria", now), None, &sign_in_entry("maria", now))
             .await,
     );
-    closed(store.end_session(&Secret::new("late"), &sign_out_entry("maria", now)).await.map(drop));
+    closed(
+        store.end_session(Realm::Users, &Secret::new("late"), &sign_out_entry("maria", now)).await.map(drop),
+    );
     closed(store.record(&sign_out_entry("maria", now)).await);
     closed(store.revoke_grant(&GrantId::new("g1"), now, &context(), "").await.map(drop));
     closed(store.revoke_client_access(&access(), now, &context(), "").await.map(drop));

@@ -213,6 +213,8 @@ tests_on_every_store! {
         session_is_never_overwritten,
         session_ends_once,
         new_password_ends_the_users_sessions,
+        cookie_of_one_realm_finds_no_session_in_another,
+        owner_lists_and_ends_sessions,
     }
     sign_in_buckets {
         bucket_allows_a_burst_and_then_refills_evenly,
@@ -270,6 +272,7 @@ tests_on_every_store! {
     directory {
         tenants_are_stored_unchanged,
         users_are_stored_unchanged,
+        accounts_of_the_realms_never_mix,
         memberships_are_stored_unchanged,
     }
     clients {

@@ -2,10 +2,10 @@
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Product;
-use domain::{AccountId, ClientId, Secret, TenantId};
+use domain::{AccountId, ClientId, Realm, Secret, TenantId};
 use store::{
-    CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce, Status, StoreError,
-    Subscription, SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome, User, UserUpdate,
+    Account, AccountUpdate, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce,
+    Status, StoreError, Subscription, SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome,
 };
 
 use super::clients::{client, subscription};
@@ -44,25 +44,32 @@ pub(crate) async fn tenant_is_updated_only_at_the_expected_revision(fixture: Fix
 pub(crate) async fn user_is_updated_only_at_the_expected_revision(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let maria = user(&fixture, "maria");
-    store.add_user(&maria, &[], &by()).await.unwrap();
+    store.add_account(&maria, &[], &by()).await.unwrap();
     let secret = Secret::new("session");
     store.begin_session(&secret, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
-    let password = UserUpdate { password_hash: Some("$argon2id$new".into()), ..UserUpdate::default() };
-    let refused = store.update_user(&maria.id, &password, Some(2), &by()).await;
+    let password = AccountUpdate { password_hash: Some("$argon2id$new".into()), ..AccountUpdate::default() };
+    let refused = store.update_account(&maria.id, &password, Some(2), &by()).await;
     assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict));
-    assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
-    assert!(store.find_session(&secret, now).await.unwrap().is_some(), "the session is still valid");
+    assert_eq!(store.find_account(&maria.id).await, Ok(Some(maria.clone())));
+    assert!(
+        store.find_session(Realm::Users, &secret, now).await.unwrap().is_some(),
+        "the session is still valid"
+    );
 
-    let disable = UserUpdate { status: Some(Status::Disabled), ..UserUpdate::default() };
-    let disabled = User { status: Status::Disabled, revision: 2, ..maria.clone() };
-    let updated = store.update_user(&maria.id, &disable, Some(1), &by()).await;
+    let disable = AccountUpdate { status: Some(Status::Disabled), ..AccountUpdate::default() };
+    let disabled = Account { status: Status::Disabled, revision: 2, ..maria.clone() };
+    let updated = store.update_account(&maria.id, &disable, Some(1), &by()).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(disabled.clone())));
-    let changed = User { password_hash: "$argon2id$new".into(), revision: 3, ..disabled };
-    let updated = store.update_user(&maria.id, &password, Some(2), &by()).await;
+    let changed = Account { password_hash: "$argon2id$new".into(), revision: 3, ..disabled };
+    let updated = store.update_account(&maria.id, &password, Some(2), &by()).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(changed.clone())));
-    assert_eq!(store.find_user(&maria.id).await, Ok(Some(changed)));
-    assert_eq!(store.find_session(&secret, now).await.unwrap(), None, "a new password ends the sessions");
-    let missing = store.update_user(&AccountId::new("nobody"), &disable, Some(1), &by()).await;
+    assert_eq!(store.find_account(&maria.id).await, Ok(Some(changed)));
+    assert_eq!(
+        store.find_session(Realm::Users, &secret, now).await.unwrap(),
+        None,
+        "a new password ends the sessions"
+    );
+    let missing = store.update_account(&AccountId::new("nobody"), &disable, Some(1), &by()).await;
     assert_eq!(missing, Ok(UpdateOutcome::NotFound));
 }
 
@@ -169,15 +176,18 @@ pub(crate) async fn user_is_added_with_all_memberships_or_not_at_all(fixture: Fi
     let membership_of = |id: &str, tenant: &TenantId| membership(&fixture, id, "maria", tenant);
     let unknown = TenantId::new("nowhere");
     let refused =
-        store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &unknown)], &by()).await;
+        store.add_account(&maria, &[membership_of("m1", &north), membership_of("m2", &unknown)], &by()).await;
     assert_eq!(refused, Err(StoreError::UnknownTenant("nowhere".into())));
     let refused =
-        store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &north)], &by()).await;
+        store.add_account(&maria, &[membership_of("m1", &north), membership_of("m2", &north)], &by()).await;
     assert_eq!(refused, Err(StoreError::Exists("such a membership".into())));
-    assert_eq!(store.find_user(&maria.id).await, Ok(None));
+    assert_eq!(store.find_account(&maria.id).await, Ok(None));
     assert_eq!(store.find_tenant_membership(&maria.id, &north).await, Ok(None));
 
-    store.add_user(&maria, &[membership_of("m1", &north), membership_of("m2", &south)], &by()).await.unwrap();
+    store
+        .add_account(&maria, &[membership_of("m1", &north), membership_of("m2", &south)], &by())
+        .await
+        .unwrap();
     for tenant in [&north, &south] {
         assert!(store.find_tenant_membership(&maria.id, tenant).await.unwrap().is_some());
     }

@@ -26,7 +26,7 @@ async fn add_tenant_membership(
 pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fixture) {
     let store = &fixture.store;
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name), &[], &by()).await.unwrap();
+        store.add_account(&user(&fixture, name), &[], &by()).await.unwrap();
     }
     let north = add_tenant_membership(&fixture, "maria", "north", "Norte").await;
     let south = add_tenant_membership(&fixture, "jon", "south", "Sur").await;
@@ -41,7 +41,7 @@ pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fix
     }
 
     // Whatever the status of either.
-    store.set_user_status(&maria, Status::Disabled, &by()).await.unwrap();
+    store.set_account_status(&maria, Status::Disabled, &by()).await.unwrap();
     store.set_tenant_status(&north.tenant.id, Status::Disabled, &by()).await.unwrap();
     let found = store.find_tenant_membership(&maria, &north.tenant.id).await.unwrap().unwrap();
     assert_eq!((found.user.status, found.tenant.status), (Status::Disabled, Status::Disabled));
@@ -57,7 +57,7 @@ pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fix
 /// A membership is found only if its user and its tenant exist.
 pub(crate) async fn membership_without_user_or_tenant_is_not_found(fixture: Fixture) {
     let store = &fixture.store;
-    store.add_user(&user(&fixture, "maria"), &[], &by()).await.unwrap();
+    store.add_account(&user(&fixture, "maria"), &[], &by()).await.unwrap();
     let tenant_id = fixture.add_tenant().await.id;
     let nowhere = TenantId::new("nowhere");
     store.add_membership(&membership(&fixture, "m1", "ghost", &tenant_id), &by()).await.unwrap();
@@ -77,7 +77,7 @@ async fn active_tenant_names(fixture: &Fixture) -> Vec<String> {
 pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name), &[], &by()).await.unwrap();
+        store.add_account(&user(&fixture, name), &[], &by()).await.unwrap();
     }
     for (id, name) in [("t1", "Ñandú"), ("t2", "azul"), ("t3", "Beta"), ("t4", "Alfa"), ("t0", "Beta")] {
         add_tenant_membership(&fixture, "maria", id, name).await;

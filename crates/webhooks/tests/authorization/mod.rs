@@ -6,8 +6,8 @@ use std::time::Duration;
 use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Scopes, Secret, TenantId, Ticks};
 use store::memory::MemoryStore;
 use store::{
-    AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Directory as _, FIRST_REVISION, Grant,
-    Grants as _, Membership, NewGrant, Status, User,
+    Account, Accounts as _, AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, FIRST_REVISION,
+    Grant, Grants as _, Membership, NewGrant, Status,
 };
 
 pub(crate) const USER: &str = "user";
@@ -15,9 +15,11 @@ pub(crate) const ALL_SCOPES: &str = "openid SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.
 static NEXT: AtomicU64 = AtomicU64::new(0);
 
 /// Adds the user, as a member of these tenants.
-pub(crate) async fn add_user(store: &MemoryStore, tenants: &[&str], now: Ticks) {
-    let user = User {
+pub(crate) async fn add_account(store: &MemoryStore, tenants: &[&str], now: Ticks) {
+    let user = Account {
         id: AccountId::new(USER),
+        realm: domain::Realm::Users,
+        role: None,
         email: "user@example.com".into(),
         given_name: "Eva".into(),
         lang: "es".into(),
@@ -39,7 +41,7 @@ pub(crate) async fn add_user(store: &MemoryStore, tenants: &[&str], now: Ticks) 
         is_admin: false,
     };
     let memberships: Vec<Membership> = tenants.iter().map(membership).collect();
-    store.add_user(&user, &memberships, &AuditContext::default()).await.unwrap();
+    store.add_account(&user, &memberships, &AuditContext::default()).await.unwrap();
 }
 
 /// The user signs in to the client.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use domain::subscription::{Product, Products};
 use domain::{AccountId, ClientId, TenantId};
 use store::{
-    AuditContext, ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status, Webhook,
-    WebhookChange, WebhookChangeOutcome, Webhooks as _,
+    Accounts as _, AuditContext, ChangeLog as _, Clients as _, Deliveries as _, Directory as _, Status,
+    Webhook, WebhookChange, WebhookChangeOutcome, Webhooks as _,
 };
 use webhooks::engine::Input;
 
@@ -230,15 +230,19 @@ impl World {
                 self.fixture.withdraw(tenant, client);
                 self.fixture.authorize(tenant, client, "SVC.ES.Webhooks");
             }
-            8 => self.set_user_status(Status::Disabled),
-            _ => self.set_user_status(Status::Active),
+            8 => self.set_account_status(Status::Disabled),
+            _ => self.set_account_status(Status::Active),
         }
         self.access_changed(before);
     }
 
-    fn set_user_status(&self, status: Status) {
-        block_on(self.fixture.store.set_user_status(&AccountId::new(USER), status, &AuditContext::default()))
-            .unwrap();
+    fn set_account_status(&self, status: Status) {
+        block_on(self.fixture.store.set_account_status(
+            &AccountId::new(USER),
+            status,
+            &AuditContext::default(),
+        ))
+        .unwrap();
     }
 
     /// The engine of the node that serves the change learns of it before the response; most others get a signal, and all
@@ -316,7 +320,7 @@ impl World {
         }
         self.oracle.status_changed(self.at);
         let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;
-        self.set_user_status(Status::Active);
+        self.set_account_status(Status::Active);
         for tenant in TENANTS {
             for client in CLIENTS {
                 self.fixture.authorize(tenant, client, ALL_SCOPES);

@@ -17,7 +17,7 @@ use store::{
     Vault, WebhookOwner,
 };
 
-use crate::authorization::{ALL_SCOPES, USER, add_user, authorize};
+use crate::authorization::{ALL_SCOPES, USER, add_account, authorize};
 
 use super::random::{RandomBytes, SeededRandom, SteadyClock};
 
@@ -79,7 +79,7 @@ impl Fixture {
             ))
             .unwrap();
         }
-        block_on(add_user(&store, &TENANTS, START));
+        block_on(add_account(&store, &TENANTS, START));
         let fixture = Self { store, clock, ports, backup: None };
         for tenant in TENANTS {
             for client in CLIENTS {

@@ -26,7 +26,7 @@ const LIMITS: [&str; 2] = ["products", "redirectUris"];
 /// What has a status that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
-    User(String),
+    Account(String),
     Tenant(String),
     Client(String),
     Subscription(String),
@@ -117,7 +117,13 @@ impl Ends {
                 self.webhooks.extend(entry.webhook());
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
-            AuditKind::UserChanged => self.set_status(entry.user.clone().map(Subject::User), &entry, at),
+            AuditKind::UserChanged => self.set_status(entry.user.clone().map(Subject::Account), &entry, at),
+            AuditKind::DeveloperChanged => {
+                self.set_status(entry.object_of("developer").map(Subject::Account), &entry, at);
+            }
+            AuditKind::OperatorChanged => {
+                self.set_status(entry.object_of("operator").map(Subject::Account), &entry, at);
+            }
             AuditKind::TenantChanged => {
                 self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);
             }
@@ -211,8 +217,8 @@ impl Ends {
         for (subject, _) in self.statuses.iter().filter(|(_, (_, is_active))| !is_active) {
             let disabled = Status::Disabled;
             repeated += usize::from(match subject {
-                Subject::User(id) => {
-                    store.set_user_status(&AccountId::new(id.as_str()), disabled, context).await?
+                Subject::Account(id) => {
+                    store.set_account_status(&AccountId::new(id.as_str()), disabled, context).await?
                 }
                 Subject::Tenant(id) => {
                     store.set_tenant_status(&TenantId::new(id.as_str()), disabled, context).await?

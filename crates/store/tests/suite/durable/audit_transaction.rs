@@ -1,8 +1,8 @@
 //! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
 
-use domain::{Secret, Ticks};
+use domain::{Realm, Secret, Ticks};
 use store::{
-    ClientSecret, ClientUpdate, KeySlot, ReplayKind, Status, SubscriptionUpdate, TenantUpdate, UserUpdate,
+    AccountUpdate, ClientSecret, ClientUpdate, KeySlot, ReplayKind, Status, SubscriptionUpdate, TenantUpdate,
     WebhookChange,
 };
 
@@ -50,7 +50,11 @@ async fn every_mutation(
     let (maria, erp, one) = (user(fixture, "maria"), client(fixture, "erp"), subscription(fixture, "s1"));
     let secret = ClientSecret { secret: Secret::new("client-secret-3"), previous_valid_until: now };
     let [a, b, c] = ["a", "b", "c"].map(Secret::new);
-    let user_update = UserUpdate { status: Some(Status::Disabled), password_hash: Some("h".into()) };
+    let user_update = AccountUpdate {
+        status: Some(Status::Disabled),
+        password_hash: Some("h".into()),
+        ..AccountUpdate::default()
+    };
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
     let client_update = ClientUpdate { name: Some("x".into()), ..ClientUpdate::default() };
     let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
@@ -59,8 +63,8 @@ async fn every_mutation(
         ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
         ("update_tenant", store.update_tenant(tenant, &tenant_update, None, by).await.is_err()),
         ("erase_tenant", store.erase_tenant(tenant, by).await.is_err()),
-        ("add_user", store.add_user(&user(fixture, "ana"), &[], by).await.is_err()),
-        ("update_user", store.update_user(&maria.id, &user_update, None, by).await.is_err()),
+        ("add_account", store.add_account(&user(fixture, "ana"), &[], by).await.is_err()),
+        ("update_account", store.update_account(&maria.id, &user_update, None, by).await.is_err()),
         ("add_membership", {
             store.add_membership(&membership(fixture, "m9", "ana", tenant), by).await.is_err()
         }),
@@ -92,7 +96,10 @@ async fn every_mutation(
             store.begin_session(&b, &session("maria", now), None, &sign_in_entry("maria", now)).await.is_err()
         }),
         ("end_session", {
-            store.end_session(&Secret::new("session-1"), &sign_out_entry("maria", Ticks(9))).await.is_err()
+            store
+                .end_session(Realm::Users, &Secret::new("session-1"), &sign_out_entry("maria", Ticks(9)))
+                .await
+                .is_err()
         }),
     ]
 }

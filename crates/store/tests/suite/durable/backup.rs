@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use domain::{AccountId, Secret, Ticks};
+use domain::{AccountId, Realm, Secret, Ticks};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
 use store::{
     Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, ListQuery, RestoredAccess,
@@ -138,8 +138,8 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
         restored.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(
-        original.store.list_users(&ListQuery::default()).await.map(|page| page.rows),
-        restored.store.list_users(&ListQuery::default()).await.map(|page| page.rows)
+        original.store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows),
+        restored.store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(
         original.store.list_clients(&ListQuery::default()).await.map(|page| page.rows),
@@ -152,8 +152,12 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
     assert_eq!(original.store.signing_keys().await, restored.store.signing_keys().await);
     assert_eq!(original.store.dev_credentials().await, restored.store.dev_credentials().await);
     let (cookie, then, maria) = (Secret::new("session-1"), Ticks(0), AccountId::new("maria"));
-    assert!(original.store.find_session(&cookie, then).await.unwrap().is_some());
-    assert_eq!(restored.store.find_session(&cookie, then).await, Ok(None), "it may have ended since");
+    assert!(original.store.find_session(Realm::Users, &cookie, then).await.unwrap().is_some());
+    assert_eq!(
+        restored.store.find_session(Realm::Users, &cookie, then).await,
+        Ok(None),
+        "it may have ended since"
+    );
     let everything = AuditQuery { rows_max: 100, ..AuditQuery::default() };
     let entries = original.store.audit(&everything).await.unwrap();
     assert!(entries.len() > 10, "{entries:?}");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::Secret;
+use domain::{Realm, Secret};
 use store::{RestoredAccess, Status, StoreError, WebhookOwner};
 
 use super::backup::{Backup, restore_with};
@@ -24,7 +24,7 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     let disabled = issue_grant_with_owners(&fixture, "disabled").await;
     let owner = WebhookOwner { tenant: active.tenant.clone(), client: active.client.clone() };
     let webhook = create_webhook(&fixture.store, new_webhook_of(&fixture, owner, "active")).await;
-    fixture.store.set_user_status(&disabled.user, Status::Disabled, &by()).await.unwrap();
+    fixture.store.set_account_status(&disabled.user, Status::Disabled, &by()).await.unwrap();
     let cookie = Secret::new("cookie");
     let entry = sign_in_entry("active", now);
     fixture.store.begin_session(&cookie, &session("active", now), None, &entry).await.unwrap();
@@ -34,11 +34,11 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     let access = RestoredAccess::Confirm;
     restore_with(&backup.path(), &backup.summary, target.handle.archive(), access).await.unwrap();
     let store = &target.store;
-    assert_eq!(store.find_session(&cookie, now).await, Ok(None), "sessions do not survive");
+    assert_eq!(store.find_session(Realm::Users, &cookie, now).await, Ok(None), "sessions do not survive");
     assert_eq!(store.is_grant_live(&active.id).await, Ok(false));
     let statuses = [
-        store.find_user(&active.user).await.unwrap().unwrap().status,
-        store.find_user(&disabled.user).await.unwrap().unwrap().status,
+        store.find_account(&active.user).await.unwrap().unwrap().status,
+        store.find_account(&disabled.user).await.unwrap().unwrap().status,
     ];
     assert_eq!(statuses, [Status::Unconfirmed, Status::Disabled]);
     let before = store.changed_webhooks(0).await.unwrap().last_change;

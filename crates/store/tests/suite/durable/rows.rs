@@ -60,7 +60,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     let import = tenant.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();
 
-    store.add_user(&user(fixture, "maria"), &[], &by()).await.unwrap();
+    store.add_account(&user(fixture, "maria"), &[], &by()).await.unwrap();
     store.add_membership(&membership(fixture, "m1", "maria", &tenant.id), &by()).await.unwrap();
     store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1"), &by()).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };

@@ -75,6 +75,8 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::TenantChanged
         | AuditKind::TenantErased
         | AuditKind::UserChanged
+        | AuditKind::DeveloperChanged
+        | AuditKind::OperatorChanged
         | AuditKind::MembershipChanged
         | AuditKind::MembershipRemoved
         | AuditKind::ClientChanged
@@ -90,6 +92,13 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         AuditKind::SignedIn
         | AuditKind::SignInFailed
         | AuditKind::SignedOut
+        | AuditKind::DeveloperSignedIn
+        | AuditKind::DeveloperSignInFailed
+        | AuditKind::DeveloperSignedOut
+        | AuditKind::OperatorSignedIn
+        | AuditKind::OperatorSignInFailed
+        | AuditKind::OperatorSignedOut
+        | AuditKind::SessionsEnded
         | AuditKind::ConsentDenied
         | AuditKind::ClientRefused
         | AuditKind::CodeIssued
@@ -97,6 +106,8 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::Refreshed
         | AuditKind::TenantAdded
         | AuditKind::UserAdded
+        | AuditKind::DeveloperAdded
+        | AuditKind::OperatorAdded
         | AuditKind::MembershipAdded
         | AuditKind::ClientAdded
         | AuditKind::SubscriptionAdded
@@ -123,6 +134,15 @@ pub(super) fn secret_change(kind: AuditKind, entry: &Entry) -> Option<String> {
     let is_changed = |member: &str| entry.changes.iter().any(|change| change.member == member);
     Some(match kind {
         AuditKind::UserChanged if is_changed("password") => format!("the password of {who} was changed"),
+        AuditKind::DeveloperChanged if is_changed("password") => {
+            format!("the password of developer {} was changed", object("developer"))
+        }
+        AuditKind::OperatorChanged if is_changed("password") => {
+            format!("the password of operator {} was changed", object("operator"))
+        }
+        AuditKind::OperatorChanged if is_changed("role") => {
+            format!("the role of operator {} was changed", object("operator"))
+        }
         AuditKind::TenantErased => format!("tenant {tenant} was erased (it is disabled now)"),
         AuditKind::ClientChanged if is_changed("pkce") => {
             format!("the PKCE mode of client {client} was changed")

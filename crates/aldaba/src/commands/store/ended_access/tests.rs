@@ -47,7 +47,7 @@ fn last_status_counts_and_secrets_cannot_be_repeated() {
         password,
     ];
     let ends = read(&text.concat()).unwrap();
-    let is_active = |id: &str| ends.statuses.get(&Subject::User(id.into())).map(|(_, active)| *active);
+    let is_active = |id: &str| ends.statuses.get(&Subject::Account(id.into())).map(|(_, active)| *active);
     assert_eq!((is_active("a"), is_active("b"), is_active("c")), (Some(true), Some(false), None));
     assert_eq!(ends.not_repeated, ["the password of a@b was changed".to_owned()].into());
 }

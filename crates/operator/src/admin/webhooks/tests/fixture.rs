@@ -109,7 +109,8 @@ impl Fixture {
     /// The user signs in to the client.
     async fn authorize(&self, client: &str) {
         let (store, now, client) = (&self.admin.store, self.now(), ClientId::new(client));
-        let user = store.find_user_by_email("user@example.com").await.unwrap().unwrap().id;
+        let user =
+            store.find_account_by_email(domain::Realm::Users, "user@example.com").await.unwrap().unwrap().id;
         let (secret, tenant) = (Secret::new(format!("code of {client}")), TenantId::new(TENANT));
         let expires_at = now + Duration::from_secs(3600);
         let code = AuthorizationCode {
