@@ -118,6 +118,8 @@ text_ids! {
     AccountId,
     /// The membership of a user in a tenant.
     MembershipId,
+    /// An invitation to an account.
+    InvitationId,
     /// A registered OAuth client.
     ClientId,
     /// A user's authorization of a client for a tenant. Tokens belong to it and are revoked with it.

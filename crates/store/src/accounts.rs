@@ -26,8 +26,12 @@ pub struct Account {
 impl Account {
     /// For messages: `a user "maria@example.com"`.
     pub(crate) fn described(&self) -> String {
-        let article = if self.realm == Realm::Operators { "an" } else { "a" };
-        format!("{article} {} \"{}\"", self.realm.person(), self.email)
+        Self::described_as(self.realm, &self.email)
+    }
+
+    pub(crate) fn described_as(realm: Realm, email: &str) -> String {
+        let article = if realm == Realm::Operators { "an" } else { "a" };
+        format!("{article} {} \"{email}\"", realm.person())
     }
 }
 
@@ -35,7 +39,7 @@ impl Account {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountUpdate {
     pub status: Option<Status>,
-    /// A new password ends the account's sessions.
+    /// A new password ends the account's sessions, and makes the link of a password reset void.
     pub password_hash: Option<String>,
     pub given_name: Option<String>,
     pub lang: Option<String>,

@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 31] = [
+pub static TABLES: [Table; 32] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -84,6 +84,7 @@ pub static TABLES: [Table; 31] = [
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
     table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
+    table("invitations", "id:t realm:i email:t name:t lang:t tenants:t role:i team:t team_owner:i invited_by_kind:t invited_by_id:t created_at:i expires_at:i accepted_at:i revoked_at:i", "id"),
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
@@ -105,9 +106,10 @@ pub static TABLES: [Table; 31] = [
 ];
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
-/// count, a new key encrypts tickets, and no mail of the past is sent again: it may be sent already, and its link lives
-/// for hours.
-pub const NOT_ARCHIVED: [&str; 4] = ["mails", "shard_leases", "sign_in_buckets", "ticket_keys"];
+/// count, a new key encrypts tickets, the links of invitations and password resets are void, and no mail of the past is sent
+/// again: it may be sent already.
+pub const NOT_ARCHIVED: [&str; 6] =
+    ["invitation_links", "mails", "password_resets", "shard_leases", "sign_in_buckets", "ticket_keys"];
 
 /// The oldest schema whose backups can be restored.
 pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;

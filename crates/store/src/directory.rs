@@ -1,9 +1,12 @@
 //! Tenants and the memberships of users.
 
 use async_trait::async_trait;
-use domain::{AccountId, Guid, MembershipId, TenantId, Ticks};
+use domain::{AccountId, Guid, MembershipId, Random, TenantId, Ticks};
 
 use crate::{Account, AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
+
+/// The modules of a new membership.
+const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
 
 /// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +77,29 @@ pub struct Membership {
     pub last_used_at: Option<Ticks>,
     /// Whether the user sees and ends applications' access for the whole tenant.
     pub is_admin: bool,
+}
+
+impl Membership {
+    /// A new membership with all modules.
+    pub fn new(random: &dyn Random, user: &AccountId, tenant: &TenantId, now: Ticks) -> Self {
+        Self {
+            id: MembershipId::from(random.guid()),
+            user: user.clone(),
+            tenant: tenant.clone(),
+            modules: DEFAULT_MODULES.into(),
+            key_user_correlation_id: random.guid(),
+            equipo_user_id: short_number(random.guid()),
+            second_client_id: short_number(random.guid()),
+            created_at: now,
+            last_used_at: None,
+            is_admin: false,
+        }
+    }
+}
+
+fn short_number(guid: Guid) -> String {
+    let [a, b, c, ..] = *guid.as_bytes();
+    u32::from_be_bytes([0, a, b, c]).to_string()
 }
 
 /// A membership with its user and its tenant: everything that a token's claims need.

@@ -12,6 +12,7 @@ mod directory;
 mod error;
 mod grants;
 mod invalidation;
+mod invitations;
 mod keys;
 mod listing;
 mod mails;
@@ -21,6 +22,7 @@ pub mod memory;
 mod migration;
 mod nodes;
 mod operations;
+mod password_resets;
 mod payroll;
 mod plan;
 pub mod postgres;
@@ -64,12 +66,17 @@ pub use grants::{
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
+pub use invitations::{
+    AcceptOutcome, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
+    InvitationState, Invitations, InvitedPerson,
+};
 pub use keys::{SigningKey, SigningKeys};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
+pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
@@ -93,6 +100,8 @@ pub trait Store:
     ChangeLog
     + Records
     + Accounts
+    + Invitations
+    + PasswordResets
     + Directory
     + Clients
     + Subscriptions
@@ -116,6 +125,8 @@ impl<T> Store for T where
     T: ChangeLog
         + Records
         + Accounts
+        + Invitations
+        + PasswordResets
         + Directory
         + Clients
         + Subscriptions

@@ -12,7 +12,7 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
     /// that are full, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
-    /// history and mails.
+    /// history, mails, invitations and the links of invitations and password resets.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
@@ -54,7 +54,7 @@ pub struct RetentionCutoffs {
     pub calls: Ticks,
     /// For webhook history: attempts, deliveries and finished replays.
     pub deliveries: Ticks,
-    /// For mails, by the time when they expired.
+    /// For mails and invitations, by the time when they expired.
     pub mails: Ticks,
 }
 
@@ -72,6 +72,9 @@ pub struct ExpiredRows {
     pub calls: usize,
     pub deliveries: usize,
     pub mails: usize,
+    pub invitations: usize,
+    /// Of invitations and password resets.
+    pub links: usize,
 }
 
 impl ExpiredRows {
@@ -87,6 +90,8 @@ impl ExpiredRows {
             + self.calls
             + self.deliveries
             + self.mails
+            + self.invitations
+            + self.links
     }
 }
 

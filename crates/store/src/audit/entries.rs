@@ -7,8 +7,8 @@ use domain::{AccountId, ClientId, Realm, Ticks, WebhookId};
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
-    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RestoredAccess,
-    SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
+    Account, AccountUpdate, AuthorizationCode, Client, Invitation, KeySlot, Membership, ReplayKind,
+    RestoredAccess, SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -59,6 +59,40 @@ impl Act {
     pub(crate) fn sessions_ended(&self, realm: Realm, account: &AccountId, count: u64) -> AuditEntry {
         let entry = self.entry(AuditKind::SessionsEnded).account(realm, account);
         entry.changes(vec![new_value("sessions", count)])
+    }
+
+    pub(crate) fn invitation_made(&self, one: &Invitation) -> AuditEntry {
+        self.invitation(AuditKind::InvitationMade, one).changes(differences(None, Some(one)))
+    }
+
+    pub(crate) fn invitation_resent(&self, before: &Invitation, after: &Invitation) -> AuditEntry {
+        let mut changes = differences(Some(before), Some(after));
+        changes.push(secret("link"));
+        self.invitation(AuditKind::InvitationResent, after).changes(changes)
+    }
+
+    /// `replaced`: another invitation took its place.
+    pub(crate) fn invitation_revoked(&self, one: &Invitation, replaced: bool) -> AuditEntry {
+        let note = if replaced { "replaced by a new invitation" } else { "" };
+        self.invitation(AuditKind::InvitationRevoked, one).changes(differences(Some(one), None)).note(note)
+    }
+
+    pub(crate) fn invitation_accepted(&self, one: &Invitation, account: &Account) -> AuditEntry {
+        let changes = vec![new_value("email", one.email.as_str()), new_value("account", account.id.as_str())];
+        self.invitation(AuditKind::InvitationAccepted, one).changes(changes)
+    }
+
+    fn invitation(&self, kind: AuditKind, one: &Invitation) -> AuditEntry {
+        self.entry(kind).object("invitation", &one.id)
+    }
+
+    pub(crate) fn password_reset_requested(&self, realm: Realm, account: &AccountId) -> AuditEntry {
+        self.entry(AuditKind::PasswordResetRequested).account(realm, account)
+    }
+
+    pub(crate) fn password_reset(&self, realm: Realm, account: &AccountId) -> AuditEntry {
+        let entry = self.entry(AuditKind::PasswordReset).account(realm, account);
+        entry.changes(vec![secret("password")])
     }
 
     pub(crate) fn membership_added(&self, membership: &Membership) -> AuditEntry {

@@ -58,6 +58,14 @@ audit_kinds! {
     DeveloperChanged = "developer_changed",
     OperatorAdded = "operator_added",
     OperatorChanged = "operator_changed",
+    InvitationMade = "invitation_made",
+    /// An invitation got a new link.
+    InvitationResent = "invitation_resent",
+    InvitationRevoked = "invitation_revoked",
+    InvitationAccepted = "invitation_accepted",
+    PasswordResetRequested = "password_reset_requested",
+    /// A password was set with the link of a reset.
+    PasswordReset = "password_reset",
     MembershipAdded = "membership_added",
     /// A member became an administrator of the tenant, or no longer is one.
     MembershipChanged = "membership_changed",

@@ -5,7 +5,9 @@ use domain::Ticks;
 use serde_json::{Value, json};
 
 use super::MemberChange;
-use crate::{Account, Client, Consent, Membership, Pkce, SigningKey, Subscription, Tenant, Webhook};
+use crate::{
+    Account, Client, Consent, Invitation, Membership, Pkce, SigningKey, Subscription, Tenant, Webhook,
+};
 
 /// A row whose changes are audited.
 pub(crate) trait Audited {
@@ -78,6 +80,39 @@ impl Audited for Account {
             ("lang", text(lang)),
             ("status", status.as_str().into()),
             ("role", role.map_or(Value::Null, |role| role.as_str().into())),
+        ]
+    }
+}
+
+impl Audited for Invitation {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self {
+            id: _,
+            realm,
+            email,
+            name,
+            lang,
+            tenants,
+            role,
+            team,
+            is_team_owner,
+            invited_by: _,
+            created_at: _,
+            expires_at,
+            accepted_at: _,
+            revoked_at: _,
+        } = self;
+        let tenants: Vec<String> = tenants.iter().map(ToString::to_string).collect();
+        vec![
+            ("realm", realm.as_str().into()),
+            ("email", text(email)),
+            ("name", text(name)),
+            ("lang", text(lang)),
+            ("tenants", texts(&tenants)),
+            ("role", role.map_or(Value::Null, |role| role.as_str().into())),
+            ("team", text(team)),
+            ("teamOwner", if *is_team_owner { true.into() } else { Value::Null }),
+            ("expiresAt", time(Some(*expires_at))),
         ]
     }
 }

@@ -76,6 +76,7 @@ impl State {
         let account = account.clone();
         if update.password_hash.is_some() {
             self.sessions.retain(|_, session| session.account != *id);
+            self.password_resets.retain(|_, reset| reset.account != *id);
         }
         self.append_audit(random, act.account_changed(&before, &account, update));
         UpdateOutcome::Updated(account)

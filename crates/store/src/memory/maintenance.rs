@@ -85,6 +85,11 @@ impl Maintenance for MemoryStore {
             },
             deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),
             mails: remove_expired(&mut state.mails, rows_max, |mail| mail.expires_at() < cutoffs.mails),
+            invitations: remove_expired(&mut state.invitations, rows_max, |one| {
+                one.expires_at < cutoffs.mails
+            }),
+            links: remove_expired(&mut state.invitation_links, rows_max, |link| link.expires_at < now)
+                + remove_expired(&mut state.password_resets, rows_max, |reset| reset.expires_at < now),
         })
     }
 

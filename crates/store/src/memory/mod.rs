@@ -9,10 +9,12 @@ mod deliveries;
 mod directory;
 mod grants;
 mod history;
+mod invitations;
 mod keys;
 mod mails;
 mod maintenance;
 mod nodes;
+mod password_resets;
 mod payroll;
 mod records;
 mod sessions;
@@ -75,6 +77,9 @@ struct State {
     processes: BTreeMap<(i64, String), (IngestProgress, Ticks)>,
     accounts: BTreeMap<Box<str>, Account>,
     memberships: Vec<Membership>,
+    invitations: BTreeMap<Box<str>, crate::Invitation>,
+    invitation_links: BTreeMap<[u8; 32], invitations::StoredLink>,
+    password_resets: BTreeMap<[u8; 32], password_resets::StoredReset>,
     clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
     keys: BTreeMap<[u8; 32], StoredKey>,
@@ -136,11 +141,13 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, ticket keys and mails.
+            // Backups contain no leases, sign-in buckets, ticket keys, mails and links.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.ticket_keys.clear();
             state.mails.clear();
+            state.invitation_links.clear();
+            state.password_resets.clear();
         }
         restored
     }

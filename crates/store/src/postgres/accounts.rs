@@ -76,7 +76,9 @@ pub(super) async fn change_account(
                  given_name = coalesce($4, given_name), lang = coalesce($5, lang), role = coalesce($6, role),
                  revision = revision + 1
              WHERE id = $1 AND ($7::bigint IS NULL OR revision = $7) RETURNING id),
-         ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated))
+         ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated)),
+         voided AS (
+             DELETE FROM password_resets WHERE $3::text IS NOT NULL AND account_id IN (SELECT id FROM updated))
          SELECT id FROM updated",
         &[
             &id.as_str(),

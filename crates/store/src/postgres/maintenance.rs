@@ -100,6 +100,9 @@ impl Maintenance for PostgresStore {
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
             deliveries: self.expire_history(cutoffs.deliveries, rows_max).await?,
             mails: self.delete_some("mails", "id", "expires_at < $1", mails).await?,
+            invitations: self.delete_some("invitations", "id", "expires_at < $1", mails).await?,
+            links: self.delete_some("invitation_links", "hash", "expires_at < $1", now).await?
+                + self.delete_some("password_resets", "hash", "expires_at < $1", now).await?,
         })
     }
 

@@ -83,6 +83,7 @@ pub(super) fn change_account(
     )?;
     if updated && update.password_hash.is_some() {
         change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
+        change(writer, "DELETE FROM password_resets WHERE account_id = ?1", [id.as_str()])?;
     }
     let outcome = UpdateOutcome::of(updated, row()?);
     if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {

@@ -149,6 +149,9 @@ impl Maintenance for SqliteStore {
                     deleted
                 },
                 mails: some("mails", "id", "expires_at < ?1", cutoffs.mails)?,
+                invitations: some("invitations", "id", "expires_at < ?1", cutoffs.mails)?,
+                links: some("invitation_links", "hash", "expires_at < ?1", now)?
+                    + some("password_resets", "hash", "expires_at < ?1", now)?,
             })
         })
         .await

@@ -27,6 +27,11 @@ async fn entries(store: &Arc<dyn Store>, query: &AuditQuery) -> Vec<AuditEntry> 
     store.audit(query).await.unwrap().into_iter().map(|record| record.entry).collect()
 }
 
+/// All entries, newest first.
+pub(crate) async fn entries_of_all(store: &Arc<dyn Store>) -> Vec<AuditEntry> {
+    entries(store, &all()).await
+}
+
 /// `granted maria`, record by record, newest first.
 pub(crate) async fn audit_lines(store: &Arc<dyn Store>) -> Vec<String> {
     let line = |entry: AuditEntry| {

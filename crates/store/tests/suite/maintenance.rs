@@ -140,6 +140,8 @@ fn each(count: usize) -> ExpiredRows {
         calls: 0,
         deliveries: 0,
         mails: 0,
+        invitations: 0,
+        links: 0,
     }
 }
 

@@ -22,12 +22,14 @@ mod engine_reads;
 mod erasure;
 mod idempotency;
 mod invalidation;
+mod invitations;
 mod lists;
 mod live_grants;
 mod log;
 mod mails;
 mod maintenance;
 mod pages;
+mod password_resets;
 mod payroll_filter_model;
 mod payroll_filters;
 mod payroll_last_update;
@@ -385,6 +387,26 @@ tests_on_every_store! {
         deleted_signing_key_is_gone,
         other_master_key_cannot_open_the_store,
         empty_store_is_bound_to_its_master_key,
+    }
+    invitations {
+        invitation_is_stored_unchanged_and_found_by_its_link,
+        accepted_invitation_makes_one_account_and_ends,
+        operator_gets_the_invited_role,
+        concurrent_acceptances_make_one_account,
+        new_invitation_replaces_the_open_one,
+        concurrent_invitations_leave_one_open,
+        resent_invitation_has_one_new_link,
+        revoked_invitation_cannot_be_accepted,
+        address_with_an_account_is_refused,
+        invitations_are_listed_by_realm_and_state,
+        old_invitations_and_links_are_deleted,
+    }
+    password_resets {
+        reset_sets_the_password_once_and_ends_every_session,
+        reset_link_is_for_its_realm_and_expires,
+        newer_link_or_password_makes_a_link_void,
+        concurrent_uses_of_a_link_set_one_password,
+        expired_reset_links_are_deleted,
     }
     mails {
         mail_is_stored_unchanged_and_leased_once,

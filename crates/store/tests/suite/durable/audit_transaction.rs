@@ -2,8 +2,8 @@
 
 use domain::{Realm, Secret, Ticks};
 use store::{
-    AccountUpdate, ClientSecret, ClientUpdate, KeySlot, ReplayKind, Status, SubscriptionUpdate, TenantUpdate,
-    WebhookChange,
+    AccountUpdate, ClientSecret, ClientUpdate, InvitationLink, KeySlot, ReplayKind, Status,
+    SubscriptionUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -11,6 +11,8 @@ use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{code, context, membership_id};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, StoreKind, by, new_tenant};
+use crate::suite::invitations::{invitation, person};
+use crate::suite::mails::mail;
 use crate::suite::postgres_database::connect;
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
 use crate::suite::signing_keys::signing_key;
@@ -58,6 +60,8 @@ async fn every_mutation(
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
     let client_update = ClientUpdate { name: Some("x".into()), ..ClientUpdate::default() };
     let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
+    let invited = invitation(fixture, "i1", Realm::Developers);
+    let link = InvitationLink { token: &a, expires_at: now, mail: None };
     let test_tenant = crate::suite::test_tenant::TestTenant::new(store.clone(), tenant.clone());
     vec![
         ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
@@ -92,6 +96,23 @@ async fn every_mutation(
         }),
         ("request_replay", { store.request_replay(webhook, ReplayKind::Test, (0, 0), by).await.is_err() }),
         ("revoke_grant", store.revoke_grant(&domain::GrantId::new("g1"), now, &context(), "").await.is_err()),
+        ("make_invitation", {
+            let one = invitation(fixture, "i9", Realm::Users);
+            store.make_invitation(&one, &link, by).await.is_err()
+        }),
+        ("resend_invitation", store.resend_invitation(&invited.id, &link, by).await.is_err()),
+        ("revoke_invitation", store.revoke_invitation(&invited.id, by).await.is_err()),
+        ("accept_invitation", {
+            let token = Secret::new("invitation-link-1");
+            store.accept_invitation(Realm::Developers, &token, &person("ana"), by).await.is_err()
+        }),
+        ("request_password_reset", {
+            store.request_password_reset(&maria.id, &a, now, &mail(8, now), by).await.is_err()
+        }),
+        ("reset_password", {
+            let token = Secret::new("reset-link-1");
+            store.reset_password(Realm::Users, &token, "hash", None, by).await.is_err()
+        }),
         ("begin_session", {
             store.begin_session(&b, &session("maria", now), None, &sign_in_entry("maria", now)).await.is_err()
         }),

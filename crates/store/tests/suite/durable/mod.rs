@@ -14,6 +14,7 @@ mod postgres_tls;
 mod purged_rows;
 mod refused_restores;
 mod restored_access;
+mod restored_links;
 mod rows;
 mod schema;
 mod secrets_at_rest;
@@ -51,6 +52,9 @@ tests_on_durable_stores! {
         confirmed_access_stands_after_the_users_next_sign_in,
         kept_access_stands_at_once,
         store_with_an_unfinished_restore_does_not_open,
+    }
+    restored_links {
+        links_are_void_after_a_restore,
     }
     mail_rows {
         content_is_sealed_for_its_recipient_and_deleted_once_sent,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, Realm, Secret, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AuthorizationCode, CallCount, CellValue, ClientSecret, EventGap, Grant, HandshakeStep,
@@ -15,6 +15,8 @@ use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, by};
+use crate::suite::invitations::{invitation, make};
+use crate::suite::password_resets::request;
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
@@ -88,6 +90,8 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.add_signing_key(&signing_key("kid-1", now), None, &by()).await.unwrap();
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    make(fixture, &invitation(fixture, "i1", Realm::Developers), "invitation-link-1").await;
+    request(fixture, &user(fixture, "maria"), "reset-link-1", 9).await;
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     fill_authorizations(fixture, &tenant).await;
     fill_webhooks(fixture, &tenant).await;

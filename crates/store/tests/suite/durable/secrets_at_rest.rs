@@ -7,7 +7,7 @@ use store::CellValue;
 use super::rows::{fill_every_table, rows};
 use crate::suite::fixture::{Fixture, StoreKind};
 
-const SECRETS: [&str; 14] = [
+const SECRETS: [&str; 16] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "code-1",
     "code-2",
@@ -22,6 +22,8 @@ const SECRETS: [&str; 14] = [
     "webhook-secret first",
     "webhook-secret second",
     "webhook-secret other",
+    "invitation-link-1",
+    "reset-link-1",
 ];
 /// Texts that are not secret: the search must find them, or it does not work.
 const PLAIN_TEXTS: [&str; 5] = ["https://erp.example/first", "kid-1", "erp-norte", "tenant-1", "maria"];
