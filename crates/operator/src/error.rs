@@ -7,6 +7,9 @@ use store::{StoreError, UpdateOutcome};
 pub enum AdminError {
     #[error("{0}")]
     Invalid(String),
+    /// The actor's role does not permit it.
+    #[error("{0}")]
+    Forbidden(String),
     #[error("there is no {0}")]
     NotFound(String),
     #[error("{0} is cancelled permanently; create a new one instead")]

@@ -24,7 +24,7 @@ use std::time::Duration;
 use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
 use domain::subscription::{Product, Products};
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, Authority, WebhookAdmin};
 
 use crate::cli::Cli;
 use crate::clock_watch;
@@ -51,13 +51,18 @@ async fn open_with(sources: &Sources, base: &BasePorts) -> Result<(Config, OpenS
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let base = BasePorts::system();
     let (_, OpenStore { store, .. }) = open_with(sources, &base).await?;
-    Ok(Admin { context: audit_context(), ..wiring::admin(&base, store) })
+    Ok(Admin { authority: authority(), ..wiring::admin(&base, store) })
 }
 
 /// The command line as the actor of the audit, with the name of the operating system's user if it is known.
 pub(crate) fn audit_context() -> AuditContext {
     let name = ["LOGNAME", "USER"].into_iter().find_map(|variable| std::env::var(variable).ok());
     AuditContext { actor: Actor::Cli(name.filter(|name| !name.is_empty())), ..AuditContext::default() }
+}
+
+/// Who can read the store's keys may do everything.
+pub(crate) fn authority() -> Authority {
+    Authority::admin(audit_context())
 }
 
 /// The administration of webhooks, over the store alone.

@@ -2,6 +2,7 @@
 //! Generated secrets are returned once, in plain text; the store holds only their hashes.
 
 mod clients;
+mod permissions;
 mod stats;
 mod subscriptions;
 mod tenants;
@@ -17,6 +18,8 @@ use store::{AuditContext, Store};
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use clients::NewClient;
+pub(crate) use permissions::roles_from;
+pub use permissions::{Authority, Permission};
 pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
@@ -32,8 +35,8 @@ pub struct Admin {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
-    /// Who acts, for the audit.
-    pub context: AuditContext,
+    /// Who acts. `Authority::default` until `acting` says it.
+    pub authority: Authority,
 }
 
 impl std::fmt::Debug for Admin {
@@ -53,8 +56,13 @@ pub struct RotatedSecret {
 impl Admin {
     /// The same administration, on behalf of a request.
     #[must_use]
-    pub fn acting(&self, context: AuditContext) -> Self {
-        Self { context, ..self.clone() }
+    pub fn acting(&self, authority: Authority) -> Self {
+        Self { authority, ..self.clone() }
+    }
+
+    /// Every mutation begins with this: the context for the audit, if the actor's role permits it.
+    pub(crate) fn require(&self, permission: Permission) -> Result<&AuditContext> {
+        self.authority.require(permission)
     }
 
     fn now(&self) -> Ticks {

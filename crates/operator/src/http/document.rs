@@ -53,9 +53,10 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 16] = [
+const PROBLEMS: [(&str, &str); 17] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The operator's token is missing or wrong"),
+    ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
     ("NotFound", "No such object exists"),
     ("RequestTimeout", "The body arrived too slowly"),
     ("Conflict", "An object with this id or e-mail address exists already"),
@@ -157,6 +158,7 @@ pub fn openapi() -> OpenApi {
     api.merge(guarded_routes().into_openapi());
     api.merge(with_trailing_slashes(routes()).into_openapi());
     for item in api.paths.paths.values_mut() {
+        changes(item).for_each(forbid);
         operations(item).for_each(complete);
     }
     let components = api.components.get_or_insert_default();
@@ -177,6 +179,16 @@ const INTRODUCTION: &str = "Administration of tenants, users, clients, subscript
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
+}
+
+/// The operations that are more than a read.
+fn changes(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
+}
+
+/// Adds the refusal of a role that does not permit the operation.
+fn forbid(operation: &mut Operation) {
+    operation.responses.responses.insert("403".into(), problem("Forbidden"));
 }
 
 /// Adds the error responses of every guarded operation, and the header of every response.
