@@ -51,8 +51,9 @@ pub fn router(identity: Arc<Identity>) -> Router {
 /// Serves the account pages of a realm: sign-in, sign-out, the account itself.
 pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
     let site = Arc::new(Site::new(identity, realm));
-    let home = format!("{}/", site.base_path);
-    serve(&site.base_path, account_routes()).route(&home, get(go_home)).with_state(site)
+    let slashed = format!("{}/", site.base_path);
+    let router = serve(&site.base_path, account_routes());
+    router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home)).with_state(site)
 }
 
 fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc<Site>> {
