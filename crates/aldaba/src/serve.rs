@@ -1,6 +1,9 @@
 //! `aldaba serve`: runs the service from a configuration that is complete and safe for production.
 
-use store::MasterKey;
+use std::sync::Arc;
+
+use operator::admin::{Admin, Authority};
+use store::{AuditContext, MasterKey, Store};
 
 use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources, address};
@@ -40,13 +43,29 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
                 .into(),
         ));
     }
-    let service = Service::bind(config, base, opened, &token).await?;
+    let store = opened.store.clone();
+    let service = Service::bind(config, base.clone(), opened, &token).await?;
+    announce_first_operator(service.config(), &base, store).await?;
     tracing::info!(
         public = %service.public_address()?,
         operator = %service.operator_address()?,
         "serving"
     );
     service.start().run(signals).await
+}
+
+/// Logs the link of the first operator where nobody can sign in to the console yet and nobody is invited.
+async fn announce_first_operator(config: &Config, base: &BasePorts, store: Arc<dyn Store>) -> CommandResult {
+    let admin =
+        Admin { authority: Authority::admin(AuditContext::default()), ..wiring::admin(config, base, store) };
+    if let Some(link) = admin.invite_first_operator().await? {
+        let link = link.reveal();
+        tracing::warn!(
+            link,
+            "nobody can sign in to the console yet: the first operator makes an account with this link"
+        );
+    }
+    Ok(())
 }
 
 /// Opens the configured store with the configured master key.

@@ -68,7 +68,7 @@ impl Service {
         let operator =
             Listener::bind(config.operator.listen, operator_tls, operator, connections("operator"));
         let operator = operator.await.map_err(cannot_listen("operator.listen", config.operator.listen))?;
-        fill_urls(&mut config, public.address()?, operator.address()?);
+        config.fill_urls(public.address()?, operator.address()?);
         let store = opened.store.clone();
         // Before anything is served, so that no time that was given out is ever revised.
         clock_watch::compare_first(&*store, &base.node_clock).await;
@@ -111,7 +111,7 @@ impl Service {
             clock: base.node_clock.clone(),
             last_reason: Arc::default(),
         };
-        let admin = wiring::admin(&base, store.clone());
+        let admin = wiring::admin(&config, &base, store.clone());
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
@@ -258,23 +258,6 @@ impl RunningService {
         self.gateway.close(self.node).await;
         self.store.close().await;
         self.supervisor.failure()
-    }
-}
-
-/// Addresses that were not configured are where the listener is.
-fn fill_urls(config: &mut Config, public: SocketAddr, operator: SocketAddr) {
-    let scheme = |tls: &Option<Tls>| if tls.is_some() { "https" } else { "http" };
-    let public = format!("{}://{public}", scheme(&config.server.tls));
-    let operator = format!("{}://{operator}", scheme(&config.operator.tls));
-    let urls = [
-        (&mut config.server.base_url, &public),
-        (&mut config.server.auth_url, &public),
-        (&mut config.operator.url, &operator),
-    ];
-    for (url, listening) in urls {
-        if url.is_empty() {
-            url.clone_from(listening);
-        }
     }
 }
 

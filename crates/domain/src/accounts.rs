@@ -1,5 +1,16 @@
 //! People's accounts: the realms that keep them apart, and the roles of operators.
 
+const EMAIL_CHARS_MAX: usize = 254;
+
+/// An email address as accounts store it: trimmed, in lower case. `None` if the text is none.
+pub fn normalized_email(text: &str) -> Option<String> {
+    let email = text.trim();
+    let has_parts = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    let is_long = email.chars().count() > EMAIL_CHARS_MAX;
+    let is_valid = has_parts && !is_long && !email.chars().any(|c| c.is_whitespace() || c.is_control());
+    is_valid.then(|| email.to_lowercase())
+}
+
 /// Who an account is for. An account, a session or a link of one realm is nothing in another.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Realm {
@@ -99,6 +110,15 @@ impl OperatorRole {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn email_is_trimmed_and_in_lower_case() {
+        assert_eq!(normalized_email(" María@Example.com\n").as_deref(), Some("maría@example.com"));
+        let long = format!("{}@x", "a".repeat(300));
+        for wrong in ["", "maria", "@x", "maria@", "a b@c", "a@b\0", long.as_str()] {
+            assert_eq!(normalized_email(wrong), None, "{wrong:?}");
+        }
+    }
 
     #[test]
     fn realms_and_roles_are_read_back_from_names_and_codes() {

@@ -14,7 +14,8 @@ use store::memory::MemoryStore;
 use store::{MasterKey, Vault};
 use web::Metrics;
 
-use crate::{Identity, Ports, RealmUrls, Settings};
+use crate::mail::MailIdentity;
+use crate::{Identity, MailSettings, Ports, RealmUrls, Settings};
 use mutator::TokenMutator;
 pub use passkeys::{cbor, passkey_registration};
 
@@ -91,6 +92,11 @@ pub(crate) fn settings() -> Settings {
         key_period: Duration::ZERO,
         key_lead: HOUR,
         address_failures_max: 1,
+        mail: MailSettings {
+            identity: MailIdentity { service: "Aldaba".to_owned(), contact: String::new() },
+            is_sent: false,
+        },
+        is_registration_open: false,
         hashing_parallel: 1,
         hashing_queue_max: 1,
     }

@@ -1,6 +1,7 @@
 //! The identity provider (OAuth 2.0 and OpenID Connect): sign-in, tenant choice, authorization codes, tokens,
 //! signing keys, discovery and sessions.
 
+mod account_mails;
 mod authorization_request;
 mod claims;
 mod cookies;
@@ -14,6 +15,7 @@ mod http;
 mod jwt;
 mod keys;
 pub mod mail;
+mod new_password;
 mod oauth_error;
 mod openapi;
 mod pages;
@@ -32,6 +34,7 @@ use store::{AuditContext, Store, Vault};
 use tokio::sync::watch;
 use web::Metrics;
 
+pub use account_mails::AccountMails;
 use claims::AccessTokenClaims;
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
@@ -40,8 +43,8 @@ use grant_status::GrantStatusCache;
 pub use http::{post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
-pub use settings::{CLOCK_TOLERANCE, RealmUrls, Settings};
-use sign_in::{ClientFailures, PasswordSignIn};
+pub use settings::{CLOCK_TOLERANCE, MailSettings, RealmUrls, Settings};
+use sign_in::{ClientFailures, MailThrottle, PasswordSignIn};
 use token_cache::{VerifiedToken, VerifiedTokenCache};
 
 /// How often the signing keys are read from the store.
@@ -61,6 +64,8 @@ pub struct Identity {
     tickets: Tickets,
     client_failures: ClientFailures,
     password_sign_in: Arc<PasswordSignIn>,
+    account_mails: AccountMails,
+    mail_throttle: MailThrottle,
     token_cache: VerifiedTokenCache,
     grant_status: GrantStatusCache,
     discovery: DiscoveryDocument,
@@ -113,6 +118,8 @@ impl Identity {
             tickets: Tickets { keys: ticket_keys },
             client_failures: ClientFailures::default(),
             password_sign_in,
+            account_mails: AccountMails::new(&settings.mail, &settings.realms, random.clone()),
+            mail_throttle: MailThrottle { store: store.clone(), clock: clock.clone() },
             token_cache: VerifiedTokenCache::new(),
             grant_status: GrantStatusCache::new(store.clone(), clock.clone()),
             discovery: DiscoveryDocument::new(&settings),

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::Realm;
 
 use crate::keys::KeyPolicy;
+use crate::mail::MailIdentity;
 use crate::site;
 
 /// Tolerated clock skew.
@@ -29,6 +30,9 @@ pub struct Settings {
     pub address_failures_max: u32,
     /// Where each realm's pages are.
     pub realms: RealmUrls,
+    pub mail: MailSettings,
+    /// Whether developers without an invitation may register.
+    pub is_registration_open: bool,
     /// Passwords that are hashed in parallel, and how many requests may wait for that.
     pub hashing_parallel: usize,
     pub hashing_queue_max: usize,
@@ -51,6 +55,14 @@ impl Settings {
     pub fn base_path(&self) -> &str {
         site::base_path(&self.issuer)
     }
+}
+
+/// What mails and pages say about the service, and whether mails are sent.
+#[derive(Clone, Debug)]
+pub struct MailSettings {
+    pub identity: MailIdentity,
+    /// Whether a mail server is configured.
+    pub is_sent: bool,
 }
 
 /// The absolute URLs below which the pages of the realms are.

@@ -27,6 +27,11 @@ impl Site {
         Self { identity, realm, base_path, assets, cookies }
     }
 
+    /// What all realms share, for a task that outlives the request.
+    pub(crate) fn shared(&self) -> Arc<Identity> {
+        self.identity.clone()
+    }
+
     /// The page that follows a sign-in which nothing else asked for.
     pub(crate) fn home(&self) -> &'static str {
         match self.realm {

@@ -1,11 +1,11 @@
 //! Validation of names, ids, addresses and languages before they are stored.
 
+use domain::accounts::normalized_email;
 use domain::redirect_uri;
 
 use crate::error::{AdminError, Result};
 
 const NAME_CHARS_MAX: usize = 200;
-const EMAIL_CHARS_MAX: usize = 254;
 const ID_CHARS_MAX: usize = 100;
 
 pub(crate) fn check_redirect(uri: &str) -> Result<()> {
@@ -53,13 +53,8 @@ pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
 }
 
 pub(crate) fn checked_email(email: &str) -> Result<String> {
-    let email = email.trim();
-    let has_parts = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    let is_long = email.chars().count() > EMAIL_CHARS_MAX;
-    if !has_parts || is_long || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
-        return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
-    }
-    Ok(email.to_lowercase())
+    normalized_email(email)
+        .ok_or_else(|| AdminError::Invalid(format!("{:?} is not an e-mail address", email.trim())))
 }
 
 pub(crate) fn checked_lang(lang: &str) -> Result<String> {

@@ -1,12 +1,12 @@
 //! What the operator's API needs from its neighbours. The program supplies it, so that this crate imports none of them.
 
 use async_trait::async_trait;
-use domain::WebhookId;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
     WebhookHealth,
 };
-use store::{AuditContext, StoreError};
+use domain::{Realm, Secret, Ticks, WebhookId};
+use store::{AuditContext, Invitation, Mail, StoreError};
 
 pub type HistoryResult<T> = Result<T, HistoryError<StoreError>>;
 
@@ -30,4 +30,13 @@ pub trait WebhookHistory: Send + Sync + 'static {
         request: ReplayRequest,
         context: &AuditContext,
     ) -> HistoryResult<ReplayView>;
+}
+
+/// Where the pages of the accounts are, and the mails that lead there.
+pub trait AccountLinks: Send + Sync + 'static {
+    /// The link that accepts an invitation.
+    fn invitation_url(&self, realm: Realm, token: &Secret) -> Secret;
+
+    /// The mail that carries the link; none where no mail server is configured.
+    fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail>;
 }

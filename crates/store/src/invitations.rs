@@ -29,7 +29,7 @@ pub(crate) fn invitation_hash(vault: &Vault, realm: Realm, token: &Secret) -> [u
 pub struct Invitation {
     pub id: InvitationId,
     pub realm: Realm,
-    /// Lower case.
+    /// Lower case. Empty for the first operator, who chooses it.
     pub email: String,
     /// May be empty.
     pub name: String,
@@ -67,6 +67,11 @@ impl Invitation {
         self.accepted_at.is_none() && self.revoked_at.is_none()
     }
 
+    /// The address of the account: the invited one, or the person's choice where the invitation has none.
+    pub(crate) fn address<'a>(&'a self, person: &'a InvitedPerson) -> &'a str {
+        if self.email.is_empty() { &person.email } else { &self.email }
+    }
+
     /// For messages: `an invitation for "maria@example.com"`.
     pub(crate) fn described(&self) -> String {
         format!("an invitation for \"{}\"", self.email)
@@ -77,7 +82,7 @@ impl Invitation {
         Account {
             id: person.id.clone(),
             realm: self.realm,
-            email: self.email.clone(),
+            email: self.address(person).to_owned(),
             given_name: person.given_name.clone(),
             lang: person.lang.clone(),
             password_hash: person.password_hash.clone(),
@@ -160,6 +165,8 @@ impl InvitationState {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvitedPerson {
     pub id: AccountId,
+    /// Lower case; used only where the invitation has no address.
+    pub email: String,
     pub given_name: String,
     pub lang: String,
     pub password_hash: String,
@@ -314,6 +321,7 @@ mod tests {
     fn role_is_for_operators_alone() {
         let person = InvitedPerson {
             id: AccountId::new("x"),
+            email: "other@example.com".into(),
             given_name: "Ana".into(),
             lang: "en".into(),
             password_hash: "h".into(),
@@ -322,5 +330,20 @@ mod tests {
         assert_eq!(role(Realm::Operators, Some(OperatorRole::Admin)), Some(OperatorRole::Admin));
         assert_eq!(role(Realm::Operators, None), Some(OperatorRole::Viewer));
         assert_eq!(role(Realm::Users, Some(OperatorRole::Admin)), None);
+    }
+
+    #[test]
+    fn address_is_the_invited_one_if_there_is_one() {
+        let person = InvitedPerson {
+            id: AccountId::new("x"),
+            email: "other@example.com".into(),
+            given_name: "Ana".into(),
+            lang: "en".into(),
+            password_hash: "h".into(),
+        };
+        let email =
+            |email: &str| Invitation { email: email.into(), ..invitation() }.account(&person, Ticks(5)).email;
+        assert_eq!(email("ana@example.com"), "ana@example.com");
+        assert_eq!(email(""), "other@example.com");
     }
 }

@@ -5,6 +5,8 @@ use clap::{Args, Subcommand, ValueEnum};
 use operator::admin::{DAILY_QUOTA_MAX, read_day};
 use store::AuditKind;
 
+use super::account_args::InvitedArgs;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tenant {
     /// Add a tenant and print its id
@@ -53,6 +55,14 @@ pub(crate) enum User {
         #[arg(long, default_value = "es", value_parser = ["es", "en"])]
         lang: String,
         /// The id of a tenant that the user is a member of (repeatable)
+        #[arg(long = "tenant", value_name = "ID")]
+        tenants: Vec<String>,
+    },
+    /// Invite a user; prints the one-time link if no mail server is configured
+    Invite {
+        #[command(flatten)]
+        person: InvitedArgs,
+        /// The id of a tenant that the user becomes a member of (repeatable)
         #[arg(long = "tenant", value_name = "ID")]
         tenants: Vec<String>,
     },

@@ -1,5 +1,6 @@
 //! The command line: commands, flags and their help texts.
 
+mod account_args;
 mod admin_args;
 mod integrator_args;
 mod webhook_args;
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use account_args::{Developer, Invitation, InvitedArgs, Operator};
 pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
@@ -53,6 +55,15 @@ pub(crate) enum Command {
     /// Manage users
     #[command(subcommand)]
     User(User),
+    /// Manage operators: the people who run the service
+    #[command(subcommand)]
+    Operator(Operator),
+    /// Manage developers: the people who build applications
+    #[command(subcommand)]
+    Developer(Developer),
+    /// List invitations, send them again, revoke them
+    #[command(subcommand)]
+    Invitation(Invitation),
     /// Manage OAuth clients: the applications that users sign in to
     #[command(subcommand)]
     Client(Client),

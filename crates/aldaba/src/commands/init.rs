@@ -60,7 +60,8 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult 
     let data = serde_json::json!({"config": config, "files": files.map(|(name, _)| name)});
     output.result(&data, || {
         format!(
-            "wrote {}, master.key and operator.token\nnext: aldaba --config {0} check, then serve",
+            "wrote {}, master.key and operator.token\nnext: aldaba --config {0} check, then serve, which prints a one-time \
+             link for the first operator",
             config.display()
         )
     });

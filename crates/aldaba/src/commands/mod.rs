@@ -8,6 +8,7 @@ pub(crate) mod client;
 pub(crate) mod deliveries;
 mod ingest_client;
 pub(crate) mod init;
+pub(crate) mod invitation;
 pub(crate) mod key;
 pub(crate) mod openapi;
 pub(crate) mod signing_keys;
@@ -50,8 +51,9 @@ async fn open_with(sources: &Sources, base: &BasePorts) -> Result<(Config, OpenS
 /// Opens the configured store for administration.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let base = BasePorts::system();
-    let (_, OpenStore { store, .. }) = open_with(sources, &base).await?;
-    Ok(Admin { authority: authority(), ..wiring::admin(&base, store) })
+    let (mut config, OpenStore { store, .. }) = open_with(sources, &base).await?;
+    config.fill_urls(config.server.listen, config.operator.listen);
+    Ok(Admin { authority: authority(), ..wiring::admin(&config, &base, store) })
 }
 
 /// The command line as the actor of the audit, with the name of the operating system's user if it is known.

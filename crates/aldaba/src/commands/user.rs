@@ -62,6 +62,9 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
             let user = view(user, tenant_ids);
             output.result(&user, || user.id.clone());
         }
+        User::Invite { person, tenants } => {
+            super::invitation::invite_user(&admin, person, tenants, output).await?;
+        }
         User::List => {
             let mut all = Vec::new();
             for user in all_pages(async |query| admin.store.list_accounts(Realm::Users, &query).await).await?

@@ -6,8 +6,10 @@ mod duration;
 mod exposure;
 mod layers;
 mod mail;
+mod portal;
 mod reader;
 mod typed;
+mod urls;
 
 use std::path::PathBuf;
 

@@ -13,6 +13,7 @@ use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 use super::ConfigFault;
 use super::layers::Settings;
 use super::mail::Mail;
+use super::portal::Portal;
 use super::reader::SettingsReader;
 
 #[derive(Clone, Debug, Serialize)]
@@ -25,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) delivery: Delivery,
     pub(crate) egress: Egress,
     pub(crate) mail: Mail,
+    pub(crate) portal: Portal,
     pub(crate) retention: Retention,
     pub(crate) logging: Logging,
 }
@@ -247,6 +249,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             ca_file: reader.optional("egress.ca_file").map(PathBuf::from),
         },
         mail: super::mail::mail(&mut reader),
+        portal: super::portal::portal(&mut reader),
         retention: Retention {
             log: reader.duration("retention.log"),
             idempotency_keys: reader.duration("retention.idempotency_keys"),

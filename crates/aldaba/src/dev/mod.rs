@@ -25,7 +25,7 @@ use crate::logging;
 use crate::output::Output;
 use crate::service::Service;
 use crate::signals::{OnHangup, ShutdownSignals};
-use crate::wiring::{self, BasePorts, SystemClock, SystemRandom};
+use crate::wiring::{self, BasePorts, SystemRandom};
 use credentials::Credentials;
 
 /// Not a secret: a development store contains plain credentials anyway, and `serve` refuses it.
@@ -58,13 +58,13 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let opened =
         wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&base, &master)?).await?;
     let store = opened.store.clone();
-    let credentials = credentials::load_or_create(&admin(store.clone()), args).await?;
+    let credentials = credentials::load_or_create(&admin(&config, store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let service = Service::bind(config, base, opened, &token).await.map_err(ports_taken)?;
-    let admin = admin(store.clone());
+    let admin = admin(service.config(), store.clone());
     credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;
     let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
     ready.write_to(&folder.path)?;
@@ -85,9 +85,8 @@ fn ports_taken(failure: Failure) -> Failure {
     }
 }
 
-fn admin(store: Arc<dyn Store>) -> Admin {
-    let authority = crate::commands::authority();
-    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), authority }
+fn admin(config: &Config, store: Arc<dyn Store>) -> Admin {
+    Admin { authority: crate::commands::authority(), ..wiring::admin(config, &BasePorts::system(), store) }
 }
 
 /// The folder of the store's file. Dropping it deletes a temporary folder.

@@ -14,7 +14,8 @@ use operator::admin::{Admin, Authority, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
 use store::{AuditContext, Store};
 
-use super::BasePorts;
+use super::{BasePorts, account_links};
+use crate::config::Config;
 
 /// `notifier`: the delivery engine, or nobody where it runs in another process.
 pub(crate) fn history(
@@ -27,9 +28,9 @@ pub(crate) fn history(
 }
 
 /// The operator's administration; each request acts with an authority of its own.
-pub(crate) fn admin(base: &BasePorts, store: Arc<dyn Store>) -> Admin {
+pub(crate) fn admin(config: &Config, base: &BasePorts, store: Arc<dyn Store>) -> Admin {
     let (clock, random) = (base.clock.clone(), base.random.clone());
-    Admin { store, clock, random, authority: Authority::default() }
+    Admin { store, clock, random, links: account_links(config, base), authority: Authority::default() }
 }
 
 /// The operator's administration of webhooks.

@@ -4,7 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use identity::{Identity, Keys, Ports, RealmUrls, Settings};
+use identity::mail::MailIdentity;
+use identity::{Identity, Keys, MailSettings, Ports, RealmUrls, Settings};
 use web::Metrics;
 
 use super::{BasePorts, OpenStore, SystemClock};
@@ -50,8 +51,18 @@ fn settings(config: &Config) -> Settings {
         key_period: from.key_period,
         key_lead: KEY_LEAD,
         address_failures_max: from.address_failures_max,
+        mail: mail_settings(config),
+        is_registration_open: config.portal.is_registration_open,
         hashing_parallel: if from.hashing_parallel == 0 { cores } else { from.hashing_parallel },
         hashing_queue_max: from.hashing_queue_max,
+    }
+}
+
+pub(super) fn mail_settings(config: &Config) -> MailSettings {
+    let mail = &config.mail;
+    MailSettings {
+        identity: MailIdentity { service: mail.service_name.clone(), contact: mail.contact.clone() },
+        is_sent: mail.server.is_some(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Connects the crates: gives each its ports (clock, randomness, store, network) and its settings.
 
+mod account_links;
 mod base;
 mod clock;
 mod delivery;
@@ -11,6 +12,7 @@ mod open;
 mod random;
 mod webhooks;
 
+use account_links::account_links;
 pub use base::BasePorts;
 pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};

@@ -88,6 +88,11 @@ impl ServeProcess {
         assert!(!stderr.contains("panicked"), "{stderr}");
     }
 
+    /// The first log line with this message.
+    pub(crate) fn log_line(&self, message: &str) -> Option<Value> {
+        find_log_line(&self.process, message)
+    }
+
     /// Stops it, expects exit code 0 and returns its installation.
     #[track_caller]
     pub(crate) fn stop(self) -> Installation {

@@ -1,6 +1,7 @@
 //! Integration tests, one module per subject.
 
 mod abandoned_changes;
+mod account_links;
 mod administration;
 mod backup;
 mod changes_command;

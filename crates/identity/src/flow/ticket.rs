@@ -30,6 +30,18 @@ pub(crate) enum PendingRequest {
     Home,
     #[serde(rename = "SignOut")]
     Logout(LogoutRequest),
+    /// The page of a one-time link; the link's secret.
+    Link(LinkToken),
+}
+
+/// The secret of a one-time link. `Debug` does not print it.
+#[derive(Clone, Serialize, Deserialize)]
+pub(crate) struct LinkToken(pub(crate) String);
+
+impl std::fmt::Debug for LinkToken {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LinkToken(***)")
+    }
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]

@@ -14,7 +14,7 @@ use super::page_error::PageError;
 use super::response::{self, Response};
 use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
-use crate::pages::{self, ErrorKind, SignInError, SignInPage};
+use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, SignInError, SignInPage};
 use crate::params::{Params, query};
 use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
@@ -47,7 +47,7 @@ impl SignInContext<'_> {
     fn authorization(&self) -> Option<&AuthorizationRequest> {
         match self.pending {
             PendingRequest::Authorization(request) => Some(request),
-            PendingRequest::Home | PendingRequest::Logout(_) => None,
+            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => None,
         }
     }
 
@@ -83,7 +83,7 @@ impl Site {
     ) -> Result<SignInContext<'a>, PageError> {
         let client = match pending {
             PendingRequest::Authorization(request) => Some(self.requesting_client(request).await?),
-            PendingRequest::Home | PendingRequest::Logout(_) => None,
+            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => None,
         };
         Ok(SignInContext { browser, pending, client })
     }
@@ -127,6 +127,13 @@ impl Site {
             context.authorization().and_then(|request| request.login_hint.as_deref()).unwrap_or_default();
         let language_switch =
             self.path(&format!("login?{}", query([("ticket", ticket), ("lang", lang.other().tag())])));
+        let forgot = self.is_offered(MailPurpose::Reset).then(|| self.path_with_lang("forgot", lang));
+        let register =
+            self.is_offered(MailPurpose::Registration).then(|| self.path_with_lang("register", lang));
+        let help = match &forgot {
+            Some(href) => ForgottenHelp::Link(href),
+            None => ForgottenHelp::Ask(self.account_mails.contact()),
+        };
         let model = SignInPage {
             lang,
             assets: &self.assets,
@@ -136,6 +143,8 @@ impl Site {
             realm: self.realm,
             application: context.client.as_ref().map(|client| client.name.as_str()),
             username: if username.is_empty() { hint } else { username },
+            help,
+            register: register.as_deref(),
             error,
         };
         let destination = context.authorization().map(|request| request.target.redirect_uri.as_str());

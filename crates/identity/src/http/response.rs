@@ -96,6 +96,13 @@ pub(crate) fn with_retry_after(mut response: Response, seconds: u64) -> Response
     response
 }
 
+pub(crate) fn with_retry_after_if(response: Response, seconds: Option<u64>) -> Response {
+    match seconds {
+        Some(seconds) => with_retry_after(response, seconds),
+        None => response,
+    }
+}
+
 /// A JSON response that must not be cached.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     let Ok(body) = serde_json::to_vec(body) else {

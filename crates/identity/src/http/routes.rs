@@ -8,8 +8,8 @@ use axum::routing::MethodRouter;
 use utoipa::openapi::HttpMethod;
 
 use super::{
-    account, authorize, discovery, introspection, login, logout, permissions, revocation, tenant, token,
-    userinfo,
+    account, authorize, discovery, forgot, introspection, invitation, login, logout, permissions, reset,
+    revocation, tenant, token, userinfo,
 };
 use crate::openapi::OperationDoc;
 use crate::site::Site;
@@ -109,6 +109,10 @@ pub(super) fn account_routes() -> Vec<Route> {
     vec![
         Route::new("/login").get(login::get, Page).post(login::post, Page),
         Route::new("/logout").get(logout::get, Page).post(logout::post, Page),
+        Route::new("/invitation").get(invitation::get, Page).post(invitation::post, Page),
+        Route::new("/forgot").get(forgot::get, Page).post(forgot::post, Page),
+        Route::new("/register").get(forgot::get_registration, Page).post(forgot::post_registration, Page),
+        Route::new("/reset").get(reset::get, Page).post(reset::post, Page),
         Route::new("/account").get(account::get, Page).post(account::post, Page),
         Route::new("/look/{asset}").get(discovery::asset, Asset),
     ]

@@ -8,6 +8,7 @@ mod device;
 mod error;
 mod form_post;
 mod i18n;
+mod link;
 mod permissions;
 mod scopes;
 mod sign_in;
@@ -22,8 +23,12 @@ pub(crate) use continue_to::{ContinuePage, continue_page};
 pub(crate) use device::device_name;
 pub(crate) use error::{ErrorKind, ErrorPage, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
+pub(crate) use link::{
+    AddressPage, InvitationPage, LinkError, LinkKind, MailPurpose, MailSentPage, PasswordSetPage, ResetPage,
+    VoidLinkPage, address, invitation, mail_sent, password_set, reset, void_link,
+};
 pub(crate) use permissions::{PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice, permissions};
-pub(crate) use sign_in::{SignInError, SignInPage, sign_in};
+pub(crate) use sign_in::{ForgottenHelp, SignInError, SignInPage, sign_in};
 pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
 pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};
 

@@ -23,10 +23,22 @@ pub(crate) struct SignInPage<'a> {
     /// `None` if the person signs in to the realm's own pages.
     pub application: Option<&'a str>,
     pub username: &'a str,
+    pub help: ForgottenHelp<'a>,
+    /// The page on which people make an account, where they may.
+    pub register: Option<&'a str>,
     pub error: Option<SignInError>,
 }
 
 debug_only!(SignInPage { lang, action, application, error });
+
+/// What the page offers to those who have forgotten their password.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ForgottenHelp<'a> {
+    /// The page that mails a link.
+    Link(&'a str),
+    /// Whom to ask; may be empty.
+    Ask(&'a str),
+}
 
 /// Why the sign-in page is shown again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +55,7 @@ pub(crate) enum SignInError {
 const ERROR_ID: &str = "error";
 
 pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
-    let messages = &messages(model.lang).sign_in;
+    let (messages, links) = (&messages(model.lang).sign_in, &messages(model.lang).link);
     let SignInPage { lang, assets, language_switch, .. } = *model;
     let title = if model.error.is_some() { messages.title_with_error } else { messages.title };
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Narrow };
@@ -59,7 +71,14 @@ pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
         }
         @if let Some(error) = model.error { (notice_for(lang, error)) }
         (form(model))
-        p.small-print { (messages.forgotten) }
+        p.small-print {
+            @match model.help {
+                ForgottenHelp::Link(href) => a href=(safe_href(href)) { (links.forgotten) },
+                ForgottenHelp::Ask("") => (messages.forgotten),
+                ForgottenHelp::Ask(contact) => ((links.forgotten_ask)(DisplayName(contact))),
+            }
+        }
+        @if let Some(href) = model.register { p.small-print { a href=(safe_href(href)) { (links.register) } } }
         @if let Some(name) = model.application { p.small-print { ((messages.assurance)(DisplayName(name))) } }
     };
     page(&layout, None, &content)

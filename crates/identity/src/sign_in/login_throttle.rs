@@ -67,19 +67,12 @@ impl LoginThrottle {
 
     /// The buckets of an address: one for IPv4, one for each network of `IPV6_NETWORKS`.
     fn address_buckets(&self, address: IpAddr) -> Vec<SignInBucket> {
-        let bucket = |network: String, times: u32| SignInBucket {
+        let bucket = |(network, times): (String, u32)| SignInBucket {
             name: format!("address {network}"),
             tokens_max: self.address_tokens.saturating_mul(times),
             refill: ADDRESS_REFILL / times,
         };
-        match address.to_canonical() {
-            IpAddr::V4(v4) => vec![bucket(v4.to_string(), 1)],
-            IpAddr::V6(v6) => {
-                let network = |bits: u32| Ipv6Addr::from_bits(v6.to_bits() >> (128 - bits) << (128 - bits));
-                let networks = IPV6_NETWORKS.iter();
-                networks.map(|(bits, times)| bucket(format!("{}/{bits}", network(*bits)), *times)).collect()
-            }
-        }
+        network_names(address).into_iter().map(bucket).collect()
     }
 
     /// Takes the tokens of an attempt. Where attempts that are under way hold the missing one, waits for their end.
@@ -128,6 +121,18 @@ impl LoginThrottle {
         let hash = BuildHasherDefault::<DefaultHasher>::default().hash_one(bucket.map(|bucket| &bucket.name));
         let index = usize::try_from(hash % LISTENERS as u64).unwrap_or(0);
         self.ended.get(index).unwrap_or(&self.ended[0])
+    }
+}
+
+/// The networks of an address that have a bucket each, and how many times the bucket of one address it has.
+pub(super) fn network_names(address: IpAddr) -> Vec<(String, u32)> {
+    match address.to_canonical() {
+        IpAddr::V4(v4) => vec![(v4.to_string(), 1)],
+        IpAddr::V6(v6) => {
+            let network = |bits: u32| Ipv6Addr::from_bits(v6.to_bits() >> (128 - bits) << (128 - bits));
+            let networks = IPV6_NETWORKS.iter();
+            networks.map(|(bits, times)| (format!("{}/{bits}", network(*bits)), *times)).collect()
+        }
     }
 }
 

@@ -3,6 +3,7 @@
 mod client_failures;
 mod known_browser;
 mod login_throttle;
+mod mail_throttle;
 mod password_hasher;
 
 use std::net::IpAddr;
@@ -17,6 +18,7 @@ pub(crate) use client_failures::ClientFailures;
 pub(crate) use known_browser::COOKIE_BYTES_MAX as KNOWN_BROWSER_BYTES_MAX;
 use known_browser::KnownBrowsers;
 use login_throttle::{Admission, LoginThrottle};
+pub(crate) use mail_throttle::{MailAdmission, MailThrottle};
 pub(crate) use password_hasher::PasswordHasher;
 
 /// No username is longer.

@@ -2,6 +2,9 @@
 //! Generated secrets are returned once, in plain text; the store holds only their hashes.
 
 mod clients;
+mod first_operator;
+mod invitations;
+mod passwords;
 mod permissions;
 mod stats;
 mod subscriptions;
@@ -15,9 +18,12 @@ use std::sync::Arc;
 use domain::{Clock, Random, Secret, Ticks};
 use store::{AuditContext, Store};
 
+use crate::ports::AccountLinks;
+
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use clients::NewClient;
+pub use invitations::{NewInvitation, SentInvitation};
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
 pub use stats::Stats;
@@ -35,6 +41,7 @@ pub struct Admin {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
+    pub links: Arc<dyn AccountLinks>,
     /// Who acts. `Authority::default` until `acting` says it.
     pub authority: Authority,
 }

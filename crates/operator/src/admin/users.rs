@@ -1,12 +1,10 @@
 //! Users and their memberships in tenants.
 
-use domain::{AccountId, Guid, MembershipId, Realm, Secret, TenantId, password};
+use domain::{AccountId, Realm, Secret, TenantId};
 use store::{Account, AccountUpdate, FIRST_REVISION, Membership, Status};
 
 use super::{Admin, AdminError, Permission, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
-
-const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
 
 #[derive(Clone, Debug)]
 pub struct NewUser {
@@ -37,13 +35,14 @@ impl Admin {
         for tenant in &tenants {
             self.tenant(tenant).await?;
         }
+        let password_hash = self.new_password_hash(new.password, &given_name, &email).await?;
         let user = Account {
             id: AccountId::from(self.random.guid()),
             realm: Realm::Users,
             email,
             given_name,
             lang,
-            password_hash: self.hash_password(new.password).await?,
+            password_hash,
             status: Status::Active,
             role: None,
             created_at: self.now(),
@@ -53,14 +52,6 @@ impl Admin {
             tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
         self.store.add_account(&user, &memberships, context).await?;
         Ok(user)
-    }
-
-    async fn hash_password(&self, plain: Secret) -> Result<String> {
-        let random = self.random.clone();
-        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
-        hashing
-            .map_err(|error| AdminError::Invalid(error.to_string()))?
-            .map_err(|why| AdminError::Invalid(why.into()))
     }
 
     pub async fn user(&self, email: &str) -> Result<Account> {
@@ -96,7 +87,7 @@ impl Admin {
             return Ok(user.clone());
         }
         let password_hash = match change.password {
-            Some(plain) => Some(self.hash_password(plain).await?),
+            Some(plain) => Some(self.new_password_hash(plain, &user.given_name, &user.email).await?),
             None => None,
         };
         let update = AccountUpdate { status: change.status, password_hash, ..AccountUpdate::default() };
@@ -114,18 +105,7 @@ impl Admin {
     }
 
     fn new_membership(&self, user: &AccountId, tenant: &TenantId) -> Membership {
-        Membership {
-            id: MembershipId::from(self.random.guid()),
-            user: user.clone(),
-            tenant: tenant.clone(),
-            modules: DEFAULT_MODULES.into(),
-            key_user_correlation_id: self.random.guid(),
-            equipo_user_id: short_number(self.random.guid()),
-            second_client_id: short_number(self.random.guid()),
-            created_at: self.now(),
-            last_used_at: None,
-            is_admin: false,
-        }
+        Membership::new(&*self.random, user, tenant, self.now())
     }
 
     pub async fn add_membership(&self, user: &Account, tenant: &TenantId) -> Result<Membership> {
@@ -154,9 +134,4 @@ impl Admin {
         let gone = self.store.remove_membership(&user.id, tenant, context).await?;
         check_found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
     }
-}
-
-fn short_number(guid: Guid) -> String {
-    let [a, b, c, ..] = *guid.as_bytes();
-    u32::from_be_bytes([0, a, b, c]).to_string()
 }

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 17] = [
+const PROBLEMS: [(&str, &str); 18] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The operator's token is missing or wrong"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -72,6 +72,7 @@ const PROBLEMS: [(&str, &str); 17] = [
         "NotNow",
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
     ),
+    ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
@@ -114,6 +115,8 @@ problem_sets! {
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
+    /// The invitation was accepted or revoked.
+    InvitationEnded: "409" "InvitationEnded";
     /// The id or e-mail address is in use.
     AlreadyExists: "409" "Conflict";
 }
@@ -173,7 +176,7 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, ingest of \
+const INTRODUCTION: &str = "Administration of tenants, users, invitations, clients, subscriptions and webhooks, ingest of \
     changes, and the audit log. Every request carries the operator's token. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 

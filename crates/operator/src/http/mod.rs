@@ -9,6 +9,7 @@ mod clients;
 mod document;
 mod error_response;
 mod input;
+mod invitations;
 mod memberships;
 mod paging;
 mod product;
@@ -100,6 +101,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         tenants::routes(),
         users::routes(),
         memberships::routes(),
+        invitations::routes(),
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),

@@ -85,12 +85,12 @@ checked_texts! {
         example: "lucia@example.com",
         check: check_email
     }
-    /// A password: 8 to 256 characters.
+    /// A password: 10 to 256 characters, not a common one, without the person's name and address.
     Password {
-        8 to 256,
+        10 to 256,
         pattern: None,
         example: "una contraseña larga",
-        check: |text| in_chars(text, 8, 256)
+        check: |text| in_chars(text, 10, 256)
     }
     /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
     /// out-of-band address. It is compared character by character.

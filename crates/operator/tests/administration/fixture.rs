@@ -11,14 +11,14 @@ use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
     WebhookHealth,
 };
-use domain::{Clock, Random, Secret, Ticks, WebhookId};
+use domain::{Clock, Guid, Random, Realm, Secret, Ticks, WebhookId};
 use http_body_util::BodyExt as _;
 use operator::admin::{Admin, Authority, WebhookAdmin};
-use operator::ports::{HistoryResult, WebhookHistory};
+use operator::ports::{AccountLinks, HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
 use store::memory::MemoryStore;
-use store::{AuditContext, MasterKey, Ports, Store, Vault};
+use store::{AuditContext, Invitation, Mail, MailContent, MasterKey, Ports, Store, Vault};
 use tower::ServiceExt as _;
 use web::{Metrics, RequestLayer, RequestLayerConfig};
 
@@ -70,6 +70,30 @@ impl WebhookHistory for NoHistory {
     }
 }
 
+/// Links, and mails if a mail server is configured.
+struct TestLinks {
+    is_mailed: bool,
+}
+
+impl AccountLinks for TestLinks {
+    fn invitation_url(&self, realm: Realm, token: &Secret) -> Secret {
+        Secret::new(format!("https://{}.example/invitation?token={}", realm.as_str(), token.reveal()))
+    }
+
+    fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail> {
+        let text = |text: &str| Secret::new(text.to_owned());
+        self.is_mailed.then(|| Mail {
+            id: Guid::parse(invitation.id.as_str()).unwrap(),
+            kind: "invitation".into(),
+            recipient: invitation.email.clone(),
+            lang: invitation.lang.clone(),
+            content: MailContent { subject: text("s"), text: url.clone(), html: text("h") },
+            created_at: now,
+            expires_at: invitation.expires_at,
+        })
+    }
+}
+
 pub(super) struct Api {
     router: Router,
     pub(super) store: Arc<dyn Store>,
@@ -80,7 +104,12 @@ pub(super) struct Api {
 pub(super) type Reply = (u16, Value);
 
 impl Api {
+    /// Without a mail server.
     pub(super) fn new() -> Self {
+        Self::with_mail(false)
+    }
+
+    pub(super) fn with_mail(is_mailed: bool) -> Self {
         let clock: Arc<dyn Clock> = Arc::new(TestClock(AtomicI64::new(638_000_000_000_000_000)));
         let random: Arc<dyn Random> = Arc::new(TestRandom(AtomicU64::new(1)));
         let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])).unwrap());
@@ -90,7 +119,8 @@ impl Api {
         let layer = RequestLayer::new(RequestLayerConfig::new("operator", &*random, &metrics));
         let webhooks =
             WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
-        let admin = Admin { store: store.clone(), clock, random, authority: Authority::default() };
+        let links = Arc::new(TestLinks { is_mailed });
+        let admin = Admin { store: store.clone(), clock, random, links, authority: Authority::default() };
         let token = OperatorToken::new(&Secret::new("token"));
         let state = AppState::new(admin.clone(), webhooks, token, &metrics);
         Self { router: operator::router(state).layer(layer), store, admin }

@@ -1,6 +1,7 @@
 //! Administration over HTTP: updates by revision, users with their memberships, and lists in pages.
 
 mod fixture;
+mod invitations;
 mod roles;
 
 use axum::http::Method;
@@ -49,7 +50,7 @@ async fn stale_update_of_a_tenant_is_refused() {
 #[tokio::test]
 async fn stale_update_of_a_user_is_refused() {
     let api = Api::new();
-    let new = json!({"email": "maria@example.com", "givenName": "María", "password": "una larga"});
+    let new = json!({"email": "maria@example.com", "givenName": "María", "password": "una bien larga"});
     let id = api.add("/users", &new).await["id"].as_str().unwrap().to_owned();
     let (password, disable) = (json!({"password": "otra larga"}), json!({"standing": "disabled"}));
     check_lost_update(&api, &format!("/users/{id}"), &disable, &password).await;
@@ -99,7 +100,7 @@ async fn user_is_added_with_all_memberships_or_not_at_all() {
     for id in ["norte", "sur"] {
         api.add("/tenants", &json!({"name": id, "id": id})).await;
     }
-    let new = |tenants: Value| json!({"email": "maria@example.com", "givenName": "María", "password": "una larga", "tenants": tenants});
+    let new = |tenants: Value| json!({"email": "maria@example.com", "givenName": "María", "password": "una bien larga", "tenants": tenants});
     let (status, refused) = api.call(Method::POST, "/users", Some(&new(json!(["norte", "nowhere"])))).await;
     assert_eq!((status, &refused["errors"][0]["code"]), (404, &json!("not_found")), "{refused}");
     assert_eq!(api.get("/users").await["users"], json!([]));

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use domain::subscription::Products;
-use domain::{OperatorRole, Secret, TenantId};
+use domain::{OperatorRole, Realm, Secret, TenantId};
 use operator::admin::{
-    Admin, AdminError, Authority, NewClient, NewSubscription, NewUser, Permission, UserChange,
+    Admin, AdminError, Authority, NewClient, NewInvitation, NewSubscription, NewUser, Permission, UserChange,
 };
 use operator::ingest::IngestRequest;
 use store::{
@@ -43,6 +43,19 @@ fn new_user(email: &str) -> NewUser {
     }
 }
 
+fn new_invitation(email: &str) -> NewInvitation {
+    NewInvitation {
+        realm: Realm::Operators,
+        email: email.into(),
+        name: String::new(),
+        lang: "es".into(),
+        tenants: Vec::new(),
+        role: None,
+        team: String::new(),
+        is_team_owner: false,
+    }
+}
+
 fn new_subscription() -> NewSubscription {
     NewSubscription { name: "s".into(), products: Products::all(), daily_quota: None }
 }
@@ -52,7 +65,11 @@ async fn audit_entries(admin: &Admin) -> usize {
 }
 
 /// Calls every method that needs the role `admin`; each with valid input, most on objects that exist.
-async fn admin_methods(by: &Admin, subscription: &str) -> Vec<(&'static str, Result<(), AdminError>)> {
+async fn admin_methods(
+    by: &Admin,
+    subscription: &str,
+    invitation: &str,
+) -> Vec<(&'static str, Result<(), AdminError>)> {
     let user = by.user("eva@example.com").await.unwrap();
     let tenant = TenantId::new("norte");
     let uris = ["https://app.example/other".to_owned()];
@@ -74,6 +91,9 @@ async fn admin_methods(by: &Admin, subscription: &str) -> Vec<(&'static str, Res
         ("add_membership", by.add_membership(&user, &tenant).await.map(drop)),
         ("set_membership_admin", by.set_membership_admin(&user, &tenant, true).await),
         ("remove_membership", by.remove_membership(&user.email, &tenant).await),
+        ("invite", by.invite(new_invitation("invited@example.com")).await.map(drop)),
+        ("resend_invitation", by.resend_invitation(invitation).await.map(drop)),
+        ("revoke_invitation", by.revoke_invitation(invitation).await.map(drop)),
         ("add_client", by.add_client(new_client("other")).await.map(drop)),
         ("update_client", by.update_client("app", client_update, None).await.map(drop)),
         ("set_client_status", by.set_client_status("app", Status::Active).await.map(drop)),
@@ -98,14 +118,17 @@ async fn accounts_keys_and_configuration_are_for_admins_alone() {
     admin.add_user(new_user("eva@example.com")).await.unwrap();
     admin.add_client(new_client("app")).await.unwrap();
     let subscription = admin.add_subscription(new_subscription()).await.unwrap().0.id;
+    let invitation = admin.invite(new_invitation("jon@example.com")).await.unwrap().invitation.id;
     let before = audit_entries(&admin).await;
     for role in [OperatorRole::Viewer, OperatorRole::Support] {
-        for (method, result) in admin_methods(&acting(&admin, role), subscription.as_str()).await {
+        for (method, result) in
+            admin_methods(&acting(&admin, role), subscription.as_str(), invitation.as_str()).await
+        {
             assert!(matches!(result, Err(AdminError::Forbidden(_))), "{method} as {role:?}: {result:?}");
         }
     }
     assert_eq!(audit_entries(&admin).await, before);
-    for (method, result) in admin_methods(&admin, subscription.as_str()).await {
+    for (method, result) in admin_methods(&admin, subscription.as_str(), invitation.as_str()).await {
         assert!(result.is_ok(), "{method}: {result:?}");
     }
 }

@@ -88,7 +88,7 @@ impl State {
         act: &Act,
     ) -> Result<AcceptOutcome> {
         let Some(one) = self.invitation_of(hash, act.at) else { return Ok(AcceptOutcome::LinkIsVoid) };
-        if self.has_account(one.realm, &one.email) {
+        if self.has_account(one.realm, one.address(person)) {
             return Ok(AcceptOutcome::AccountExists);
         }
         let exists = |tenant: &&TenantId| self.tenant_no(tenant).is_some();

@@ -152,7 +152,7 @@ async fn accept(
     if execute(on, sql, &[&hash.as_slice()]).await.map_err(store_error)? == 0 {
         return Ok(AcceptOutcome::LinkIsVoid);
     }
-    if has_account(on, one.realm, &one.email).await? {
+    if has_account(on, one.realm, one.address(person)).await? {
         return Ok(AcceptOutcome::AccountExists);
     }
     let account = one.account(person, act.at);

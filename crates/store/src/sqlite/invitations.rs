@@ -164,7 +164,7 @@ fn accept(
     act: &Act,
 ) -> Result<AcceptOutcome> {
     let Some(one) = find_by_hash(writer, hash, act.at)? else { return Ok(AcceptOutcome::LinkIsVoid) };
-    if has_account(writer, one.realm, &one.email)? {
+    if has_account(writer, one.realm, one.address(person))? {
         return Ok(AcceptOutcome::AccountExists);
     }
     let mut existing = Vec::new();

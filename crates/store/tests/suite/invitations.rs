@@ -45,6 +45,7 @@ pub(crate) async fn make(fixture: &Fixture, one: &Invitation, token: &str) {
 pub(crate) fn person(id: &str) -> InvitedPerson {
     InvitedPerson {
         id: AccountId::new(id),
+        email: "chosen@example.com".into(),
         given_name: "Ana Gil".into(),
         lang: "en".into(),
         password_hash: "$argon2id$hash".into(),
@@ -140,6 +141,16 @@ pub(crate) async fn operator_gets_the_invited_role(fixture: Fixture) {
     let AcceptOutcome::Accepted(account) = accept(&fixture, Realm::Operators, "link").await else { panic!() };
     assert_eq!((account.realm, account.role), (Realm::Operators, Some(OperatorRole::Support)));
     assert_eq!(kinds(&fixture).await, ["invitation_accepted", "invitation_made", "operator_added"]);
+}
+
+/// The first operator has no address yet.
+pub(crate) async fn invitation_without_an_address_takes_the_chosen_one(fixture: Fixture) {
+    let first = Invitation { email: String::new(), ..invitation(&fixture, "i1", Realm::Operators) };
+    make(&fixture, &first, "link").await;
+    let AcceptOutcome::Accepted(account) = accept(&fixture, Realm::Operators, "link").await else { panic!() };
+    assert_eq!(account.email, "chosen@example.com");
+    make(&fixture, &Invitation { id: InvitationId::new("i2"), ..first }, "second").await;
+    assert_eq!(accept(&fixture, Realm::Operators, "second").await, AcceptOutcome::AccountExists);
 }
 
 pub(crate) async fn concurrent_acceptances_make_one_account(fixture: Fixture) {

@@ -1,6 +1,6 @@
 //! Outgoing mail against an SMTP server on loopback: encryption, authentication, faults of the server, several nodes.
 
-mod smtp_server;
+pub(crate) mod smtp_server;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -15,7 +15,7 @@ use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use crate::harness::WAIT_MAX;
 
 #[derive(Clone)]
-pub(super) enum Security {
+pub(crate) enum Security {
     Plain,
     StartTls(Arc<ServerConfig>),
     Tls(Arc<ServerConfig>),
@@ -23,7 +23,7 @@ pub(super) enum Security {
 
 /// What goes wrong with the next mail; without one it is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The first line of a connection.
     Greeting(&'static str),
     /// The response to MAIL FROM.
@@ -39,30 +39,30 @@ pub(super) enum Fault {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct ReceivedMail {
-    pub(super) to: String,
-    pub(super) data: String,
-    pub(super) is_encrypted: bool,
+pub(crate) struct ReceivedMail {
+    pub(crate) to: String,
+    pub(crate) data: String,
+    pub(crate) is_encrypted: bool,
     /// Who had authenticated: name and password.
-    pub(super) account: Option<(String, String)>,
+    pub(crate) account: Option<(String, String)>,
 }
 
 impl ReceivedMail {
     /// The value of a header.
-    pub(super) fn header(&self, name: &str) -> String {
+    pub(crate) fn header(&self, name: &str) -> String {
         let prefix = format!("{name}: ");
         let value = self.data.lines().find_map(|line| line.strip_prefix(&prefix));
         value.unwrap_or_else(|| panic!("no {name} in {}", self.data)).to_owned()
     }
 
     /// The content without the line breaks and escapes of quoted-printable.
-    pub(super) fn body(&self) -> String {
+    pub(crate) fn body(&self) -> String {
         self.data.replace("=\r\n", "").replace("=3D", "=")
     }
 }
 
-pub(super) struct SmtpServer {
-    pub(super) address: SocketAddr,
+pub(crate) struct SmtpServer {
+    pub(crate) address: SocketAddr,
     shared: Arc<Shared>,
 }
 
@@ -76,7 +76,7 @@ struct Shared {
 }
 
 impl SmtpServer {
-    pub(super) fn start(security: Security, faults: &[Fault]) -> Self {
+    pub(crate) fn start(security: Security, faults: &[Fault]) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let address = listener.local_addr().unwrap();
         let shared = Arc::new(Shared {
@@ -97,20 +97,20 @@ impl SmtpServer {
         Self { address, shared }
     }
 
-    pub(super) fn received(&self) -> Vec<ReceivedMail> {
+    pub(crate) fn received(&self) -> Vec<ReceivedMail> {
         self.shared.received.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn connections(&self) -> usize {
+    pub(crate) fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    pub(super) fn commands(&self) -> Vec<String> {
+    pub(crate) fn commands(&self) -> Vec<String> {
         self.shared.commands.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Faults that have not happened yet.
-    pub(super) fn faults_left(&self) -> usize {
+    pub(crate) fn faults_left(&self) -> usize {
         self.shared.faults.lock().unwrap_or_else(PoisonError::into_inner).len()
     }
 }
@@ -245,13 +245,13 @@ fn plain_account(line: &str) -> Option<(String, String)> {
 }
 
 /// A certificate authority.
-pub(super) struct Authority {
-    pub(super) pem: String,
+pub(crate) struct Authority {
+    pub(crate) pem: String,
     issuer: Issuer<'static, KeyPair>,
 }
 
 impl Authority {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut params = CertificateParams::new(Vec::new()).unwrap();
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let key = KeyPair::generate().unwrap();
@@ -259,7 +259,7 @@ impl Authority {
         Self { pem: certificate.pem(), issuer: Issuer::new(params, key) }
     }
 
-    pub(super) fn server_config(&self, name: &str) -> Arc<ServerConfig> {
+    pub(crate) fn server_config(&self, name: &str) -> Arc<ServerConfig> {
         let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
         let key = KeyPair::generate().unwrap();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();

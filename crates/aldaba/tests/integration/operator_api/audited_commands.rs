@@ -9,7 +9,7 @@ use super::webhook_fixture::{Subscriber, fixture, operator};
 use crate::harness::{CALLBACK, FinishedProcess, Installation, PASSWORD, Program, wait_for};
 
 /// Commands that change no audited data, and why.
-const UNAUDITED: [(&str, &str); 29] = [
+const UNAUDITED: [(&str, &str); 30] = [
     ("asyncapi", "reads"),
     ("audit", "reads"),
     ("changes apply", "the change log is the audit of record changes"),
@@ -24,12 +24,13 @@ const UNAUDITED: [(&str, &str); 29] = [
     ("dev token", "a client of the service, which audits the sign-in"),
     ("help", "reads"),
     ("init", "writes files; there is no store yet"),
+    ("invitation list", "reads"),
     ("key list", "reads"),
     ("key show", "reads"),
     ("key usage", "reads"),
     ("listen", "a client of the service, which audits the subscription"),
     ("openapi", "reads"),
-    ("serve", "serves"),
+    ("serve", "serves; the invitation of the first operator is audited as `service`"),
     ("signing-keys list", "reads"),
     ("store backup", "reads"),
     ("store migrate", "changes the schema, not the data"),
@@ -119,6 +120,12 @@ fn directory(commands: &Commands) {
     commands.check("user join", &[email, tenant], "membership_added");
     commands.check("user admin", &[email, tenant], "membership_changed");
     commands.check("user leave", &[email, tenant], "membership_removed");
+    commands.check("user invite", &["invited-1@example.com"], "invitation_made");
+    commands.check("developer invite", &["invited-2@example.com"], "invitation_made");
+    let invited = commands.check("operator invite", &["invited-3@example.com", "--json"], "invitation_made");
+    let id = invited.only_line()["id"].as_str().unwrap().to_owned();
+    commands.check("invitation resend", &[&id], "invitation_resent");
+    commands.check("invitation revoke", &[&id], "invitation_revoked");
     commands.check("tenant erase", &[tenant, "--confirm", tenant], "tenant_erased");
 }
 

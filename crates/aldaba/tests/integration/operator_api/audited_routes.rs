@@ -26,7 +26,7 @@ impl Audited {
         let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
         assert_eq!(entry["address"], "127.0.0.1", "{entry}");
-        let members = ["clientSecret", "primaryKey", "secondaryKey", "key"];
+        let members = ["clientSecret", "primaryKey", "secondaryKey", "key", "link"];
         let body = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
         let secrets = members.iter().filter_map(|member| body[*member].as_str()).chain([PASSWORD]);
         for secret in secrets {
@@ -54,6 +54,14 @@ fn directory(audited: &mut Audited) {
     let admin = api.patch(member, &json!({"admin": true}));
     audited.check(&format!("patch {path}"), &admin, "membership_changed");
     audited.check(&format!("delete {path}"), &api.delete(member), "membership_removed");
+    let invitation = post("/invitations", &json!({"realm": "developers", "email": "audited@example.com"}));
+    let id = invitation.json()["id"].as_str().unwrap().to_owned();
+    audited.check("post /operator/v1/invitations", &invitation, "invitation_made");
+    let path = "/operator/v1/invitations/{invitation}";
+    let resent = post(&format!("/invitations/{id}/resend"), &json!({}));
+    audited.check(&format!("post {path}/resend"), &resent, "invitation_resent");
+    let revoked = api.delete(&format!("/invitations/{id}"));
+    audited.check(&format!("delete {path}"), &revoked, "invitation_revoked");
     let erased = api.delete("/tenants/audited?confirm=audited");
     audited.check("delete /operator/v1/tenants/{tenant}", &erased, "tenant_erased");
 }

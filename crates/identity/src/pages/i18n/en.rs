@@ -18,6 +18,7 @@ pub(super) const MESSAGES: Messages = Messages {
     error: ERROR,
     permissions: PERMISSIONS,
     account: ACCOUNT,
+    link: super::link::EN,
 };
 
 const SIGN_IN: SignInText = SignInText {

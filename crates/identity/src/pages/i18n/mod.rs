@@ -3,6 +3,7 @@
 
 mod en;
 mod es;
+mod link;
 
 use domain::Realm;
 use maud::Markup;
@@ -22,6 +23,8 @@ pub(in crate::pages) struct Message {
     pub text: &'static str,
 }
 
+pub(in crate::pages) use link::LinkText;
+
 type NameTemplate = fn(DisplayName<'_>) -> Markup;
 type DurationTemplate = fn(&str) -> Markup;
 type LinkTemplate = fn(&Markup) -> Markup;
@@ -36,6 +39,7 @@ pub(in crate::pages) struct Messages {
     pub error: ErrorText,
     pub permissions: PermissionsText,
     pub account: AccountText,
+    pub link: LinkText,
 }
 
 pub(in crate::pages) struct SignInText {

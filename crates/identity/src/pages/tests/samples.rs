@@ -15,7 +15,13 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut add =
         |name: String, page: Markup| pages.push((format!("{name} {}", lang.tag()), page.into_string()));
-    let groups = [sign_ins(lang, text), choices(lang, text), errors(lang, text), accounts(lang, text)];
+    let groups = [
+        sign_ins(lang, text),
+        choices(lang, text),
+        errors(lang, text),
+        accounts(lang, text),
+        links(lang, text),
+    ];
     for (name, page) in groups.into_iter().flatten() {
         add(name, page);
     }
@@ -132,11 +138,20 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         realm: Realm::Users,
         application: None,
         username: "",
+        help: ForgottenHelp::Ask(""),
+        register: None,
         error: None,
     };
     let mut pages: Vec<(String, Markup)> = Realm::ALL
         .map(|realm| (format!("sign in, {}", realm.as_str()), sign_in(&SignInPage { realm, ..blank })))
         .into();
+    for (help, register) in [
+        (ForgottenHelp::Ask(text), None),
+        (ForgottenHelp::Link(text), None),
+        (ForgottenHelp::Link(text), Some(text)),
+    ] {
+        pages.push(("sign in, help".into(), sign_in(&SignInPage { help, register, ..blank })));
+    }
     for error in problems {
         let model = SignInPage { application: Some(text), username: text, error, ..blank };
         pages.push((format!("sign in {error:?}"), sign_in(&model)));
@@ -241,4 +256,71 @@ fn accounts(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         (format!("account, {}", realm.as_str()), account(&model))
     };
     news.into_iter().map(with).chain(Realm::ALL.map(in_realm)).collect()
+}
+
+fn links(lang: Lang, text: &str) -> Vec<(String, Markup)> {
+    let (assets, language_switch) = ("/look", Some(text));
+    let errors = [
+        None,
+        Some(LinkError::NameRefused),
+        Some(LinkError::EmailRefused),
+        Some(LinkError::Password(PasswordRefusal::Common)),
+        Some(LinkError::RepetitionDiffers),
+        Some(LinkError::AccountExists),
+        Some(LinkError::Throttled { seconds: 90 }),
+        Some(LinkError::Busy { seconds: 5 }),
+        Some(LinkError::Expired),
+        Some(LinkError::NoCookies),
+    ];
+    let mut pages = Vec::new();
+    for (error, fixed_email) in errors.into_iter().flat_map(|error| [(error, None), (error, Some(text))]) {
+        for realm in Realm::ALL {
+            let model = InvitationPage {
+                lang,
+                assets,
+                language_switch,
+                realm,
+                action: text,
+                ticket: text,
+                fixed_email,
+                email: text,
+                name: text,
+                error,
+            };
+            pages.push((format!("invitation, {error:?}"), invitation(&model)));
+        }
+        let model =
+            ResetPage { lang, assets, language_switch, action: text, ticket: text, email: text, error };
+        pages.push((format!("reset, {error:?}"), reset(&model)));
+        for purpose in [MailPurpose::Reset, MailPurpose::Registration] {
+            let model = AddressPage {
+                lang,
+                assets,
+                language_switch,
+                purpose,
+                action: text,
+                ticket: text,
+                email: text,
+                sign_in: text,
+                error,
+            };
+            pages.push((format!("{purpose:?}, {error:?}"), address(&model)));
+        }
+    }
+    let model = PasswordSetPage { lang, assets, language_switch, sign_in: text };
+    pages.push(("password set".into(), password_set(&model)));
+    for contact in ["", text] {
+        for purpose in [MailPurpose::Reset, MailPurpose::Registration] {
+            let model = MailSentPage { lang, assets, language_switch, purpose, contact, sign_in: text };
+            pages.push((format!("mail sent, {purpose:?}"), mail_sent(&model)));
+        }
+        for (kind, forgot) in
+            [(LinkKind::Invitation, None), (LinkKind::Reset, None), (LinkKind::Reset, Some(text))]
+        {
+            let sign_in = text;
+            let model = VoidLinkPage { lang, assets, language_switch, kind, contact, forgot, sign_in };
+            pages.push((format!("void link, {kind:?}"), void_link(&model)));
+        }
+    }
+    pages
 }

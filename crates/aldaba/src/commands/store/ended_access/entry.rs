@@ -108,6 +108,14 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::UserAdded
         | AuditKind::DeveloperAdded
         | AuditKind::OperatorAdded
+        // No link outlives a restore.
+        | AuditKind::InvitationMade
+        | AuditKind::InvitationResent
+        | AuditKind::InvitationRevoked
+        | AuditKind::InvitationAccepted
+        | AuditKind::PasswordResetRequested
+        // With an entry that says that the password was changed.
+        | AuditKind::PasswordReset
         | AuditKind::MembershipAdded
         | AuditKind::ClientAdded
         | AuditKind::SubscriptionAdded

@@ -8,19 +8,20 @@ use std::time::Duration;
 use domain::change::Change;
 use domain::retry::RetryState;
 use domain::{
-    AccountId, Area, ClientId, Clock, GrantId, Guid, MembershipId, Random, Resource, Scopes, Secret,
+    AccountId, Area, ClientId, Clock, GrantId, Guid, MembershipId, Random, Realm, Resource, Scopes, Secret,
     TenantId, Ticks,
 };
 use store::memory::MemoryStore;
 use store::{
     Actor, ActorFilter, AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery,
     AuthorizationCode, BatchCounts, ChangeBatch, ChangeLine, CheckpointResult, Client, CodeExchange, Consent,
-    Grant, HandshakeStep, Lane, LeaseRenewal, MasterKey, NewGrant, NewWebhook, Pkce, Status,
-    SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
+    Grant, HandshakeStep, Invitation, Lane, LeaseRenewal, Mail, MasterKey, NewGrant, NewWebhook, Pkce,
+    Status, SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use super::FakeHistory;
 use crate::admin::{Admin, Authority, NewUser, WebhookAdmin};
+use crate::ports::AccountLinks;
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(super) const TENANT: &str = "tenant-a";
@@ -40,6 +41,19 @@ impl Random for CountingRandom {
     fn fill(&self, bytes: &mut [u8]) {
         let number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte = *of_number);
+    }
+}
+
+/// Nobody is invited here.
+struct NoLinks;
+
+impl AccountLinks for NoLinks {
+    fn invitation_url(&self, _: Realm, token: &Secret) -> Secret {
+        token.clone()
+    }
+
+    fn invitation_mail(&self, _: &Invitation, _: &Secret, _: Ticks) -> Option<Mail> {
+        None
     }
 }
 
@@ -71,7 +85,8 @@ impl Fixture {
         let store: Arc<MemoryStore> = Arc::new(MemoryStore::new(ports).unwrap());
         let history = Arc::new(FakeHistory::default());
         let webhooks = WebhookAdmin { store: store.clone(), clock: clock.clone(), history: history.clone() };
-        let admin = Admin { store, clock: clock.clone(), random, authority: authority() };
+        let admin =
+            Admin { store, clock: clock.clone(), random, links: Arc::new(NoLinks), authority: authority() };
         let fixture = Self { admin, webhooks, history, clock };
         fixture.add_tenant().await;
         fixture.add_user().await;
@@ -113,8 +128,7 @@ impl Fixture {
     /// The user signs in to the client.
     async fn authorize(&self, client: &str) {
         let (store, now, client) = (&self.admin.store, self.now(), ClientId::new(client));
-        let user =
-            store.find_account_by_email(domain::Realm::Users, "user@example.com").await.unwrap().unwrap().id;
+        let user = store.find_account_by_email(Realm::Users, "user@example.com").await.unwrap().unwrap().id;
         let (secret, tenant) = (Secret::new(format!("code of {client}")), TenantId::new(TENANT));
         let expires_at = now + Duration::from_secs(3600);
         let code = AuthorizationCode {

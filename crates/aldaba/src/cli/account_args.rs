@@ -1,0 +1,69 @@
+//! Arguments of the commands that invite people: operator, developer, invitation.
+
+use clap::builder::PossibleValuesParser;
+use clap::{Args, Subcommand};
+use domain::{OperatorRole, Realm};
+use store::InvitationState;
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Operator {
+    /// Invite an operator; prints the one-time link if no mail server is configured
+    Invite {
+        #[command(flatten)]
+        person: InvitedArgs,
+        /// What the operator may do
+        #[arg(long, default_value = "admin", value_parser = PossibleValuesParser::new(OperatorRole::ALL.map(OperatorRole::as_str)))]
+        role: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Developer {
+    /// Invite a developer; prints the one-time link if no mail server is configured
+    Invite {
+        #[command(flatten)]
+        person: InvitedArgs,
+        /// The id of the team that the developer joins
+        #[arg(long, value_name = "ID")]
+        team: Option<String>,
+        /// The developer becomes an owner of the team
+        #[arg(long, requires = "team")]
+        owner: bool,
+    },
+}
+
+/// Who is invited.
+#[derive(Debug, Args)]
+pub(crate) struct InvitedArgs {
+    /// The e-mail address, used to sign in
+    pub(crate) email: String,
+    /// The person's name, which they can change
+    #[arg(long, default_value = "")]
+    pub(crate) name: String,
+    /// The language of the mail and of the pages
+    #[arg(long, default_value = "es", value_parser = ["es", "en"])]
+    pub(crate) lang: String,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Invitation {
+    /// List invitations
+    List {
+        /// Only of this realm
+        #[arg(long, value_parser = PossibleValuesParser::new(Realm::ALL.map(Realm::as_str)))]
+        realm: Option<String>,
+        /// Only in this state
+        #[arg(long, value_parser = PossibleValuesParser::new(InvitationState::ALL.map(InvitationState::as_str)))]
+        state: Option<String>,
+    },
+    /// Send an invitation with a new link; the old link is void
+    Resend {
+        /// The invitation's id
+        id: String,
+    },
+    /// Revoke an invitation: its link is void
+    Revoke {
+        /// The invitation's id
+        id: String,
+    },
+}

@@ -1,0 +1,28 @@
+//! The settings of the developer portal.
+
+use serde::Serialize;
+
+use super::reader::SettingsReader;
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Portal {
+    /// Whether developers without an invitation may register.
+    #[serde(rename = "registration", serialize_with = "registration")]
+    pub(crate) is_registration_open: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
+fn registration<S: serde::Serializer>(is_open: &bool, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if *is_open { "open" } else { "invite" })
+}
+
+pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
+    let parse = |text: &str| match text {
+        "invite" => Some(false),
+        "open" => Some(true),
+        _ => None,
+    };
+    Portal {
+        is_registration_open: reader.parsed("portal.registration", false, parse, "must be invite or open"),
+    }
+}

@@ -1,0 +1,95 @@
+//! The links of the accounts' one-time secrets, and the mails that carry them.
+
+use std::sync::Arc;
+
+use domain::{Random, Realm, Secret, Ticks};
+use store::{Account, INVITATION_LIFE, Invitation, Mail, PASSWORD_RESET_LIFE};
+use ui::Lang;
+use ui::mail::{Invitee, MailLink, MailTemplate};
+
+use crate::mail::{MailIdentity, MailRecipient};
+use crate::params::query;
+use crate::settings::{MailSettings, RealmUrls};
+
+#[derive(Clone)]
+pub struct AccountMails {
+    identity: MailIdentity,
+    is_sent: bool,
+    urls: RealmUrls,
+    random: Arc<dyn Random>,
+}
+
+impl std::fmt::Debug for AccountMails {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("AccountMails")
+    }
+}
+
+impl AccountMails {
+    pub fn new(settings: &MailSettings, urls: &RealmUrls, random: Arc<dyn Random>) -> Self {
+        let MailSettings { identity, is_sent } = settings.clone();
+        Self { identity, is_sent, urls: urls.clone(), random }
+    }
+
+    /// Whether a mail server is configured.
+    pub fn is_sent(&self) -> bool {
+        self.is_sent
+    }
+
+    /// Whom people can ask; may be empty.
+    pub(crate) fn contact(&self) -> &str {
+        &self.identity.contact
+    }
+
+    pub fn invitation_url(&self, realm: Realm, token: &Secret) -> Secret {
+        self.url(realm, "invitation", token)
+    }
+
+    pub(crate) fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
+        self.url(realm, "reset", token)
+    }
+
+    fn url(&self, realm: Realm, page: &str, token: &Secret) -> Secret {
+        let query = query([("token", token.reveal())]);
+        Secret::new(format!("{}/{page}?{query}", self.urls.url(realm)))
+    }
+
+    /// The mail that carries the link of an invitation, if mails are sent and it has an address.
+    pub fn invitation(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail> {
+        let invitee = match invitation.realm {
+            Realm::Users => Invitee::User,
+            Realm::Developers => Invitee::Developer,
+            Realm::Operators => Invitee::Operator,
+        };
+        let link = MailLink { url: url.reveal(), valid: INVITATION_LIFE };
+        let Invitation { email, name, lang, .. } = invitation;
+        self.compose(email, name, lang, &MailTemplate::Invitation { invitee, link }, now)
+    }
+
+    pub(crate) fn password_reset(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail> {
+        let link = MailLink { url: url.reveal(), valid: PASSWORD_RESET_LIFE };
+        self.compose_for(account, &MailTemplate::PasswordReset { link }, now)
+    }
+
+    /// Tells the owner that somebody has set a new password.
+    pub(crate) fn password_changed(&self, account: &Account, now: Ticks) -> Option<Mail> {
+        self.compose_for(account, &MailTemplate::PasswordChanged, now)
+    }
+
+    fn compose_for(&self, account: &Account, template: &MailTemplate<'_>, now: Ticks) -> Option<Mail> {
+        self.compose(&account.email, &account.given_name, &account.lang, template, now)
+    }
+
+    fn compose(
+        &self,
+        address: &str,
+        name: &str,
+        lang: &str,
+        template: &MailTemplate<'_>,
+        now: Ticks,
+    ) -> Option<Mail> {
+        let recipient = MailRecipient { address, name, lang: Lang::choose(Some(lang), None) };
+        let is_sent = self.is_sent && !address.is_empty();
+        is_sent.then(|| self.identity.compose(self.random.guid(), now, &recipient, template))
+    }
+}
