@@ -1,6 +1,7 @@
 //! Token buckets for password sign-in, shared by all nodes. An attempt takes its tokens before the password is hashed
-//! and gets them back if the password was right. A full bucket has no row, and every row stands for a password that was
-//! hashed, so the table stays small without evicting anything.
+//! and gets them back if the password was right. Mails that strangers ask for take tokens too. A full bucket has no row,
+//! and every row stands for a password that was hashed or for such a mail, so the table stays small without evicting
+//! anything.
 
 use std::time::Duration;
 

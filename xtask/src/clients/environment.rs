@@ -43,7 +43,8 @@ impl Environment {
         let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let port = free_port()?;
         let callback = format!("http://localhost:{port}/callback");
-        let (dev, ready) = dev(program, &callback)?;
+        let mail_port = free_port()?;
+        let (dev, ready) = dev(program, &callback, Some(mail_port))?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         let installation = Installation::init(program, folder.path().join("site"), &store)?;
         let site = fill(&installation, port)?;
@@ -53,6 +54,7 @@ impl Environment {
             "site": {"auth_url": url, "users": site.users, "tenants": site.tenants, "clients": site.clients},
             "callback": callback,
             "callback_port": port,
+            "mail_port": mail_port,
             "screenshots": directories.screenshots,
         });
         let file = folder.path().join("world.json");
@@ -64,7 +66,7 @@ impl Environment {
     pub(super) fn start_dev(program: &Path) -> Result<Self, String> {
         let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let callback = format!("http://localhost:{}/callback", free_port()?);
-        let (dev, ready) = dev(program, &callback)?;
+        let (dev, ready) = dev(program, &callback, None)?;
         let file = folder.path().join("world.json");
         let environment = json!({"dev": ready, "callback": callback});
         fs::write(&file, environment.to_string()).map_err(with_path(&file))?;
@@ -82,11 +84,17 @@ impl Environment {
     }
 }
 
-fn dev(program: &Path, callback: &str) -> Result<(Process, Value), String> {
+/// `mail_port`: where a client receives the mails.
+fn dev(program: &Path, callback: &str, mail_port: Option<u16>) -> Result<(Process, Value), String> {
     let mut command = aldaba(program);
     command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--redirect-uri", callback]);
     // Schemathesis creates many webhooks.
     command.args(["--set", "delivery.webhooks_max=10000"]);
+    if let Some(port) = mail_port {
+        let server = format!("mail.server=localhost:{port}");
+        let from = "mail.from=Aldaba <no-reply@example.com>";
+        command.args(["--set", &server, "--set", "mail.tls=none", "--set", from]);
+    }
     let mut process = Process::start("aldaba dev", &mut command)?;
     let ready = process.line(READY_MAX, |line| serde_json::from_str(line).ok())?;
     Ok((process, ready))

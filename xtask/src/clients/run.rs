@@ -27,7 +27,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 10] = [
+const CLIENTS: [Client; 11] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -42,6 +42,7 @@ const CLIENTS: [Client; 10] = [
         seconds_max: 90,
     },
     Client { name: "a receiver", runner: Runner::Python, source: "with_receiver.py", seconds_max: 90 },
+    Client { name: "aiosmtpd", runner: Runner::Python, source: "with_aiosmtpd.py", seconds_max: 90 },
     Client { name: "openid-client", runner: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
