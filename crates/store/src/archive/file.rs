@@ -161,8 +161,7 @@ fn read_lines(
             Text::Table { table } => reading.table(&table)?,
             Text::Row(cells) => reading.row(cells)?,
             Text::End { tables, sha256 } => {
-                let tables: BTreeMap<String, u64> =
-                    tables.into_iter().map(|(name, rows)| (present_name(&name).to_owned(), rows)).collect();
+                let tables = with_present_names(&tables);
                 // An older backup does not list tables that it did not have.
                 reading.tables.retain(|name, rows| *rows > 0 || tables.contains_key(name));
                 if hex(hash.finish().as_ref()) != sha256 || tables != reading.tables {
@@ -186,6 +185,14 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Text, Archi
     }
     serde_json::from_slice(line)
         .map_err(|_| damaged("it has a line that is neither a table, a row nor the closing line"))
+}
+
+/// The numbers of rows under the names that the tables have now.
+fn with_present_names(tables: &BTreeMap<String, u64>) -> BTreeMap<String, u64> {
+    tables.iter().fold(BTreeMap::new(), |mut named, (name, rows)| {
+        *named.entry(present_name(name).to_owned()).or_default() += rows;
+        named
+    })
 }
 
 fn no_rows() -> BTreeMap<String, u64> {

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
-use store::{AuditEntry, AuditKind, EndedSessions, Session, StoreError};
+use store::{AuditEntry, AuditKind, AuditQuery, EndedSessions, Session, StoreError};
 
 use super::audit::audit_lines;
 use super::codes::context;
@@ -170,6 +170,8 @@ pub(crate) async fn owner_lists_and_ends_sessions(fixture: Fixture) {
     assert_eq!(end(EndedSessions::All).await, 1);
     assert_eq!(end(EndedSessions::All).await, 0);
     assert_eq!(store.list_sessions(&AccountId::new("jon"), now).await.unwrap().len(), 1);
-    let ended = audit_lines(store).await.into_iter().filter(|line| line.starts_with("sessions_ended"));
-    assert_eq!(ended.count(), 3, "one entry each time that something ended");
+    let query = AuditQuery { kind: Some(AuditKind::SessionsEnded), rows_max: 9, ..AuditQuery::default() };
+    let entries = store.audit(&query).await.unwrap();
+    assert_eq!(entries.len(), 3, "one each time that something ended");
+    assert!(entries.iter().all(|record| record.entry.user.as_ref() == Some(&maria)));
 }

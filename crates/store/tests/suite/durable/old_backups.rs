@@ -1,6 +1,7 @@
 //! Backups of an earlier schema can be restored into a current store.
 
 use std::fs::File;
+use std::io::BufReader;
 
 use async_trait::async_trait;
 use domain::subscription::Products;
@@ -23,7 +24,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
     let products = CellValue::Int(Products::all().bits());
     [
         ("tenants", vec![first.clone()]),
-        ("users", vec![first.clone()]),
+        ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
         ("clients", vec![first.clone(), products]),
         ("subscriptions", vec![first]),
     ]
@@ -31,12 +32,18 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
 
 /// Tables whose further columns are derived from their rows, with how many there are since schema 6.
 const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
+/// A restore ends all sessions.
+const SESSION_COLUMNS: [(&str, usize); 1] = [("sessions", 4)];
 const SINCE_SCHEMA_8: [&str; 1] = ["authorizations"];
 
 /// How many columns a table has got since schema 6.
 fn columns_since(table: &str) -> usize {
     let added = added_columns().into_iter().map(|(name, added)| (name, added.len()));
-    added.chain(DERIVED_COLUMNS).find(|(name, _)| *name == table).map_or(0, |(_, columns)| columns)
+    added
+        .chain(DERIVED_COLUMNS)
+        .chain(SESSION_COLUMNS)
+        .find(|(name, _)| *name == table)
+        .map_or(0, |(_, columns)| columns)
 }
 
 /// A customer whose account older versions left out.
@@ -68,6 +75,11 @@ impl Archive for Schema6Archive<'_> {
                 }
                 let since = columns_since(chunk.table.name);
                 chunk.rows.iter_mut().for_each(|row| row.truncate(row.len() - since));
+                if chunk.table.name == "accounts" {
+                    let mut former = *chunk.table;
+                    former.name = "users";
+                    chunk.table = Box::leak(Box::new(former));
+                }
                 out.send(chunk).await.unwrap();
             }
         };
@@ -121,7 +133,8 @@ pub(crate) async fn backup_of_schema_6_is_restored(fixture: Fixture) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");
     let old = Schema6Archive(fixture.handle.archive());
-    let summary = archive::write(&old, File::create(&path).unwrap(), fixture.now()).await.unwrap();
+    archive::write(&old, File::create(&path).unwrap(), fixture.now()).await.unwrap();
+    let summary = archive::verify(BufReader::new(File::open(&path).unwrap())).unwrap();
     let storage = Storage::create(fixture.kind).await;
     let target = storage.open(fixture.ports(&master_key())).await.unwrap();
     restore(&path, &summary, target.archive()).await.unwrap();

@@ -48,7 +48,7 @@ pub(crate) async fn erased_tenant_leaves_no_rows(fixture: Fixture) {
     ] {
         assert!(rows[table].is_empty(), "{table} has {:?}", rows[table].first());
     }
-    assert!(!rows["users"].is_empty() && !rows["signing_keys"].is_empty());
+    assert!(!rows["accounts"].is_empty() && !rows["signing_keys"].is_empty());
 }
 
 pub(crate) async fn deleted_company_leaves_no_rows(fixture: Fixture) {

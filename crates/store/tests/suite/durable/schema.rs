@@ -96,9 +96,12 @@ async fn postgres_schema(client: &Client) -> Schema {
             ("bytea", None) => "bytes",
             other => panic!("{table}.{column} is {other:?}"),
         };
-        // PostgreSQL adds the type to a text default.
+        // PostgreSQL adds the type to a default of text or bytes.
         let default: Option<String> = row.get(5);
-        let default = default.map(|value| value.strip_suffix("::text").map(str::to_owned).unwrap_or(value));
+        let default = default.map(|value| match value.as_str() {
+            r"'\x'::bytea" => "x''".to_owned(),
+            value => value.strip_suffix("::text").unwrap_or(value).to_owned(),
+        });
         schema.entry(table).or_default().columns.push((column, kind, row.get(4), default));
     }
     for row in client.query(INDEXES, &[]).await.unwrap() {
