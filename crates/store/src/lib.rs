@@ -22,6 +22,8 @@ pub mod memory;
 mod migration;
 mod nodes;
 mod operations;
+mod operator_tokens;
+mod operators;
 mod password_resets;
 mod payroll;
 mod plan;
@@ -76,6 +78,8 @@ pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
+pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
+pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
@@ -102,6 +106,8 @@ pub trait Store:
     + Accounts
     + Invitations
     + PasswordResets
+    + Operators
+    + OperatorTokens
     + Directory
     + Clients
     + Subscriptions
@@ -127,6 +133,8 @@ impl<T> Store for T where
         + Accounts
         + Invitations
         + PasswordResets
+        + Operators
+        + OperatorTokens
         + Directory
         + Clients
         + Subscriptions

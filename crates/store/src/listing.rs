@@ -87,5 +87,6 @@ list_rows!(
     crate::Membership,
     crate::Client,
     crate::Subscription,
-    crate::Invitation
+    crate::Invitation,
+    crate::NamedToken
 );

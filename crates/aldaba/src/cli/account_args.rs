@@ -1,21 +1,9 @@
-//! Arguments of the commands that invite people: operator, developer, invitation.
+//! Arguments of the commands that invite people: developer, invitation.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use domain::{OperatorRole, Realm};
+use domain::Realm;
 use store::InvitationState;
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Operator {
-    /// Invite an operator; prints the one-time link if no mail server is configured
-    Invite {
-        #[command(flatten)]
-        person: InvitedArgs,
-        /// What the operator may do
-        #[arg(long, default_value = "admin", value_parser = PossibleValuesParser::new(OperatorRole::ALL.map(OperatorRole::as_str)))]
-        role: String,
-    },
-}
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Developer {

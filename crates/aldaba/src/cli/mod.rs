@@ -3,6 +3,7 @@
 mod account_args;
 mod admin_args;
 mod integrator_args;
+mod operator_args;
 mod webhook_args;
 
 use std::net::SocketAddr;
@@ -10,11 +11,12 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use account_args::{Developer, Invitation, InvitedArgs, Operator};
+pub(crate) use account_args::{Developer, Invitation, InvitedArgs};
 pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
+pub(crate) use operator_args::{Operator, OperatorToken};
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
@@ -55,15 +57,18 @@ pub(crate) enum Command {
     /// Manage users
     #[command(subcommand)]
     User(User),
-    /// Manage operators: the people who run the service
-    #[command(subcommand)]
-    Operator(Operator),
     /// Manage developers: the people who build applications
     #[command(subcommand)]
     Developer(Developer),
     /// List invitations, send them again, revoke them
     #[command(subcommand)]
     Invitation(Invitation),
+    /// Manage operators and their roles
+    #[command(subcommand)]
+    Operator(Operator),
+    /// Manage the named tokens of the operator API
+    #[command(subcommand)]
+    Token(OperatorToken),
     /// Manage OAuth clients: the applications that users sign in to
     #[command(subcommand)]
     Client(Client),

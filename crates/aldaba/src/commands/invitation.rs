@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::{Invitation as StoredInvitation, InvitationFilter, InvitationState};
 
 use super::all_pages;
-use crate::cli::{Developer, Invitation, InvitedArgs, Operator};
+use crate::cli::{Developer, Invitation, InvitedArgs};
 use crate::config::Sources;
 use crate::exit::CommandResult;
 use crate::output::Output;
@@ -81,16 +81,14 @@ pub(crate) async fn invite_user(
     Ok(())
 }
 
-pub(crate) async fn run_operator(command: Operator, sources: &Sources, output: Output) -> CommandResult {
-    let admin = super::admin(sources).await?;
-    match command {
-        Operator::Invite { person, role } => {
-            let role = OperatorRole::from_name(&role);
-            let sent = admin.invite(NewInvitation { role, ..invited(person, Realm::Operators) }).await?;
-            print_sent(&admin, sent, output);
-        }
-    }
-    admin.store.close().await;
+pub(crate) async fn invite_operator(
+    admin: &Admin,
+    person: InvitedArgs,
+    role: OperatorRole,
+    output: Output,
+) -> CommandResult {
+    let new = NewInvitation { role: Some(role), ..invited(person, Realm::Operators) };
+    print_sent(admin, admin.invite(new).await?, output);
     Ok(())
 }
 

@@ -12,6 +12,7 @@ use utoipa_axum::routes;
 use super::document::{AlreadyExists, BadBody, BadQuery, InvitationEnded, NotFound};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{PageCursor, PageSize, next_text, page_query};
+use super::role::Role;
 use super::schema_types::{BoundedList, ChosenId, Email, Name};
 use super::users::Lang;
 use super::{HandlerResult, Routes, SharedState, created, no_store};
@@ -37,7 +38,7 @@ struct Invitation {
     tenants: Vec<String>,
     /// What an operator may do; null for other realms.
     #[schema(required = true)]
-    role: Option<RoleName>,
+    role: Option<Role>,
     /// The team that a developer joins; null for none.
     #[schema(required = true)]
     team: Option<String>,
@@ -117,10 +118,6 @@ names! {
     RealmName for Realm { Users, Developers, Operators }
 }
 names! {
-    /// What an operator may do.
-    RoleName for domain::OperatorRole { Viewer, Support, Admin }
-}
-names! {
     /// `pending`: the link works. `expired`: send it again. `accepted`: the account exists.
     StateName for InvitationState { Pending, Expired, Accepted, Revoked }
 }
@@ -166,7 +163,7 @@ struct NewInvitation {
     #[schema(inline)]
     tenants: Option<TenantIds>,
     /// For operators; `admin` by default.
-    role: Option<RoleName>,
+    role: Option<Role>,
     /// For developers: the id of the team that the developer joins.
     team: Option<ChosenId>,
     /// For developers: whether the developer becomes an owner of the team.

@@ -11,12 +11,15 @@ mod error_response;
 mod input;
 mod invitations;
 mod memberships;
+mod operators;
 mod paging;
 mod product;
+mod role;
 mod schema_types;
 mod stats;
 mod subscriptions;
 mod tenants;
+mod tokens;
 mod users;
 mod webhooks;
 
@@ -102,6 +105,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         users::routes(),
         memberships::routes(),
         invitations::routes(),
+        operators::routes(),
+        tokens::routes(),
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),

@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use super::MemberChange;
 use crate::{
-    Account, Client, Consent, Invitation, Membership, Pkce, SigningKey, Subscription, Tenant, Webhook,
+    Account, Client, Consent, Invitation, Membership, NamedToken, Pkce, SigningKey, Subscription, Tenant,
+    Webhook,
 };
 
 /// A row whose changes are audited.
@@ -179,6 +180,19 @@ impl Audited for Subscription {
             ("status", status.as_str().into()),
             ("dailyQuota", json!(daily_quota)),
             ("cancelledAt", time(*cancelled_at)),
+        ]
+    }
+}
+
+impl Audited for NamedToken {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self { id: _, name, role, created_at: _, created_by: _, expires_at, last_used_at: _, revoked_at } =
+            self;
+        vec![
+            ("name", text(name)),
+            ("role", role.as_str().into()),
+            ("expiresAt", time(*expires_at)),
+            ("revokedAt", time(*revoked_at)),
         ]
     }
 }

@@ -25,6 +25,8 @@ mod maintenance;
 mod migrate;
 mod nodes;
 mod notify;
+mod operator_tokens;
+mod operators;
 mod password_resets;
 mod payroll;
 mod records;

@@ -25,6 +25,8 @@ mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;
+mod operator_tokens;
+mod operators;
 mod password_resets;
 mod payroll;
 mod reader;

@@ -28,6 +28,7 @@ mod live_grants;
 mod log;
 mod mails;
 mod maintenance;
+mod operators;
 mod pages;
 mod password_resets;
 mod payroll_filter_model;
@@ -408,6 +409,13 @@ tests_on_every_store! {
         newer_link_or_password_makes_a_link_void,
         concurrent_uses_of_a_link_set_one_password,
         expired_reset_links_are_deleted,
+    }
+    operators {
+        tokens_are_stored_unchanged_and_found_by_their_secrets,
+        revoked_token_is_revoked_once_and_frees_its_name,
+        last_use_is_recorded_once_a_minute,
+        last_admin_stays,
+        concurrent_changes_leave_an_admin,
     }
     mails {
         mail_is_stored_unchanged_and_leased_once,
