@@ -31,7 +31,7 @@ fn command_line_invites_lists_resends_and_revokes() {
     installation
         .program(&["user", "invite", "x@example.com", "--tenant", "nowhere"])
         .run()
-        .expect_failure(1, "nowhere");
+        .expect_failure(5, "nowhere");
     installation.program(&["operator", "invite", "x@example.com", "--role", "root"]).run().code(2);
     installation.program(&["developer", "invite", "x@example.com", "--owner"]).run().code(2);
 
@@ -39,7 +39,7 @@ fn command_line_invites_lists_resends_and_revokes() {
     let resent = run(&["invitation", "resend", id]);
     assert_ne!(resent["link"], operator["link"]);
     assert_eq!(run(&["invitation", "revoke", id])["state"], "revoked");
-    installation.program(&["invitation", "revoke", id]).run().expect_failure(1, "was revoked");
+    installation.program(&["invitation", "revoke", id]).run().expect_failure(5, "was revoked");
     let listed = run(&["invitation", "list", "--realm", "operators"]);
     let states: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["state"]).collect();
     assert_eq!(states, ["revoked", "pending"]);

@@ -73,7 +73,7 @@ fn refused_form_says_why_and_keeps_the_link() {
         (("given_name", " "), "name"),
         (("new_password", "short"), "The password is too short"),
         (("new_password", "Zorita siempre gana"), "a part of your email address"),
-        (("repeated_password", OTHER_PASSWORD), "two passwords"),
+        (("repeated_password", OTHER_PASSWORD), "The two new passwords"),
     ] {
         let mut fields = good.to_vec();
         fields.retain(|(name, _)| *name != wrong.0);
@@ -153,7 +153,5 @@ fn revoked_invitation_shows_whom_to_ask() {
     assert_eq!(revoked.status, 200);
     let page = fixture.browser("users").get(&link);
     assert_eq!(page.status, 404);
-    assert!(
-        page.text().contains("This link does not work") && page.text().contains("ayuda@contaplus.example")
-    );
+    assert!(page.text().contains("Este enlace no sirve") && page.text().contains("ayuda@contaplus.example"));
 }

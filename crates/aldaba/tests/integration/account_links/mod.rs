@@ -105,11 +105,14 @@ impl Fixture {
         ask(&self.browser(realm), &format!("{base}/forgot"), email)
     }
 
-    /// How many mails wait or have been sent.
+    /// How many mails have been sent, once none waits.
+    #[track_caller]
     pub(super) fn mail_count(&self) -> usize {
         let now = domain::Clock::now(&*self.clock);
-        let waiting = self.server.block_on(self.server.store().waiting_mails(now)).unwrap();
-        usize::try_from(waiting).unwrap() + self.smtp.received().len()
+        wait_for("no mail waits", || {
+            let waiting = self.server.block_on(self.server.store().waiting_mails(now)).unwrap();
+            (waiting == 0).then(|| self.smtp.received().len())
+        })
     }
 
     /// Moves the clock on, so that limits are full again.
