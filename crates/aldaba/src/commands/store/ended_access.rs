@@ -117,12 +117,11 @@ impl Ends {
                 self.webhooks.extend(entry.webhook());
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
-            AuditKind::UserChanged => self.set_status(entry.user.clone().map(Subject::Account), &entry, at),
-            AuditKind::DeveloperChanged => {
-                self.set_status(entry.object_of("developer").map(Subject::Account), &entry, at);
-            }
-            AuditKind::OperatorChanged => {
-                self.set_status(entry.object_of("operator").map(Subject::Account), &entry, at);
+            AuditKind::UserChanged | AuditKind::DeveloperChanged | AuditKind::OperatorChanged => {
+                let people = ["developer", "operator"].into_iter();
+                let account =
+                    entry.user.clone().or_else(|| people.filter_map(|one| entry.object_of(one)).next());
+                self.set_status(account.map(Subject::Account), &entry, at);
             }
             AuditKind::TenantChanged => {
                 self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);
