@@ -118,10 +118,7 @@ impl Ends {
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
             AuditKind::UserChanged | AuditKind::DeveloperChanged | AuditKind::OperatorChanged => {
-                let people = ["developer", "operator"].into_iter();
-                let account =
-                    entry.user.clone().or_else(|| people.filter_map(|one| entry.object_of(one)).next());
-                self.set_status(account.map(Subject::Account), &entry, at);
+                self.set_status(entry.account().map(Subject::Account), &entry, at);
             }
             AuditKind::TenantChanged => {
                 self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);
