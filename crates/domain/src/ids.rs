@@ -124,6 +124,8 @@ text_ids! {
     GrantId,
     /// A subscription to API products, with its subscription keys.
     SubscriptionId,
+    /// A named token of the operator's API.
+    OperatorTokenId,
 }
 
 /// The id of one request to the changes endpoint; also `SvcProcessId` in the notifications of its changes.

@@ -21,6 +21,8 @@ pub mod memory;
 mod migration;
 mod nodes;
 mod operations;
+mod operator_tokens;
+mod operators;
 mod payroll;
 mod plan;
 pub mod postgres;
@@ -70,6 +72,8 @@ pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
+pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
+pub use operators::Operators;
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
@@ -93,6 +97,8 @@ pub trait Store:
     ChangeLog
     + Records
     + Accounts
+    + Operators
+    + OperatorTokens
     + Directory
     + Clients
     + Subscriptions
@@ -116,6 +122,8 @@ impl<T> Store for T where
     T: ChangeLog
         + Records
         + Accounts
+        + Operators
+        + OperatorTokens
         + Directory
         + Clients
         + Subscriptions

@@ -10,9 +10,11 @@ mod ingest_client;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod openapi;
+pub(crate) mod operator;
 pub(crate) mod signing_keys;
 pub(crate) mod store;
 pub(crate) mod tenant;
+pub(crate) mod token;
 pub(crate) mod trigger;
 pub(crate) mod user;
 pub(crate) mod verify;
@@ -21,10 +23,11 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::operator::admin::{Admin, Authority, WebhookAdmin};
 use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
+use domain::OperatorRole;
 use domain::subscription::{Product, Products};
-use operator::admin::{Admin, Authority, WebhookAdmin};
 
 use crate::cli::Cli;
 use crate::clock_watch;
@@ -84,6 +87,11 @@ fn overlap(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| {
         Failure::Usage(format!("--overlap must be a duration: {DURATION}, or 0s; got {text:?}"))
     })
+}
+
+/// The role with this name; the command line accepts no other.
+fn role_named(name: &str) -> Result<OperatorRole, Failure> {
+    OperatorRole::from_name(name).ok_or_else(|| Failure::Usage(format!("there is no role {name:?}")))
 }
 
 /// The products with these names; none where no name is given.

@@ -1,11 +1,13 @@
-//! Administration of tenants, users, clients, subscriptions and webhooks, for the HTTP API and the command line.
+//! Administration of tenants, users, operators, clients, subscriptions, tokens and webhooks, for the HTTP API and the command line.
 //! Generated secrets are returned once, in plain text; the store holds only their hashes.
 
 mod clients;
+mod operators;
 mod permissions;
 mod stats;
 mod subscriptions;
 mod tenants;
+mod tokens;
 mod usage;
 mod users;
 mod webhooks;
@@ -18,10 +20,13 @@ use store::{AuditContext, Store};
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use clients::NewClient;
+pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
 pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use tokens::NewToken;
+pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
 pub use users::{NewUser, UserChange};
 pub use webhooks::{

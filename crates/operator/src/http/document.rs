@@ -53,19 +53,23 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 17] = [
+const PROBLEMS: [(&str, &str); 18] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
-    ("Unauthorized", "The operator's token is missing or wrong"),
+    ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
     ("NotFound", "No such object exists"),
     ("RequestTimeout", "The body arrived too slowly"),
-    ("Conflict", "An object with this id or e-mail address exists already"),
+    ("Conflict", "An object with this id, name or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled permanently"),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
         "The subscription is cancelled permanently; or another revision is stored: read it again and repeat the change",
+    ),
+    (
+        "OperatorConflict",
+        "Another revision is stored; or the operator is the last one with the role admin (`last_admin`)",
     ),
     ("WebhookOver", "The webhook is unsubscribed or deleted permanently"),
     (
@@ -110,6 +114,8 @@ problem_sets! {
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.
     SubscriptionConflict: "409" "SubscriptionConflict";
+    /// Another revision is stored, or nobody else could manage operators.
+    OperatorConflict: "409" "OperatorConflict";
     /// The webhook is unsubscribed or deleted.
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
@@ -164,7 +170,9 @@ pub fn openapi() -> OpenApi {
     let components = api.components.get_or_insert_default();
     let bearer = Http::builder()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("`operator.token` of the configuration"))
+        .description(Some(
+            "`operator.token` of the configuration, which has the role admin, or a named token (`/operator/v1/tokens`)",
+        ))
         .build();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(bearer));
     components.schemas.insert("Problem".into(), Problem::schema());
@@ -173,8 +181,9 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, ingest of \
-    changes, and the audit log. Every request carries the operator's token. Lists are paged: send the `next` of a page as \
+const INTRODUCTION: &str = "Administration of tenants, users, operators, clients, subscriptions, tokens and webhooks, \
+    ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
+    nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

@@ -10,12 +10,15 @@ mod document;
 mod error_response;
 mod input;
 mod memberships;
+mod operators;
 mod paging;
 mod product;
+mod role;
 mod schema_types;
 mod stats;
 mod subscriptions;
 mod tenants;
+mod tokens;
 mod users;
 mod webhooks;
 
@@ -100,6 +103,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         tenants::routes(),
         users::routes(),
         memberships::routes(),
+        operators::routes(),
+        tokens::routes(),
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),

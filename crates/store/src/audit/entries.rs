@@ -7,8 +7,8 @@ use domain::{AccountId, ClientId, Realm, Ticks, WebhookId};
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
-    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RestoredAccess,
-    SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
+    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, NamedToken, ReplayKind,
+    RestoredAccess, SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -120,6 +120,23 @@ impl Act {
 
     fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
         self.entry(kind).object("subscription", id)
+    }
+
+    pub(crate) fn operator_token_added(&self, token: &NamedToken) -> AuditEntry {
+        let mut changes = differences(None, Some(token));
+        changes.push(secret("secret"));
+        self.operator_token(AuditKind::OperatorTokenAdded, token).changes(changes)
+    }
+
+    /// The token after its revocation.
+    pub(crate) fn operator_token_revoked(&self, token: &NamedToken) -> AuditEntry {
+        let before = NamedToken { revoked_at: None, ..token.clone() };
+        let changes = differences(Some(&before), Some(token));
+        self.operator_token(AuditKind::OperatorTokenRevoked, token).changes(changes)
+    }
+
+    fn operator_token(&self, kind: AuditKind, token: &NamedToken) -> AuditEntry {
+        self.entry(kind).object("operator_token", &token.id).note(format!("token {}", token.name))
     }
 
     pub(crate) fn signing_key_added(&self, key: &SigningKey) -> AuditEntry {

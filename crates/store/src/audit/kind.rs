@@ -69,6 +69,9 @@ audit_kinds! {
     SubscriptionChanged = "subscription_changed",
     SubscriptionCancelled = "subscription_cancelled",
     SubscriptionKeyRotated = "subscription_key_rotated",
+    /// A named token of the operator's API was added.
+    OperatorTokenAdded = "operator_token_added",
+    OperatorTokenRevoked = "operator_token_revoked",
     /// A signing key was added.
     SigningKeyRotated = "signing_key_rotated",
     SigningKeyRetired = "signing_key_retired",

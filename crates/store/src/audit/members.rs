@@ -5,7 +5,9 @@ use domain::Ticks;
 use serde_json::{Value, json};
 
 use super::MemberChange;
-use crate::{Account, Client, Consent, Membership, Pkce, SigningKey, Subscription, Tenant, Webhook};
+use crate::{
+    Account, Client, Consent, Membership, NamedToken, Pkce, SigningKey, Subscription, Tenant, Webhook,
+};
 
 /// A row whose changes are audited.
 pub(crate) trait Audited {
@@ -144,6 +146,19 @@ impl Audited for Subscription {
             ("status", status.as_str().into()),
             ("dailyQuota", json!(daily_quota)),
             ("cancelledAt", time(*cancelled_at)),
+        ]
+    }
+}
+
+impl Audited for NamedToken {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self { id: _, name, role, created_at: _, created_by: _, expires_at, last_used_at: _, revoked_at } =
+            self;
+        vec![
+            ("name", text(name)),
+            ("role", role.as_str().into()),
+            ("expiresAt", time(*expires_at)),
+            ("revokedAt", time(*revoked_at)),
         ]
     }
 }

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, OperatorRole, Secret, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AuthorizationCode, CallCount, CellValue, ClientSecret, EventGap, Grant, HandshakeStep,
-    KeyLastUse, KeySlot, SuspensionStep, WebhookChange,
+    KeyLastUse, KeySlot, Status, SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -15,6 +15,7 @@ use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, by};
+use crate::suite::operators::{named_token, operator};
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
@@ -88,6 +89,11 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.add_signing_key(&signing_key("kid-1", now), None, &by()).await.unwrap();
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    let ana = operator(fixture, "ana", OperatorRole::Admin, Status::Active);
+    store.add_account(&ana, &[], &by()).await.unwrap();
+    let token = named_token(fixture, "t1", "nightly ñ");
+    store.add_operator_token(&token, &Secret::new("operator-token-1"), &by()).await.unwrap();
+    store.record_operator_token_use(&token.id, now).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     fill_authorizations(fixture, &tenant).await;
     fill_webhooks(fixture, &tenant).await;

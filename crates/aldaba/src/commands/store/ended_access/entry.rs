@@ -90,6 +90,7 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::SubscriptionChanged
         | AuditKind::SubscriptionCancelled
         | AuditKind::SubscriptionKeyRotated
+        | AuditKind::OperatorTokenRevoked
         | AuditKind::SigningKeyRetired
         | AuditKind::WebhookChanged
         | AuditKind::WebhookSecretRotated
@@ -117,6 +118,7 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::MembershipAdded
         | AuditKind::ClientAdded
         | AuditKind::SubscriptionAdded
+        | AuditKind::OperatorTokenAdded
         | AuditKind::SigningKeyRotated
         | AuditKind::SigningKeyDeleted
         | AuditKind::WebhookSubscribed
