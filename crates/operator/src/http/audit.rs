@@ -36,7 +36,7 @@ struct AuditParams {
     /// Only records of this client.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     client: Option<NameFilter>,
-    /// Only what this actor did: `service`, `anonymous`, `operator`, `cli`, `user` or `client`, or one of them with an id,
+    /// Only what this actor did: `service`, `anonymous`, `operator`, `token`, `cli`, `user`, `developer` or `client`, or one of them with an id,
     /// as in `cli:maria`.
     #[param(
         value_type = String,
