@@ -79,12 +79,15 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
         h1 { (text.title) }
         p.lead { ((text.lead)(model.realm)) }
         @if let Some(news) = model.news { (notice_of(lang, news)) }
-        @if let Some(url) = model.permissions {
-            p { a href=(safe_href(url)) { (messages(lang).permissions.title) } }
-        }
         section.panel aria-labelledby="profile" { h2 #profile { (text.profile) } (profile(model)) }
         section.panel aria-labelledby="password-title" { h2 #password-title { (text.password) } (password(model)) }
         section.panel aria-labelledby="sessions" { h2 #sessions { (text.sessions) } (sessions(model)) }
+        @if let Some(url) = model.permissions {
+            section.panel aria-labelledby="applications" {
+                h2 #applications { (messages(lang).permissions.title) }
+                p { a href=(safe_href(url)) { (text.applications) } }
+            }
+        }
     };
     page(&layout, Some(&aside), &content)
 }
@@ -115,7 +118,7 @@ fn profile(model: &AccountPage<'_>) -> Markup {
             }))
             fieldset {
                 legend { (text.language) }
-                @for lang in [Lang::Es, Lang::En] { (radio_option(&option(lang))) }
+                div.choices { @for lang in [Lang::Es, Lang::En] { (radio_option(&option(lang))) } }
             }
             (button(&Button { label: text.save, name_and_value: Some(("do", "profile")), ..Button::default() }))
         }

@@ -212,6 +212,8 @@ const SIGN_IN: SignInPage<'_> = SignInPage {
     realm: Realm::Users,
     application: Some("Facturador"),
     username: "",
+    help: ForgottenHelp::Ask(""),
+    register: None,
     error: None,
 };
 

@@ -120,12 +120,8 @@ impl Ends {
                 self.webhooks.extend(entry.webhook());
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
-            AuditKind::UserChanged => self.set_status(entry.user.clone().map(Subject::Account), &entry, at),
-            AuditKind::DeveloperChanged => {
-                self.set_status(entry.object_of("developer").map(Subject::Account), &entry, at);
-            }
-            AuditKind::OperatorChanged => {
-                self.set_status(entry.object_of("operator").map(Subject::Account), &entry, at);
+            AuditKind::UserChanged | AuditKind::DeveloperChanged | AuditKind::OperatorChanged => {
+                self.set_status(entry.account().map(Subject::Account), &entry, at);
             }
             AuditKind::TenantChanged => {
                 self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);

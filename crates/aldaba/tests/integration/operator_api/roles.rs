@@ -55,6 +55,9 @@ fn changes(server: &TestServer) -> Vec<Change> {
     let (user, client) = (server.add_user(&[]).id, server.add_client("Panel").id);
     let subscription = server.add_subscription("Panel").id;
     let token = add_token(server, &json!({"name": "other", "role": "viewer"})).0;
+    let new_invitation = |email: &str| json!({"realm": "operators", "email": email});
+    let invited = server.operator_post("invitations", &new_invitation("invited@example.com"));
+    let invitation = format!("/invitations/{}", invited["id"].as_str().unwrap());
     add_operator(server, "nuria", Admin);
     let webhook = "/webhooks/0b5e0a51-6a5c-4d0e-9d0f-6f6f4c6f7a11";
     let member = format!("/users/{user}/tenants/{tenant}");
@@ -80,6 +83,14 @@ fn changes(server: &TestServer) -> Vec<Change> {
         ("patch /operator/v1/operators/{operator}", Admin, "/operators/nuria".into(), json!({"lang": "en"})),
         ("post /operator/v1/tokens", Admin, "/tokens".into(), json!({"name": "new", "role": "viewer"})),
         ("delete /operator/v1/tokens/{token}", Admin, format!("/tokens/{token}"), nothing()),
+        ("post /operator/v1/invitations", Admin, "/invitations".into(), new_invitation("other@example.com")),
+        (
+            "post /operator/v1/invitations/{invitation}/resend",
+            Admin,
+            format!("{invitation}/resend"),
+            nothing(),
+        ),
+        ("delete /operator/v1/invitations/{invitation}", Admin, invitation, nothing()),
         ("post /operator/v1/clients", Admin, "/clients".into(), new_client),
         ("patch /operator/v1/clients/{client}", Admin, format!("/clients/{client}"), json!({"name": "B"})),
         ("post /operator/v1/clients/{client}/secret", Admin, format!("/clients/{client}/secret"), nothing()),

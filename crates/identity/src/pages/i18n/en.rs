@@ -265,6 +265,7 @@ const ACCOUNT: AccountText = AccountText {
     since: "since",
     end_session: "Sign out",
     end_others: "Sign out everywhere else",
+    applications: "See which applications read your data, and withdraw their access",
     profile_saved: "Your details are saved.",
     password_changed: "Your password is changed. You are signed out everywhere else.",
     sessions_ended: "Those sessions have ended.",

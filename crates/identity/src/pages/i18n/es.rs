@@ -268,6 +268,7 @@ const ACCOUNT: AccountText = AccountText {
     since: "desde el",
     end_session: "Cerrar la sesión",
     end_others: "Cerrar las demás sesiones",
+    applications: "Ver qué aplicaciones leen sus datos y retirarles el acceso",
     profile_saved: "Sus datos se han guardado.",
     password_changed: "La contraseña se ha cambiado. Se ha cerrado la sesión en los demás sitios.",
     sessions_ended: "Esas sesiones se han cerrado.",

@@ -194,6 +194,7 @@ pub(in crate::pages) struct AccountText {
     pub since: &'static str,
     pub end_session: &'static str,
     pub end_others: &'static str,
+    pub applications: &'static str,
     pub profile_saved: &'static str,
     pub password_changed: &'static str,
     pub sessions_ended: &'static str,
