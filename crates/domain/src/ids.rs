@@ -124,6 +124,10 @@ text_ids! {
     GrantId,
     /// A subscription to API products, with its subscription keys.
     SubscriptionId,
+    /// A team of developers, which owns clients and subscriptions.
+    TeamId,
+    /// What a team asked the operator for.
+    RequestId,
 }
 
 /// The id of one request to the changes endpoint; also `SvcProcessId` in the notifications of its changes.

@@ -25,11 +25,13 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod requests;
 mod revision;
 mod sessions;
 mod sign_in_buckets;
 pub mod sqlite;
 mod subscriptions;
+mod teams;
 mod ticket_keys;
 mod vault;
 mod webhooks;
@@ -71,11 +73,19 @@ pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use requests::{
+    Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
+    RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
+};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+};
+pub use teams::{
+    ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
+    TeamRole, TeamUpdate, Teams,
 };
 pub use ticket_keys::{TicketKey, TicketKeys};
 pub use vault::{MasterKey, Vault};
@@ -96,6 +106,8 @@ pub trait Store:
     + Directory
     + Clients
     + Subscriptions
+    + Teams
+    + TeamRequests
     + Grants
     + Authorizations
     + Sessions
@@ -119,6 +131,8 @@ impl<T> Store for T where
         + Directory
         + Clients
         + Subscriptions
+        + Teams
+        + TeamRequests
         + Grants
         + Authorizations
         + Sessions

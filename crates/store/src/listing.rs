@@ -81,4 +81,12 @@ macro_rules! list_rows {
     )*};
 }
 
-list_rows!(crate::Tenant, crate::Account, crate::Membership, crate::Client, crate::Subscription);
+list_rows!(
+    crate::Tenant,
+    crate::Account,
+    crate::Membership,
+    crate::Client,
+    crate::Subscription,
+    crate::Team,
+    crate::TeamRequest
+);

@@ -2,6 +2,7 @@
 
 mod admin_args;
 mod integrator_args;
+mod team_args;
 mod webhook_args;
 
 use std::net::SocketAddr;
@@ -13,6 +14,7 @@ pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
+pub(crate) use team_args::{Developer, Request, RequestStateArg, Team};
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
@@ -59,6 +61,15 @@ pub(crate) enum Command {
     /// Manage API subscriptions and their keys
     #[command(subcommand)]
     Key(Key),
+    /// Manage teams of developers: they own clients and subscriptions
+    #[command(subcommand)]
+    Team(Team),
+    /// Manage the accounts of developers
+    #[command(subcommand)]
+    Developer(Developer),
+    /// Decide on what teams ask for
+    #[command(subcommand)]
+    Request(Request),
     /// Inspect and manage the webhooks of all tenants and clients
     #[command(subcommand)]
     Webhooks(Webhooks),

@@ -6,12 +6,15 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod deliveries;
+pub(crate) mod developer;
 mod ingest_client;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod openapi;
+pub(crate) mod request;
 pub(crate) mod signing_keys;
 pub(crate) mod store;
+pub(crate) mod team;
 pub(crate) mod tenant;
 pub(crate) mod trigger;
 pub(crate) mod user;
@@ -23,6 +26,7 @@ use std::time::Duration;
 
 use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
+use domain::TeamId;
 use domain::subscription::{Product, Products};
 use operator::admin::{Admin, WebhookAdmin};
 
@@ -100,6 +104,15 @@ async fn all_pages<T>(
         }
         query = ListQuery { after: page.next, ..ListQuery::default() };
     }
+}
+
+/// The team with this id; empty text for none.
+fn team_or_none(id: &str) -> Option<TeamId> {
+    (!id.is_empty()).then(|| TeamId::new(id))
+}
+
+fn team_phrase(id: &str) -> String {
+    if id.is_empty() { "no team".to_owned() } else { format!("team {id}") }
 }
 
 fn status_name(status: Status) -> String {

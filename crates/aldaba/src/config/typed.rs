@@ -11,6 +11,7 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
+use super::approval::Approval;
 use super::layers::Settings;
 use super::mail::Mail;
 use super::reader::SettingsReader;
@@ -25,6 +26,7 @@ pub(crate) struct Config {
     pub(crate) delivery: Delivery,
     pub(crate) egress: Egress,
     pub(crate) mail: Mail,
+    pub(crate) approval: Approval,
     pub(crate) retention: Retention,
     pub(crate) logging: Logging,
 }
@@ -253,6 +255,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             deliveries: reader.span("retention.deliveries", "1h", "36500d"),
             every: reader.span("retention.every", "1s", "1h"),
         },
+        approval: super::approval::approval(&mut reader),
         logging: logging(&mut reader),
     };
     (config, reader.faults)

@@ -109,10 +109,10 @@ impl Identity {
         Ok(user.map(|user| ActiveSession { session, user }))
     }
 
-    /// The client, unless it is unknown or disabled.
+    /// The client, unless it is unknown, disabled, or for sandbox tenants alone: there are none.
     pub(crate) async fn active_client(&self, id: &domain::ClientId) -> store::Result<Option<Client>> {
         let client = self.store.find_client(id).await?;
-        Ok(client.filter(|client| client.status == Status::Active))
+        Ok(client.filter(|client| client.status == Status::Active && !client.is_sandbox))
     }
 
     async fn start_authorization(

@@ -1,9 +1,14 @@
-//! Administration of tenants, users, clients, subscriptions and webhooks, for the HTTP API and the command line.
+//! Administration of tenants, users, teams, clients, subscriptions and webhooks, for the HTTP API and the command line.
 //! Generated secrets are returned once, in plain text; the store holds only their hashes.
 
+mod approval;
 mod clients;
+mod developer_admin;
+mod developers;
+mod requests;
 mod stats;
 mod subscriptions;
+mod teams;
 mod tenants;
 mod usage;
 mod users;
@@ -16,7 +21,11 @@ use store::{AuditContext, Store};
 
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
 pub use clients::NewClient;
+use clients::checked_products;
+pub use developer_admin::DeveloperAdmin;
+pub use developers::DeveloperChange;
 pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};

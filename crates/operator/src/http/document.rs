@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 16] = [
+const PROBLEMS: [(&str, &str); 18] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The operator's token is missing or wrong"),
     ("NotFound", "No such object exists"),
@@ -65,6 +65,14 @@ const PROBLEMS: [(&str, &str); 16] = [
     (
         "SubscriptionConflict",
         "The subscription is cancelled permanently; or another revision is stored: read it again and repeat the change",
+    ),
+    (
+        "MemberConflict",
+        "The developer is a member already, is the team's last owner, or the team has as many members as it may have",
+    ),
+    (
+        "DecisionConflict",
+        "The request is not pending any more, cannot be carried out now, or has another revision",
     ),
     ("WebhookOver", "The webhook is unsubscribed or deleted permanently"),
     (
@@ -109,6 +117,10 @@ problem_sets! {
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.
     SubscriptionConflict: "409" "SubscriptionConflict";
+    /// The members of a team cannot change so.
+    MemberConflict: "409" "MemberConflict";
+    /// The request cannot be decided so.
+    DecisionConflict: "409" "DecisionConflict";
     /// The webhook is unsubscribed or deleted.
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
@@ -171,7 +183,7 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, ingest of \
+const INTRODUCTION: &str = "Administration of tenants, users, teams, clients, subscriptions and webhooks, ingest of \
     changes, and the audit log. Every request carries the operator's token. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 

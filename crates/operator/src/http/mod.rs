@@ -5,15 +5,19 @@
 mod audit;
 mod changes;
 mod clients;
+mod developers;
 mod document;
 mod error_response;
 mod input;
 mod memberships;
 mod paging;
 mod product;
+mod requests;
 mod schema_types;
 mod stats;
 mod subscriptions;
+mod team_change;
+mod teams;
 mod tenants;
 mod users;
 mod webhooks;
@@ -102,6 +106,9 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         tenants::routes(),
         users::routes(),
         memberships::routes(),
+        teams::routes(),
+        developers::routes(),
+        requests::routes(),
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),

@@ -27,11 +27,12 @@ pub(super) struct ListParams {
 
 impl From<ListParams> for ListQuery {
     fn from(params: ListParams) -> Self {
-        Self {
-            after: params.after.map(|cursor| cursor.0),
-            rows_max: params.page_size.map_or(ROWS_DEFAULT, |size| size.0),
-        }
+        list_query(params.after, params.page_size)
     }
+}
+
+pub(super) fn list_query(after: Option<PageCursor>, page_size: Option<PageSize>) -> ListQuery {
+    ListQuery { after: after.map(|cursor| cursor.0), rows_max: page_size.map_or(ROWS_DEFAULT, |size| size.0) }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -49,7 +50,7 @@ impl TryFrom<String> for PageSize {
 /// `<ticks>.<id>`: the creation time and the id of the last row of a page.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct PageCursor(ListCursor);
+pub(super) struct PageCursor(ListCursor);
 
 /// The `next` of a page.
 pub(super) fn next_text(cursor: Option<&ListCursor>) -> Option<String> {

@@ -52,17 +52,17 @@ impl From<store::Account> for User {
     }
 }
 
-/// The language of a user's pages.
+/// The language of a person's pages.
 #[derive(Clone, Copy, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum Lang {
+pub(super) enum Lang {
     #[default]
     Es,
     En,
 }
 
 impl Lang {
-    fn as_str(self) -> &'static str {
+    pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Es => "es",
             Self::En => "en",

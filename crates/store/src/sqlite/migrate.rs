@@ -27,6 +27,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
     ("0014_mail", include_str!("migrations/0014_mail.sql")),
     ("0015_accounts", include_str!("migrations/0015_accounts.sql")),
+    ("0019_teams", include_str!("migrations/0019_teams.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

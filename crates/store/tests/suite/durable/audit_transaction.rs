@@ -1,9 +1,9 @@
 //! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
 
-use domain::{Realm, Secret, Ticks};
+use domain::{Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
-    AccountUpdate, ClientSecret, ClientUpdate, KeySlot, ReplayKind, Status, SubscriptionUpdate, TenantUpdate,
-    WebhookChange,
+    AccountUpdate, ClientSecret, ClientUpdate, KeySlot, MemberStep, ReplayKind, Status, SubscriptionUpdate,
+    TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -12,8 +12,10 @@ use crate::suite::codes::{code, context, membership_id};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, StoreKind, by, new_tenant};
 use crate::suite::postgres_database::connect;
+use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
 use crate::suite::signing_keys::signing_key;
+use crate::suite::teams::{add_developer, member_change, team};
 use crate::suite::webhook_fixtures::{create_webhook, new_webhook};
 
 async fn execute(fixture: &Fixture, sql: &str) {
@@ -27,6 +29,7 @@ async fn execute(fixture: &Fixture, sql: &str) {
 pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fixture) {
     let tenant = fill_every_table(&fixture).await;
     let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "third")).await;
+    add_developer(&fixture, "leo").await;
     let mut before = rows(fixture.handle.archive()).await;
     execute(&fixture, "ALTER TABLE audit RENAME TO audit_elsewhere").await;
     let failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
@@ -58,6 +61,8 @@ async fn every_mutation(
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
     let client_update = ClientUpdate { name: Some("x".into()), ..ClientUpdate::default() };
     let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
+    let (panel, team_update) = (TeamId::new("panel"), TeamUpdate { name: Some("x".into()), status: None });
+    let join = member_change("panel", "leo", MemberStep::Add(TeamRole::Member));
     let test_tenant = crate::suite::test_tenant::TestTenant::new(store.clone(), tenant.clone());
     vec![
         ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
@@ -78,6 +83,13 @@ async fn every_mutation(
         ("update_subscription", store.update_subscription(&one.id, &quota, None, by).await.is_err()),
         ("rotate_key", store.rotate_key(&one.id, KeySlot::Primary, &c, now, by).await.is_err()),
         ("cancel_subscription", store.cancel_subscription(&one.id, now, by).await.is_err()),
+        ("add_team", store.add_team(&team(fixture, "new"), by).await.is_err()),
+        ("update_team", store.update_team(&panel, &team_update, None, by).await.is_err()),
+        ("change_team_member", store.change_team_member(&join, by).await.is_err()),
+        ("add_request", store.add_request(&request(fixture, "new", new_client()), by).await.is_err()),
+        ("decide_request", {
+            store.decide_request(&RequestId::new("r1"), &approval(9), None, by).await.is_err()
+        }),
         ("add_signing_key", {
             store.add_signing_key(&signing_key("kid-2", now), Some("kid-1"), by).await.is_err()
         }),

@@ -84,6 +84,9 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::SubscriptionChanged
         | AuditKind::SubscriptionCancelled
         | AuditKind::SubscriptionKeyRotated
+        | AuditKind::TeamChanged
+        | AuditKind::TeamMemberChanged
+        | AuditKind::TeamMemberRemoved
         | AuditKind::SigningKeyRetired
         | AuditKind::WebhookChanged
         | AuditKind::WebhookSecretRotated
@@ -107,6 +110,12 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::TenantAdded
         | AuditKind::UserAdded
         | AuditKind::DeveloperAdded
+        | AuditKind::TeamAdded
+        | AuditKind::TeamMemberAdded
+        | AuditKind::RequestAdded
+        | AuditKind::RequestApproved
+        | AuditKind::RequestRefused
+        | AuditKind::RequestWithdrawn
         | AuditKind::OperatorAdded
         | AuditKind::MembershipAdded
         | AuditKind::ClientAdded
