@@ -95,9 +95,10 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::NotFound(_) | AdminError::Cancelled(_) | AdminError::Conflict { .. } => {
-                Self::Refused(error.to_string())
-            }
+            AdminError::Forbidden(_)
+            | AdminError::NotFound(_)
+            | AdminError::Cancelled(_)
+            | AdminError::Conflict { .. } => Self::Refused(error.to_string()),
             AdminError::Store(error) => error.into(),
         }
     }

@@ -84,6 +84,8 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Command
         Command::Check => commands::check::run(&sources, output).await,
         Command::Tenant(tenant) => commands::tenant::run(tenant, &sources, output).await,
         Command::User(user) => commands::user::run(user, &sources, output).await,
+        Command::Operator(operator) => commands::operator::run(operator, &sources, output).await,
+        Command::Token(token) => commands::token::run(token, &sources, output).await,
         Command::Client(client) => commands::client::run(client, &sources, output).await,
         Command::Key(key) => commands::key::run(key, &sources, output).await,
         Command::Team(team) => commands::team::run(team, &sources, output).await,

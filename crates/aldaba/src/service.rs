@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
-use domain::{Guid, Secret};
+use domain::{Guid, Realm, Secret};
 use gateway::Gateway;
 use identity::Identity;
+use operator::admin::ApprovalSettings;
 use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::sync::watch;
@@ -68,7 +69,7 @@ impl Service {
         let operator =
             Listener::bind(config.operator.listen, operator_tls, operator, connections("operator"));
         let operator = operator.await.map_err(cannot_listen("operator.listen", config.operator.listen))?;
-        fill_urls(&mut config, public.address()?);
+        fill_urls(&mut config, public.address()?, operator.address()?);
         let store = opened.store.clone();
         // Before anything is served, so that no time that was given out is ever revised.
         clock_watch::compare_first(&*store, &base.node_clock).await;
@@ -115,16 +116,19 @@ impl Service {
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let approval = ApprovalSettings { automatic: config.approval.automatic };
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
         let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
+            .merge(identity::realm_router(identity.clone(), Realm::Developers))
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&config)))
             .merge(documents::asyncapi_router())
             .merge(health::public_probes(health.clone()));
         let operator_routes = operator::router(operator_api)
+            .merge(identity::realm_router(identity.clone(), Realm::Operators))
             .merge(documents::router(Document::operator()))
             .merge(health::operator_probes(health));
         let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics).draining(draining.clone());
@@ -260,11 +264,18 @@ impl RunningService {
 }
 
 /// Addresses that were not configured are where the listener is.
-fn fill_urls(config: &mut Config, listening: SocketAddr) {
-    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    for url in [&mut config.server.base_url, &mut config.server.auth_url] {
+fn fill_urls(config: &mut Config, public: SocketAddr, operator: SocketAddr) {
+    let scheme = |tls: &Option<Tls>| if tls.is_some() { "https" } else { "http" };
+    let public = format!("{}://{public}", scheme(&config.server.tls));
+    let operator = format!("{}://{operator}", scheme(&config.operator.tls));
+    let urls = [
+        (&mut config.server.base_url, &public),
+        (&mut config.server.auth_url, &public),
+        (&mut config.operator.url, &operator),
+    ];
+    for (url, listening) in urls {
         if url.is_empty() {
-            *url = format!("{scheme}://{listening}");
+            url.clone_from(listening);
         }
     }
 }

@@ -128,6 +128,8 @@ text_ids! {
     TeamId,
     /// What a team asked the operator for.
     RequestId,
+    /// A named token of the operator's API.
+    OperatorTokenId,
 }
 
 /// The id of one request to the changes endpoint; also `SvcProcessId` in the notifications of its changes.

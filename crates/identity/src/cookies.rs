@@ -1,7 +1,7 @@
 //! The names of the cookies and the `Set-Cookie` values that set and clear them.
 
 use axum::http::HeaderValue;
-use domain::Secret;
+use domain::{Realm, Secret};
 
 const YEAR_SECONDS: u32 = 365 * 24 * 3600;
 
@@ -16,21 +16,31 @@ pub(crate) struct CookieNames {
 }
 
 impl CookieNames {
-    pub(crate) fn new(is_https: bool) -> Self {
-        if is_https {
-            Self {
-                browser_id: "__Host-aldaba-browser",
-                session: "__Host-aldaba-session",
-                known_browser: "__Host-aldaba-known-browser",
-                attributes: "; Path=/; HttpOnly; SameSite=Lax; Secure",
+    pub(crate) fn new(realm: Realm, is_https: bool) -> Self {
+        macro_rules! names {
+            ($prefix:literal, $attributes:literal) => {
+                Self {
+                    browser_id: concat!($prefix, "-browser"),
+                    session: concat!($prefix, "-session"),
+                    known_browser: concat!($prefix, "-known-browser"),
+                    attributes: $attributes,
+                }
+            };
+        }
+        // Cookies do not know ports, and realms may share a host: each has names of its own.
+        match (realm, is_https) {
+            (Realm::Users, true) => {
+                names!("__Host-aldaba", "; Path=/; HttpOnly; SameSite=Lax; Secure")
             }
-        } else {
-            Self {
-                browser_id: "aldaba-browser",
-                session: "aldaba-session",
-                known_browser: "aldaba-known-browser",
-                attributes: "; Path=/; HttpOnly; SameSite=Lax",
+            (Realm::Users, false) => names!("aldaba", "; Path=/; HttpOnly; SameSite=Lax"),
+            (Realm::Developers, true) => {
+                names!("__Host-aldaba-developer", "; Path=/; HttpOnly; SameSite=Lax; Secure")
             }
+            (Realm::Developers, false) => names!("aldaba-developer", "; Path=/; HttpOnly; SameSite=Lax"),
+            (Realm::Operators, true) => {
+                names!("__Host-aldaba-operator", "; Path=/; HttpOnly; SameSite=Lax; Secure")
+            }
+            (Realm::Operators, false) => names!("aldaba-operator", "; Path=/; HttpOnly; SameSite=Lax"),
         }
     }
 

@@ -14,7 +14,7 @@ use store::memory::MemoryStore;
 use store::{MasterKey, Vault};
 use web::Metrics;
 
-use crate::{Identity, Ports, Settings};
+use crate::{Identity, Ports, RealmUrls, Settings};
 use mutator::TokenMutator;
 pub use passkeys::{cbor, passkey_registration};
 
@@ -77,6 +77,11 @@ pub(crate) fn settings() -> Settings {
     const HOUR: Duration = Duration::from_secs(3600);
     Settings {
         issuer: "https://id.example/auth/core".to_owned(),
+        realms: RealmUrls {
+            users: "https://id.example/auth/core".to_owned(),
+            developers: "https://api.example/portal".to_owned(),
+            operators: "https://ops.example/console".to_owned(),
+        },
         code_ttl: HOUR,
         access_token_ttl: HOUR,
         refresh_token_ttl: HOUR,

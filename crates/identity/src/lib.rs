@@ -20,6 +20,7 @@ mod pages;
 mod params;
 mod settings;
 mod sign_in;
+mod site;
 mod token_cache;
 pub mod webauthn;
 
@@ -32,15 +33,14 @@ use tokio::sync::watch;
 use web::Metrics;
 
 use claims::AccessTokenClaims;
-use cookies::CookieNames;
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
-pub use http::{post_routes, router};
+pub use http::{post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
-pub use settings::{CLOCK_TOLERANCE, Settings};
+pub use settings::{CLOCK_TOLERANCE, RealmUrls, Settings};
 use sign_in::{ClientFailures, PasswordSignIn};
 use token_cache::{VerifiedToken, VerifiedTokenCache};
 
@@ -57,11 +57,8 @@ pub struct Identity {
     vault: Arc<Vault>,
     settings: Settings,
     audience: String,
-    /// Base path of the pages' static files.
-    assets: String,
     keys: Keys,
     tickets: Tickets,
-    cookies: CookieNames,
     client_failures: ClientFailures,
     password_sign_in: Arc<PasswordSignIn>,
     token_cache: VerifiedTokenCache,
@@ -112,10 +109,8 @@ impl Identity {
         });
         Ok(Self {
             audience: settings.audience(),
-            assets: format!("{}/look", settings.base_path()),
             keys,
             tickets: Tickets { keys: ticket_keys },
-            cookies: CookieNames::new(settings.is_https()),
             client_failures: ClientFailures::default(),
             password_sign_in,
             token_cache: VerifiedTokenCache::new(),

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use domain::Realm;
+
 use crate::keys::KeyPolicy;
+use crate::site;
 
 /// Tolerated clock skew.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
@@ -24,6 +27,8 @@ pub struct Settings {
     pub key_lead: Duration,
     /// Failed sign-ins in a row that one address is allowed.
     pub address_failures_max: u32,
+    /// Where each realm's pages are.
+    pub realms: RealmUrls,
     /// Passwords that are hashed in parallel, and how many requests may wait for that.
     pub hashing_parallel: usize,
     pub hashing_queue_max: usize,
@@ -42,14 +47,28 @@ impl Settings {
         format!("{}/resources", self.issuer)
     }
 
-    pub(crate) fn is_https(&self) -> bool {
-        self.issuer.starts_with("https://")
-    }
-
     /// The path of the issuer: `/auth/core`.
     pub fn base_path(&self) -> &str {
-        let rest = self.issuer.split_once("://").map_or("", |(_, rest)| rest);
-        rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/auth/core")
+        site::base_path(&self.issuer)
+    }
+}
+
+/// The absolute URLs below which the pages of the realms are.
+#[derive(Clone, Debug)]
+pub struct RealmUrls {
+    /// The issuer.
+    pub users: String,
+    pub developers: String,
+    pub operators: String,
+}
+
+impl RealmUrls {
+    pub fn url(&self, realm: Realm) -> &str {
+        match realm {
+            Realm::Users => &self.users,
+            Realm::Developers => &self.developers,
+            Realm::Operators => &self.operators,
+        }
     }
 }
 

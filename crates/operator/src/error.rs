@@ -7,6 +7,9 @@ use store::{StoreError, UpdateOutcome};
 pub enum AdminError {
     #[error("{0}")]
     Invalid(String),
+    /// The actor's role does not permit it.
+    #[error("{0}")]
+    Forbidden(String),
     #[error("there is no {0}")]
     NotFound(String),
     #[error("{0} is cancelled permanently; create a new one instead")]
@@ -32,6 +35,7 @@ pub(crate) fn updated<T>(outcome: UpdateOutcome<T>, what: impl FnOnce() -> Strin
         UpdateOutcome::NotFound => Err(AdminError::NotFound(what())),
         UpdateOutcome::RevisionConflict => Err(revision_conflict(&what())),
         UpdateOutcome::Cancelled => Err(AdminError::Cancelled(what())),
+        UpdateOutcome::LastAdmin => Err(last_admin(&what())),
     }
 }
 
@@ -52,4 +56,12 @@ pub(crate) fn revision_conflict(what: &str) -> AdminError {
     let why =
         format!("{what} has another revision: it was changed since you read it; read it again and repeat");
     AdminError::Conflict { code: "revision_conflict", why }
+}
+
+fn last_admin(what: &str) -> AdminError {
+    let why = format!(
+        "{what} is the last active operator with the role admin, and nobody else could manage operators; give another \
+         one the role first"
+    );
+    AdminError::Conflict { code: "last_admin", why }
 }

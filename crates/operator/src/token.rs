@@ -1,8 +1,6 @@
-//! The operator's bearer token: held as a hash and compared in constant time.
+//! The operator's bearer token of the configuration: held as a hash and compared in constant time.
 
 use aws_lc_rs::{constant_time, digest};
-use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
 use domain::Secret;
 
 #[derive(Clone)]
@@ -19,14 +17,9 @@ impl OperatorToken {
         Self(hash(token.reveal()))
     }
 
-    /// Whether the request carries this token.
-    pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
-        let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
-        let bearer = header.and_then(|value| value.split_once(' '));
-        bearer.is_some_and(|(scheme, token)| {
-            scheme.eq_ignore_ascii_case("bearer")
-                && constant_time::verify_slices_are_equal(&hash(token.trim()), &self.0).is_ok()
-        })
+    /// Whether this is the token.
+    pub(crate) fn is(&self, token: &str) -> bool {
+        constant_time::verify_slices_are_equal(&hash(token), &self.0).is_ok()
     }
 }
 

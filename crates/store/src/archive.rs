@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 34] = [
+pub static TABLES: [Table; 35] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -90,6 +90,7 @@ pub static TABLES: [Table; 34] = [
     table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
     table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
+    table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
     table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
@@ -248,8 +249,8 @@ pub trait Archive: Send + Sync {
     async fn begin_restore(&self) -> Result<()>;
 
     /// In one transaction: decides about the access that the backup contains (ends browser sessions and deletes
-    /// authorization codes that were not redeemed, which may have ended since, and with `Confirm` makes every active user
-    /// unconfirmed), advances every tenant's head, moves the tenant number sequence past the loaded tenants, fills what a
+    /// authorization codes that were not redeemed, which may have ended since, and with `Confirm` makes every active account
+    /// unconfirmed and revokes the named tokens of the operator's API), advances every tenant's head, moves the tenant number sequence past the loaded tenants, fills what a
     /// backup of an older schema lacks, and audits the restore.
     async fn finish_restore(
         &self,

@@ -21,6 +21,8 @@ pub mod memory;
 mod migration;
 mod nodes;
 mod operations;
+mod operator_tokens;
+mod operators;
 mod payroll;
 mod plan;
 pub mod postgres;
@@ -72,6 +74,8 @@ pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
+pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
+pub use operators::Operators;
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
@@ -103,6 +107,8 @@ pub trait Store:
     ChangeLog
     + Records
     + Accounts
+    + Operators
+    + OperatorTokens
     + Directory
     + Clients
     + Subscriptions
@@ -128,6 +134,8 @@ impl<T> Store for T where
     T: ChangeLog
         + Records
         + Accounts
+        + Operators
+        + OperatorTokens
         + Directory
         + Clients
         + Subscriptions

@@ -88,5 +88,6 @@ list_rows!(
     crate::Client,
     crate::Subscription,
     crate::Team,
-    crate::TeamRequest
+    crate::TeamRequest,
+    crate::NamedToken
 );

@@ -15,6 +15,8 @@ pub enum UpdateOutcome<T> {
     RevisionConflict,
     /// The subscription is cancelled permanently; nothing changed.
     Cancelled,
+    /// No other operator with the role admin could sign in afterwards; nothing changed.
+    LastAdmin,
 }
 
 impl<T> UpdateOutcome<T> {

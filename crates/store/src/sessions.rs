@@ -74,6 +74,7 @@ pub enum EndedSessions {
 }
 
 impl EndedSessions {
+    #[cfg(feature = "memory")]
     pub(crate) fn includes(self, id: Guid) -> bool {
         match self {
             Self::All => true,

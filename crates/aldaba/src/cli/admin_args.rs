@@ -350,7 +350,8 @@ pub(crate) struct Audit {
     /// Only entries of this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
-    /// Only what this actor did: service, anonymous, operator, cli, user or client, or one of them as in cli:maria
+    /// Only what this actor did: service, anonymous, operator, token, cli, user, developer or client, or one of them as
+    /// in cli:maria
     #[arg(long)]
     pub(crate) actor: Option<String>,
     /// Only entries since then: a duration (24h) or a time (2026-11-15T08:30:00Z)

@@ -2,6 +2,7 @@
 
 mod admin_args;
 mod integrator_args;
+mod operator_args;
 mod team_args;
 mod webhook_args;
 
@@ -14,6 +15,7 @@ pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
+pub(crate) use operator_args::{Operator, OperatorToken};
 pub(crate) use team_args::{Developer, Request, RequestStateArg, Team};
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
@@ -55,6 +57,12 @@ pub(crate) enum Command {
     /// Manage users
     #[command(subcommand)]
     User(User),
+    /// Manage operators and their roles
+    #[command(subcommand)]
+    Operator(Operator),
+    /// Manage the named tokens of the operator API
+    #[command(subcommand)]
+    Token(OperatorToken),
     /// Manage OAuth clients: the applications that users sign in to
     #[command(subcommand)]
     Client(Client),

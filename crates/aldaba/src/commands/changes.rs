@@ -35,7 +35,8 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
     } else {
         let (_, opened) = open_store(sources).await?;
         let ingest = Ingest::new(opened.store.clone(), Arc::new(SystemRandom));
-        let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
+        let mut request = IngestRequest::new(&super::authority(), TenantId::new(tenant))?;
+        request.idempotency_key = idempotency_key;
         let message = bar.clone();
         let progress = move |tally: &BatchCounts| message.set_message(counts(tally.accepted, tally.rejected));
         let taken = ingest.run(&request, Box::pin(body), progress).await.map_err(failure)?;

@@ -60,10 +60,10 @@ async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> Comma
 }
 
 async fn replay(admin: &WebhookAdmin, args: &Replay) -> Result<ReplayJson, Failure> {
-    let (webhook, context) = (&args.webhook, super::audit_context());
+    let (webhook, authority) = (&args.webhook, super::authority());
     Ok(match (&args.delivery, args.from) {
-        (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &context).await?,
-        (None, Some(from)) => admin.replay_span(webhook, from, args.to, &context).await?,
+        (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &authority).await?,
+        (None, Some(from)) => admin.replay_span(webhook, from, args.to, &authority).await?,
         (None, None) => {
             let why = "name a delivery by its OutgoingId, or give --from for a span of time";
             return Err(Failure::Usage(why.into()));

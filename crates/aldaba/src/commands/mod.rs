@@ -11,11 +11,13 @@ mod ingest_client;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod openapi;
+pub(crate) mod operator;
 pub(crate) mod request;
 pub(crate) mod signing_keys;
 pub(crate) mod store;
 pub(crate) mod team;
 pub(crate) mod tenant;
+pub(crate) mod token;
 pub(crate) mod trigger;
 pub(crate) mod user;
 pub(crate) mod verify;
@@ -24,11 +26,12 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::operator::admin::{Admin, Authority, WebhookAdmin};
 use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
+use domain::OperatorRole;
 use domain::TeamId;
 use domain::subscription::{Product, Products};
-use operator::admin::{Admin, WebhookAdmin};
 
 use crate::cli::Cli;
 use crate::clock_watch;
@@ -55,13 +58,18 @@ async fn open_with(sources: &Sources, base: &BasePorts) -> Result<(Config, OpenS
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let base = BasePorts::system();
     let (_, OpenStore { store, .. }) = open_with(sources, &base).await?;
-    Ok(Admin { context: audit_context(), ..wiring::admin(&base, store) })
+    Ok(Admin { authority: authority(), ..wiring::admin(&base, store) })
 }
 
 /// The command line as the actor of the audit, with the name of the operating system's user if it is known.
 pub(crate) fn audit_context() -> AuditContext {
     let name = ["LOGNAME", "USER"].into_iter().find_map(|variable| std::env::var(variable).ok());
     AuditContext { actor: Actor::Cli(name.filter(|name| !name.is_empty())), ..AuditContext::default() }
+}
+
+/// Who can read the store's keys may do everything.
+pub(crate) fn authority() -> Authority {
+    Authority::admin(audit_context())
 }
 
 /// The administration of webhooks, over the store alone.
@@ -83,6 +91,11 @@ fn overlap(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| {
         Failure::Usage(format!("--overlap must be a duration: {DURATION}, or 0s; got {text:?}"))
     })
+}
+
+/// The role with this name; the command line accepts no other.
+fn role_named(name: &str) -> Result<OperatorRole, Failure> {
+    OperatorRole::from_name(name).ok_or_else(|| Failure::Usage(format!("there is no role {name:?}")))
 }
 
 /// The products with these names; none where no name is given.

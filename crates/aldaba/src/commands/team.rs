@@ -1,6 +1,6 @@
 //! `aldaba team`: adds, lists and changes teams of developers and their members.
 
-use operator::admin::{Admin, AdminError};
+use ::operator::admin::{Admin, AdminError};
 use serde::Serialize;
 use serde_json::json;
 use store::{ListedMember, Status, Team as StoredTeam, TeamRole, TeamUpdate};

@@ -62,27 +62,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
             let user = view(user, tenant_ids);
             output.result(&user, || user.id.clone());
         }
-        User::List => {
-            let mut all = Vec::new();
-            for user in all_pages(async |query| admin.store.list_accounts(Realm::Users, &query).await).await?
-            {
-                let memberships =
-                    all_pages(async |query| admin.store.list_memberships(&user.id, &query).await).await?;
-                all.push(view(
-                    user,
-                    memberships.iter().map(|membership| membership.tenant.to_string()).collect(),
-                ));
-            }
-            output.list(&all, &["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"], |user| {
-                vec![
-                    user.email.clone(),
-                    user.given_name.clone(),
-                    user.lang.clone(),
-                    user.standing.clone(),
-                    user.tenants.join(" "),
-                ]
-            });
-        }
+        User::List => list(&admin, output).await?,
         User::Disable { email } => set_status(&admin, &email, Status::Disabled, output).await?,
         User::Enable { email } => set_status(&admin, &email, Status::Active, output).await?,
         User::Password { email } => {
@@ -110,6 +90,25 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
         }
     }
     admin.store.close().await;
+    Ok(())
+}
+
+async fn list(admin: &Admin, output: Output) -> CommandResult {
+    let mut all = Vec::new();
+    for user in all_pages(async |query| admin.store.list_accounts(Realm::Users, &query).await).await? {
+        let memberships =
+            all_pages(async |query| admin.store.list_memberships(&user.id, &query).await).await?;
+        all.push(view(user, memberships.iter().map(|membership| membership.tenant.to_string()).collect()));
+    }
+    output.list(&all, &["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"], |user| {
+        vec![
+            user.email.clone(),
+            user.given_name.clone(),
+            user.lang.clone(),
+            user.standing.clone(),
+            user.tenants.join(" "),
+        ]
+    });
     Ok(())
 }
 

@@ -17,18 +17,18 @@ pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) ->
         return Err(Failure::Usage(format!("deleting {id} is final: {why}")));
     }
     let admin = super::webhook_admin(sources).await?;
-    let context = super::audit_context();
+    let authority = super::authority();
     match command {
         Webhooks::List(args) => list(&admin, args, output).await?,
         Webhooks::Show { id } => {
             let webhook = admin.show(&id).await?;
             output.result(&webhook, || text(&webhook));
         }
-        Webhooks::Enable { id } => print_changed(&admin.enable(&id, &context).await?, output),
-        Webhooks::Disable { id } => print_changed(&admin.disable(&id, &context).await?, output),
-        Webhooks::Delete { id, .. } => print_changed(&admin.delete(&id, &context).await?, output),
+        Webhooks::Enable { id } => print_changed(&admin.enable(&id, &authority).await?, output),
+        Webhooks::Disable { id } => print_changed(&admin.disable(&id, &authority).await?, output),
+        Webhooks::Delete { id, .. } => print_changed(&admin.delete(&id, &authority).await?, output),
         Webhooks::Test { id } => {
-            let replay = admin.send_test_event(&id, &context).await?;
+            let replay = admin.send_test_event(&id, &authority).await?;
             let next = format!("see the result with: aldaba webhooks show {id}");
             output.done(&replay, &format!("the running service sends a test event within a second; {next}"));
         }

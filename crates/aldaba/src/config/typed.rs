@@ -66,6 +66,7 @@ pub(crate) struct Tls {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct OperatorSide {
     pub(crate) listen: SocketAddr,
+    pub(crate) url: String,
     pub(crate) tls: Option<Tls>,
     pub(crate) accept_plain_http: bool,
     #[serde(serialize_with = "hidden")]
@@ -217,6 +218,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         server: server(&mut reader),
         operator: OperatorSide {
             listen: reader.address("operator.listen"),
+            url: reader.url("operator.url"),
             tls: tls(&mut reader, "operator"),
             accept_plain_http: reader.flag("operator.accept_plain_http"),
             token: reader.optional("operator.token").map(Secret::new),

@@ -1,10 +1,12 @@
 //! The tenants, users, clients and keys of a development store, saved in plain text in the store itself.
 
 use domain::subscription::{Product, Products};
-use domain::{Random as _, Secret, TenantId, redirect_uri};
+use domain::{AccountId, OperatorRole, Random as _, Realm, Secret, TenantId, password, redirect_uri};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
-use store::{CallbackIdToken, Consent, ListQuery, Pkce, Store};
+use store::{
+    Account, AuditContext, CallbackIdToken, Consent, FIRST_REVISION, ListQuery, Pkce, Status, Store,
+};
 
 use crate::cli::Dev;
 use crate::config::Server;
@@ -36,6 +38,11 @@ pub(super) struct Credentials {
     pub(super) users: Vec<User>,
     /// In order of creation.
     pub(super) tenants: Vec<String>,
+    /// The accounts for the portal and the console; a store of an earlier version gets them at its next start.
+    #[serde(default)]
+    pub(super) developer: Option<Person>,
+    #[serde(default)]
+    pub(super) operator: Option<Person>,
     /// Whether the sample records were loaded or skipped (`--empty`).
     pub(super) sample_is_settled: bool,
 }
@@ -59,6 +66,12 @@ pub(super) struct User {
     pub(super) email: String,
     pub(super) password: String,
     pub(super) tenants: Vec<String>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Person {
+    pub(super) email: String,
+    pub(super) password: String,
 }
 
 impl Credentials {
@@ -93,8 +106,33 @@ pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credenti
         admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
         args.redirect_uris.first().map_or(CALLBACK_URI, String::as_str).clone_into(&mut client.redirect_uri);
     }
+    if credentials.developer.is_none() {
+        credentials.developer = Some(person(admin, Realm::Developers, "diego@example.com", "Diego").await?);
+    }
+    if credentials.operator.is_none() {
+        credentials.operator = Some(person(admin, Realm::Operators, "olga@example.com", "Olga").await?);
+    }
     credentials.save(&*admin.store).await?;
     Ok(credentials)
+}
+
+/// Adds a developer or an operator.
+async fn person(admin: &Admin, realm: Realm, email: &str, name: &str) -> Result<Person, Failure> {
+    let hash = password::hash(&Secret::new(PASSWORD), &*admin.random);
+    let account = Account {
+        id: AccountId::from(admin.random.guid()),
+        realm,
+        email: email.to_owned(),
+        given_name: name.to_owned(),
+        lang: "es".to_owned(),
+        password_hash: hash.map_err(|why| Failure::Failed(why.to_owned()))?,
+        status: Status::Active,
+        role: (realm == Realm::Operators).then_some(OperatorRole::Admin),
+        created_at: admin.clock.now(),
+        revision: FIRST_REVISION,
+    };
+    admin.store.add_account(&account, &[], &AuditContext::default()).await?;
+    Ok(Person { email: email.to_owned(), password: PASSWORD.to_owned() })
 }
 
 /// Registers the redirect URI of the page at `/docs/` for both clients, and removes those of other ports. The ready line does not
@@ -142,6 +180,8 @@ async fn create(admin: &Admin) -> Result<Credentials, Failure> {
         other_client,
         users,
         tenants: tenants.iter().map(ToString::to_string).collect(),
+        developer: None,
+        operator: None,
         sample_is_settled: false,
     })
 }

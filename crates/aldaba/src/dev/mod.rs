@@ -86,8 +86,8 @@ fn ports_taken(failure: Failure) -> Failure {
 }
 
 fn admin(store: Arc<dyn Store>) -> Admin {
-    let context = crate::commands::audit_context();
-    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), context }
+    let authority = crate::commands::authority();
+    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), authority }
 }
 
 /// The folder of the store's file. Dropping it deletes a temporary folder.
@@ -180,9 +180,9 @@ async fn load_sample(
                 sample::Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
-            let key = Some("sample data".to_owned());
-            let request =
-                IngestRequest { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
+            let mut request =
+                IngestRequest::new(&crate::commands::authority(), TenantId::new(tenant.clone()))?;
+            request.idempotency_key = Some("sample data".to_owned());
             let taken = Box::pin(ingest.run(&request, futures_util::stream::iter(lines), |_| {})).await;
             let answer = taken.map_err(|error| Failure::Failed(error.to_string()))?;
             if let Some(error) = answer.counts.errors.first() {

@@ -7,13 +7,14 @@ use domain::{Scope, TenantId};
 use serde::Serialize;
 use store::Store;
 
-use super::credentials::{CALLBACK_URI, Client, Credentials, Keys, User};
+use super::credentials::{CALLBACK_URI, Client, Credentials, Keys, Person, User};
 use super::start_page;
 use super::terminal_style::TerminalStyle;
 use super::token::READY_FILE;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::service::Service;
+use crate::wiring;
 
 const COMPANIES_MAX: usize = 1000;
 
@@ -31,6 +32,9 @@ pub(super) struct ReadyLine {
     pub(super) users: Vec<User>,
     pub(super) tenants: Vec<Tenant>,
     pub(super) receiver_url: String,
+    pub(super) portal_url: String,
+    pub(super) developer: Option<Person>,
+    pub(super) operator: Option<Person>,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,11 +60,13 @@ impl ReadyLine {
             }
         }
         let server = &service.config().server;
+        let realms = wiring::realm_urls(service.config());
         let operator_url = format!("http://{}", service.operator_address()?);
         Ok(Self {
             base_url: server.base_url.clone(),
             auth_url: server.auth_url.clone(),
-            console_url: format!("{operator_url}/console"),
+            console_url: format!("{}/", realms.operators),
+            portal_url: format!("{}/", realms.developers),
             operator_url,
             operator_token: credentials.operator_token.clone(),
             subscription: credentials.subscription.clone(),
@@ -70,6 +76,8 @@ impl ReadyLine {
             users: credentials.users.clone(),
             tenants,
             receiver_url: format!("http://{receiver}/"),
+            developer: credentials.developer.clone(),
+            operator: credentials.operator.clone(),
         })
     }
 

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use super::credentials::{CLIENT_NAMES, Client, User};
+use super::credentials::{CLIENT_NAMES, Client, Person, User};
 use super::ready_line::{ReadyLine, authorize_path};
 use super::terminal_style::TerminalStyle;
 
@@ -46,6 +46,8 @@ fn addresses(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
         ("APIs", ready.base_url.as_str()),
         ("API reference", &format!("{}/docs/", ready.base_url)),
         ("identity provider", &ready.auth_url),
+        ("developer portal", &ready.portal_url),
+        ("operator console", &ready.console_url),
         ("operator API", &ready.operator_url),
         ("operator token", &ready.operator_token),
         ("receiver", &ready.receiver_url),
@@ -67,6 +69,13 @@ fn accounts(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
         let User { email, password, .. } = user;
         let tenants = TerminalStyle::plain(&tenants_of(ready, user).join(", "));
         let _ = writeln!(text, "  {email:<18} password {password}  {tenants}");
+    }
+    for (name, person) in [("developer (portal)", &ready.developer), ("operator (console)", &ready.operator)]
+    {
+        if let Some(Person { email, password }) = person {
+            title(text, style, name);
+            let _ = writeln!(text, "  {email:<18} password {password}");
+        }
     }
     title(text, style, "tenants");
     for tenant in &ready.tenants {

@@ -10,7 +10,7 @@ use domain::WebhookId;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, ReplayRequest, ReplayView, WebhookHealth,
 };
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, Authority, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
 use store::{AuditContext, Store};
 
@@ -26,10 +26,10 @@ pub(crate) fn history(
     History::new(HistoryPorts { store, clock: base.clock.clone(), notifier }, retry_window)
 }
 
-/// The operator's administration; each request acts with an audit context of its own.
+/// The operator's administration; each request acts with an authority of its own.
 pub(crate) fn admin(base: &BasePorts, store: Arc<dyn Store>) -> Admin {
     let (clock, random) = (base.clock.clone(), base.random.clone());
-    Admin { store, clock, random, context: AuditContext::default() }
+    Admin { store, clock, random, authority: Authority::default() }
 }
 
 /// The operator's administration of webhooks.

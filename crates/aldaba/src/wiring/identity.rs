@@ -1,9 +1,10 @@
 //! Builds the identity provider.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use identity::{Identity, Keys, Ports, Settings};
+use identity::{Identity, Keys, Ports, RealmUrls, Settings};
 use web::Metrics;
 
 use super::{BasePorts, OpenStore, SystemClock};
@@ -39,6 +40,7 @@ fn settings(config: &Config) -> Settings {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {
         issuer: format!("{}/auth/core", config.server.auth_url),
+        realms: realm_urls(config),
         code_ttl: from.code_ttl,
         access_token_ttl: from.access_token_ttl,
         refresh_token_ttl: from.refresh_token_ttl,
@@ -50,5 +52,39 @@ fn settings(config: &Config) -> Settings {
         address_failures_max: from.address_failures_max,
         hashing_parallel: if from.hashing_parallel == 0 { cores } else { from.hashing_parallel },
         hashing_queue_max: from.hashing_queue_max,
+    }
+}
+
+/// Where the pages of each realm are.
+pub(crate) fn realm_urls(config: &Config) -> RealmUrls {
+    RealmUrls {
+        users: format!("{}/auth/core", with_host_name(&config.server.auth_url)),
+        developers: format!("{}/portal", with_host_name(&config.server.base_url)),
+        operators: format!("{}/console", with_host_name(&config.operator.url)),
+    }
+}
+
+/// `localhost` instead of a loopback address: passkeys are bound to host names.
+fn with_host_name(url: &str) -> String {
+    let Some((scheme, rest)) = url.split_once("://") else { return url.to_owned() };
+    let (host, port) = rest.rsplit_once(':').unwrap_or((rest, ""));
+    let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
+    match address {
+        Ok(address) if address.is_loopback() => format!("{scheme}://localhost:{port}"),
+        _ => url.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_host_name;
+
+    #[test]
+    fn loopback_address_gets_a_name() {
+        assert_eq!(with_host_name("http://127.0.0.1:8080"), "http://localhost:8080");
+        assert_eq!(with_host_name("http://[::1]:8080"), "http://localhost:8080");
+        for kept in ["http://192.0.2.1:8080", "https://api.example.com", "http://localhost:8080"] {
+            assert_eq!(with_host_name(kept), kept);
+        }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) use clock::{ClockDifference, SystemClock};
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 pub(crate) use history::{NoEngine, admin, history, webhook_admin};
-pub(crate) use identity::{identity, signing_keys};
+pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
 pub(crate) use random::SystemRandom;

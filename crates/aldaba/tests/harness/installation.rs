@@ -1,7 +1,13 @@
 //! A folder set up by `aldaba init`: configuration, secrets and store.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use domain::{AccountId, OperatorRole, Realm};
+use store::sqlite::SqliteStore;
+use store::{
+    Account, Accounts as _, AuditContext, FIRST_REVISION, Maintenance as _, MasterKey, Ports, Status, Vault,
+};
 use tempfile::TempDir;
 
 use super::Program;
@@ -50,6 +56,33 @@ impl Installation {
     #[track_caller]
     pub(crate) fn add_tenant(&self, id: &str) {
         self.program(&["tenant", "add", "Asesoría", "--id", id]).run().code(0);
+    }
+
+    /// Adds an operator `<id>@operators.example`, who has no password.
+    #[track_caller]
+    pub(crate) fn add_operator(&self, id: &str, role: OperatorRole) {
+        let base = aldaba::BasePorts::system();
+        let master = std::fs::read_to_string(self.path().join("master.key")).unwrap();
+        let vault = Arc::new(Vault::new(&MasterKey::parse(&master).unwrap()).unwrap());
+        let account = Account {
+            id: AccountId::new(id),
+            realm: Realm::Operators,
+            email: format!("{id}@operators.example"),
+            given_name: "Nuria".into(),
+            lang: "es".into(),
+            password_hash: String::new(),
+            status: Status::Active,
+            role: Some(role),
+            created_at: base.clock.now(),
+            revision: FIRST_REVISION,
+        };
+        let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let ports = Ports { clock: base.clock, random: base.random, vault };
+            let store = SqliteStore::open(&self.path().join("aldaba.db"), ports).unwrap();
+            store.add_account(&account, &[], &AuditContext::default()).await.unwrap();
+            store.close().await;
+        });
     }
 
     /// Copies the master key of another installation, as an operator does before restoring its backup.

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::harness::{Dev, HttpRequest, Program, is_guid, wait_for};
+use crate::harness::{Browser, Dev, HttpRequest, Program, is_guid, wait_for};
 
 const DEFAULT_CALLBACK: &str = "http://localhost:8765/callback";
 
@@ -37,10 +37,13 @@ fn ready_line_has_exactly_the_documented_members() {
             "base_url",
             "client",
             "console_url",
+            "developer",
+            "operator",
             "operator_token",
             "operator_url",
             "other_client",
             "payroll_subscription",
+            "portal_url",
             "receiver_url",
             "subscription",
             "tenants",
@@ -53,6 +56,9 @@ fn ready_line_has_exactly_the_documented_members() {
     for client in [&ready["client"], &ready["other_client"]] {
         assert_eq!(members(client), ["client_id", "client_secret", "redirect_uri"]);
         assert_eq!(client["redirect_uri"], DEFAULT_CALLBACK);
+    }
+    for person in [&ready["developer"], &ready["operator"]] {
+        assert_eq!(members(person), ["email", "password"]);
     }
     for user in ready["users"].as_array().unwrap() {
         assert_eq!(members(user), ["email", "password", "tenants"]);
@@ -106,7 +112,9 @@ fn every_url_in_the_ready_line_responds() {
         assert!(dev.text(side).starts_with("http://127.0.0.1:"), "{}", dev.text(side));
         assert_eq!(HttpRequest::get(&format!("{}/livez", dev.text(side))).send().status, 200);
     }
-    assert!(dev.text("console_url").starts_with(dev.text("operator_url")));
+    let named = |url: &str| url.replace("127.0.0.1", "localhost");
+    assert_eq!(dev.text("console_url"), format!("{}/console/", named(dev.text("operator_url"))));
+    assert_eq!(dev.text("portal_url"), format!("{}/portal/", named(dev.text("base_url"))));
     let echo =
         HttpRequest::get(&format!("{}?echo=8b7e4f2a-0000-4000-8000-000000000001", dev.text("receiver_url")))
             .send();
@@ -246,4 +254,22 @@ fn without_json_dev_prints_a_page_for_people() {
         "the link opens the sign-in page: {signing_in:?}"
     );
     assert_eq!(process.stop().code, Some(0));
+}
+
+#[test]
+fn developer_and_operator_sign_in_with_the_printed_accounts() {
+    let dev = Dev::start(&["--empty"]);
+    for (person, url) in [("developer", "portal_url"), ("operator", "console_url")] {
+        let (origin, base) = {
+            let (scheme, rest) = dev.text(url).split_once("://").unwrap();
+            let (host, path) = rest.split_once('/').unwrap();
+            (format!("{scheme}://{host}"), format!("/{}", path.trim_end_matches('/')))
+        };
+        let browser = Browser::new(&origin);
+        let page = browser.follow_redirects(browser.get(&format!("{base}/")));
+        let text = |member: &str| dev.ready[person][member].as_str().unwrap();
+        let filled = [("username", text("email")), ("password", text("password"))];
+        let page = browser.follow_redirects(browser.submit(&page.form("post"), &filled));
+        assert!(page.text().contains(text("email")), "{}", page.text());
+    }
 }

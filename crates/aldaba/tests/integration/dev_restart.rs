@@ -15,7 +15,7 @@ fn dev_master_key() -> String {
 /// The ready line without addresses, whose ports change at every start.
 fn without_addresses(ready: &Value) -> Value {
     let mut ready = ready.clone();
-    for address in ["base_url", "auth_url", "operator_url", "console_url", "receiver_url"] {
+    for address in ["base_url", "auth_url", "operator_url", "console_url", "portal_url", "receiver_url"] {
         assert!(ready.as_object_mut().unwrap().remove(address).is_some());
     }
     ready

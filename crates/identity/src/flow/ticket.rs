@@ -6,7 +6,7 @@ use std::time::Duration;
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::secret::base64url;
-use domain::{ClientId, Secret, Ticks};
+use domain::{ClientId, Realm, Secret, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
 
@@ -25,7 +25,9 @@ const BYTES_MAX: usize = 48 * 1024;
 pub(crate) enum PendingRequest {
     #[serde(rename = "Authorize")]
     Authorization(Box<AuthorizationRequest>),
-    Permissions,
+    /// Nothing: the realm's home follows.
+    #[serde(rename = "Permissions")]
+    Home,
     #[serde(rename = "SignOut")]
     Logout(LogoutRequest),
 }
@@ -46,6 +48,19 @@ pub(crate) struct Ticket {
     #[serde(rename = "browser")]
     browser_id: String,
     started_at: i64,
+    /// Tickets of earlier versions are the users'.
+    #[serde(default)]
+    realm: TicketRealm,
+}
+
+/// The realm of a ticket: in another one it cannot be read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+struct TicketRealm(i64);
+
+impl From<Realm> for TicketRealm {
+    fn from(realm: Realm) -> Self {
+        Self(realm.code())
+    }
 }
 
 impl Ticket {
@@ -71,13 +86,14 @@ impl Tickets {
     /// Issues a ticket for this browser. `None` if it would be too long for a URL.
     pub(crate) fn issue(
         &self,
+        realm: Realm,
         pending: PendingRequest,
         browser_id: &Secret,
         started_at: Ticks,
     ) -> store::Result<Option<String>> {
         let (id, key) = self.keys.encrypting()?;
         let browser_id = browser_fingerprint(&key, browser_id);
-        let ticket = Ticket { pending, browser_id, started_at: started_at.0 };
+        let ticket = Ticket { pending, browser_id, started_at: started_at.0, realm: realm.into() };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
         let mut sealed = id.as_bytes().to_vec();
@@ -86,8 +102,17 @@ impl Tickets {
         Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
-    pub(crate) fn open(&self, text: &str, browser_id: Option<&Secret>, now: Ticks) -> TicketState {
-        let Some((ticket, fingerprint)) = self.read(text, browser_id) else { return TicketState::Unreadable };
+    pub(crate) fn open(
+        &self,
+        realm: Realm,
+        text: &str,
+        browser_id: Option<&Secret>,
+        now: Ticks,
+    ) -> TicketState {
+        let of_realm = |(ticket, _): &(Ticket, _)| ticket.realm == realm.into();
+        let Some((ticket, fingerprint)) = self.read(text, browser_id).filter(of_realm) else {
+            return TicketState::Unreadable;
+        };
         let is_own = fingerprint.is_some_and(|fingerprint| fingerprint == ticket.browser_id);
         if is_own && now.since(ticket.started_at()) <= TTL {
             TicketState::Valid(ticket)

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{Clock as _, Secret};
+use domain::{Clock as _, Realm, Secret};
 use store::memory::MemoryStore;
 use store::{MasterKey, Ports, Store, TicketKeys as _, Vault};
 use testkit::{SeededRandom, TestClock};
@@ -36,11 +36,11 @@ impl Fixture {
     }
 
     fn issue(&self, node: &Tickets) -> String {
-        node.issue(PendingRequest::Permissions, &browser(), self.clock.now()).unwrap().unwrap()
+        node.issue(Realm::Users, PendingRequest::Home, &browser(), self.clock.now()).unwrap().unwrap()
     }
 
     fn is_valid(&self, node: &Tickets, text: &str) -> bool {
-        matches!(node.open(text, Some(&browser()), self.clock.now()), TicketState::Valid(_))
+        matches!(node.open(Realm::Users, text, Some(&browser()), self.clock.now()), TicketState::Valid(_))
     }
 }
 
@@ -53,14 +53,18 @@ async fn ticket_is_valid_in_its_browser_for_half_an_hour() {
     let fixture = Fixture::new();
     let (tickets, now, other) = (fixture.node().await, fixture.clock.now(), Secret::new("other"));
     let logout = PendingRequest::Logout(LogoutRequest::default());
-    let text = tickets.issue(logout, &browser(), now).unwrap().unwrap();
-    let opened = |browser: Option<&Secret>, at| tickets.open(&text, browser, at);
+    let text = tickets.issue(Realm::Users, logout, &browser(), now).unwrap().unwrap();
+    let opened = |browser: Option<&Secret>, at| tickets.open(Realm::Users, &text, browser, at);
     let mine = browser();
     assert!(matches!(opened(Some(&mine), now), TicketState::Valid(_)));
     assert!(matches!(opened(Some(&mine), now + 30 * MINUTE), TicketState::Valid(_)));
     assert!(matches!(opened(Some(&mine), (now + 30 * MINUTE).next()), TicketState::Stale(_)));
     assert!(matches!(opened(Some(&other), now), TicketState::Stale(_)));
     assert!(matches!(opened(None, now), TicketState::Stale(_)));
+    for realm in [Realm::Developers, Realm::Operators] {
+        let opened = tickets.open(realm, &text, Some(&mine), now);
+        assert!(matches!(opened, TicketState::Unreadable), "a ticket is nothing in another realm");
+    }
 }
 
 #[tokio::test]
@@ -75,12 +79,15 @@ async fn altered_or_foreign_tickets_are_unreadable() {
         let mut changed = text.clone().into_bytes();
         changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(changed).unwrap();
-        assert!(matches!(tickets.open(&changed, Some(&browser()), now), TicketState::Unreadable), "{at}");
+        assert!(
+            matches!(tickets.open(Realm::Users, &changed, Some(&browser()), now), TicketState::Unreadable),
+            "{at}"
+        );
     }
     for wrong in ["", "x", &text[1..], &text[..text.len() - 1], &"A".repeat(100_000)] {
-        assert!(matches!(tickets.open(wrong, Some(&browser()), now), TicketState::Unreadable));
+        assert!(matches!(tickets.open(Realm::Users, wrong, Some(&browser()), now), TicketState::Unreadable));
     }
-    assert!(matches!(foreign.open(&text, Some(&browser()), now), TicketState::Unreadable));
+    assert!(matches!(foreign.open(Realm::Users, &text, Some(&browser()), now), TicketState::Unreadable));
 }
 
 #[tokio::test]
@@ -118,7 +125,13 @@ async fn keys_rotate_daily_and_old_ones_open_their_tickets_until_they_expire() {
     fixture.clock.advance(3 * MINUTE);
     one.keys.rotate_if_due().await.unwrap();
     assert_eq!(fixture.store.ticket_keys().await.unwrap().len(), 1, "the first key is deleted");
-    assert!(matches!(one.open(&last, Some(&browser()), fixture.clock.now()), TicketState::Unreadable));
+    assert!(matches!(
+        one.open(Realm::Users, &last, Some(&browser()), fixture.clock.now()),
+        TicketState::Unreadable
+    ));
     other.keys.reload().await.unwrap();
-    assert!(matches!(other.open(&last, Some(&browser()), fixture.clock.now()), TicketState::Unreadable));
+    assert!(matches!(
+        other.open(Realm::Users, &last, Some(&browser()), fixture.clock.now()),
+        TicketState::Unreadable
+    ));
 }

@@ -10,8 +10,8 @@ use store::{
 };
 
 use super::page_error::PageError;
-use crate::Identity;
 use crate::params::{Params, query};
+use crate::site::Site;
 
 /// The webhooks shown for an application; the rest is counted.
 const WEBHOOKS_SHOWN_MAX: usize = 20;
@@ -47,7 +47,7 @@ pub(super) struct WebhookLine {
     pub(super) is_kept_by_colleague: bool,
 }
 
-impl Identity {
+impl Site {
     /// The applications that the user sees, last used first.
     pub(super) async fn application_access(
         &self,

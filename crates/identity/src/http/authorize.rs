@@ -6,24 +6,25 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
-use domain::{Realm, Scope, Secret, TenantId};
-use store::{Account, AuthorizationCode, CallbackIdToken, Client, Pkce, Session, Status, TenantMembership};
+use domain::{Scope, Secret, TenantId};
+use store::{AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
+use super::session::ActiveSession;
 use crate::authorization_request::{self, AuthorizationRequest, ResponseTarget, TargetError};
 use crate::claims::{IdClaims, IdTokenHint};
 use crate::flow::step::{self, FlowState, Step};
-use crate::flow::ticket::PendingRequest;
+use crate::flow::ticket::{PendingRequest, TicketState};
 use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
 use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional, required};
 use crate::pages::{self, CodePage, ErrorKind};
 use crate::params::{Params, query};
+use crate::site::Site;
 use domain::Ticks;
 
 pub(super) const DOC: OperationDoc = OperationDoc {
@@ -54,7 +55,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
 };
 
 pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     RawQuery(query): RawQuery,
     params: Params,
@@ -67,7 +68,7 @@ pub(super) async fn get(
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
@@ -75,16 +76,10 @@ pub(super) async fn post(
     identity.redirect_post_to_get(&browser, "connect/authorize", &headers, body).await
 }
 
-/// The session of this browser and its user.
-pub(crate) struct ActiveSession {
-    pub(crate) session: Session,
-    pub(crate) user: Account,
-}
-
-impl Identity {
-    /// The path of one of the provider's own URLs, without a host.
+impl Site {
+    /// The path of one of the realm's own pages, without a host.
     pub(crate) fn path(&self, rest: &str) -> String {
-        format!("{}/{rest}", self.settings.base_path())
+        format!("{}/{rest}", self.base_path)
     }
 
     /// The same, with the language that the user selected.
@@ -93,26 +88,6 @@ impl Identity {
             Some(lang) => self.path(&format!("{page}?{}", query([("lang", lang)]))),
             None => self.path(page),
         }
-    }
-
-    /// The browser's session, if it has not expired and its user is active.
-    pub(crate) async fn active_session(
-        &self,
-        browser: &BrowserContext,
-    ) -> store::Result<Option<ActiveSession>> {
-        let Some(id) = &browser.session else { return Ok(None) };
-        let Some(session) = self.store.find_session(Realm::Users, id, self.clock.now()).await? else {
-            return Ok(None);
-        };
-        let user = self.store.find_account(&session.account).await?;
-        let user = user.filter(|user| user.status == Status::Active);
-        Ok(user.map(|user| ActiveSession { session, user }))
-    }
-
-    /// The client, unless it is unknown, disabled, or for sandbox tenants alone: there are none.
-    pub(crate) async fn active_client(&self, id: &domain::ClientId) -> store::Result<Option<Client>> {
-        let client = self.store.find_client(id).await?;
-        Ok(client.filter(|client| client.status == Status::Active && !client.is_sandbox))
     }
 
     async fn start_authorization(
@@ -192,7 +167,7 @@ impl Identity {
     ) -> Result<Step, PageError> {
         let now = self.clock.now();
         let (mut memberships, mut grants) = (Vec::new(), Vec::new());
-        if let Some(ActiveSession { user, .. }) = active_session {
+        if let Some(ActiveSession { account: user, .. }) = active_session {
             memberships = self.store.active_memberships(&user.id).await?;
             if client.consent == store::Consent::Required || request.tenant.is_some() {
                 grants = self.store.live_grants(&user.id, now).await?;
@@ -238,8 +213,12 @@ impl Identity {
         let Some(browser_id) = browser.browser_id.as_ref().or(new_id.as_ref()) else {
             return Err(too_long());
         };
-        let ticket = self.tickets.issue(pending, browser_id, started_at)?.ok_or_else(too_long)?;
+        let ticket = self.tickets.issue(self.realm, pending, browser_id, started_at)?.ok_or_else(too_long)?;
         Ok((ticket, new_id))
+    }
+
+    pub(crate) fn open_ticket(&self, browser: &BrowserContext, text: &str) -> TicketState {
+        self.tickets.open(self.realm, text, browser.browser_id.as_ref(), self.clock.now())
     }
 
     pub(crate) fn with_browser_cookie(&self, response: Response, browser_id: Option<&Secret>) -> Response {

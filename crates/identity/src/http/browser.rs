@@ -8,13 +8,13 @@ use axum::extract::FromRequestParts;
 use axum::http::Method;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, USER_AGENT};
 use axum::http::request::Parts;
-use domain::{AccountId, Secret};
+use domain::{AccountId, Realm, Secret};
 use store::{Actor, AuditContext};
 use ui::Lang;
 
-use crate::Identity;
 use crate::params::Params;
 use crate::sign_in::KNOWN_BROWSER_BYTES_MAX;
+use crate::site::Site;
 
 const FETCH_SITE: &str = "sec-fetch-site";
 const FETCH_MODE: &str = "sec-fetch-mode";
@@ -23,6 +23,7 @@ const USER_AGENT_BYTES_MAX: usize = 300;
 
 #[derive(Clone, Debug)]
 pub(crate) struct BrowserContext {
+    realm: Realm,
     /// The cookie that binds tickets to this browser.
     pub(crate) browser_id: Option<Secret>,
     /// The session cookie.
@@ -44,17 +45,18 @@ pub(crate) struct BrowserContext {
     selected_lang: Option<String>,
 }
 
-impl FromRequestParts<Arc<Identity>> for BrowserContext {
+impl FromRequestParts<Arc<Site>> for BrowserContext {
     type Rejection = Infallible;
 
-    async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
-        let names = identity.cookies;
+    async fn from_request_parts(parts: &mut Parts, site: &Arc<Site>) -> Result<Self, Infallible> {
+        let names = site.cookies;
         let context = parts.extensions.get::<web::RequestContext>();
         let address = context.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |context| context.address.0);
         let request_id = context.map(|context| context.id.as_str().to_owned());
         let fetch_mode = header(&parts.headers, FETCH_MODE);
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
+            realm: site.realm,
             browser_id: cookie(&parts.headers, names.browser_id, COOKIE_BYTES_MAX).map(Secret::new),
             session: cookie(&parts.headers, names.session, COOKIE_BYTES_MAX).map(Secret::new),
             known_browser: cookie(&parts.headers, names.known_browser, KNOWN_BROWSER_BYTES_MAX)
@@ -86,9 +88,9 @@ impl BrowserContext {
         Self { session: Some(id.clone()), browser_id: Some(browser_id.clone()), ..self.clone() }
     }
 
-    /// The audit context, by the user who is signed in.
-    pub(crate) fn audit_by(&self, user: Option<AccountId>) -> AuditContext {
-        user.map_or_else(|| self.audit.clone(), |user| self.audit.by(Actor::User(user)))
+    /// The audit context, by the person who is signed in.
+    pub(crate) fn audit_by(&self, account: Option<AccountId>) -> AuditContext {
+        account.map_or_else(|| self.audit.clone(), |id| self.audit.by(Actor::account(self.realm, id)))
     }
 
     pub(crate) fn selected_lang(&self) -> Option<&str> {

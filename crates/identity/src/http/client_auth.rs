@@ -8,7 +8,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::{ClientId, Secret};
 use serde::Serialize;
-use store::{AuditContext, AuditEntry, AuditKind, Client, StoreError};
+use store::{AuditContext, AuditEntry, AuditKind, Client, Status, StoreError};
 
 use super::form_body::FormError;
 use super::response::{self, Response};
@@ -118,6 +118,12 @@ struct ClientCredentials {
 }
 
 impl Identity {
+    /// The client, unless it is unknown, disabled, or for sandbox tenants alone: there are none.
+    pub(crate) async fn active_client(&self, id: &ClientId) -> store::Result<Option<Client>> {
+        let client = self.store.find_client(id).await?;
+        Ok(client.filter(|client| client.status == Status::Active && !client.is_sandbox))
+    }
+
     /// Authenticates the client: it must exist, be active, and present its secret in exactly one way.
     pub(super) async fn authenticate_client(
         &self,

@@ -15,8 +15,8 @@ use bytes::Bytes;
 use web::if_none_match_matches;
 
 use super::response::Response;
-use crate::Identity;
 use crate::openapi::{Authentication, OperationDoc, ResponseDoc};
+use crate::site::Site;
 
 pub(super) const CONFIGURATION_DOC: OperationDoc = OperationDoc {
     id: "discovery",
@@ -37,11 +37,11 @@ pub(super) const JWKS_DOC: OperationDoc = OperationDoc {
     responses: &[ResponseDoc::Json("200", "Claims")],
 };
 
-pub(super) async fn configuration(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
+pub(super) async fn configuration(State(identity): State<Arc<Site>>, headers: HeaderMap) -> Response {
     cacheable(&headers, &identity.discovery.body, &identity.discovery.etag)
 }
 
-pub(super) async fn jwks(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
+pub(super) async fn jwks(State(identity): State<Arc<Site>>, headers: HeaderMap) -> Response {
     let published = identity.keys.published();
     cacheable(&headers, &published.body, &published.etag)
 }

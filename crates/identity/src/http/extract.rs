@@ -12,9 +12,9 @@ use super::browser::BrowserContext;
 use super::form_body::{self, FormError};
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
 use crate::pages::ErrorKind;
 use crate::params::Params;
+use crate::site::Site;
 
 /// Longer queries are refused.
 pub(super) const QUERY_BYTES_MAX: usize = 24 * 1024;
@@ -31,20 +31,20 @@ impl<S: Sync> FromRequestParts<S> for Params {
 /// A form that one of the provider's own pages submitted. Any other form is rejected with an error page.
 pub(super) struct SameSiteForm(pub(super) Params);
 
-impl FromRequest<Arc<Identity>> for SameSiteForm {
+impl FromRequest<Arc<Site>> for SameSiteForm {
     type Rejection = Response;
 
-    async fn from_request(request: Request, identity: &Arc<Identity>) -> Result<Self, Response> {
+    async fn from_request(request: Request, site: &Arc<Site>) -> Result<Self, Response> {
         let (mut parts, body) = request.into_parts();
-        let Ok(browser) = BrowserContext::from_request_parts(&mut parts, identity).await;
+        let Ok(browser) = BrowserContext::from_request_parts(&mut parts, site).await;
         let form = form_body::form(&parts.headers, body).await;
         let same_site = form
             .and_then(|form| if browser.is_cross_site { Err(FormError::CrossSite) } else { Ok(Self(form)) });
-        same_site.map_err(|error| PageError::from(error).page(identity, &browser))
+        same_site.map_err(|error| PageError::from(error).page(site, &browser))
     }
 }
 
-impl Identity {
+impl Site {
     /// The response, or the error page.
     pub(super) fn render(&self, browser: &BrowserContext, result: Result<Response, PageError>) -> Response {
         result.unwrap_or_else(|error| error.page(self, browser))

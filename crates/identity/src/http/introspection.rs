@@ -19,6 +19,7 @@ use crate::grant::GrantDetails;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
 use crate::openapi::{Authentication, OperationDoc, TOKEN_PARAMETERS, client_responses};
+use crate::site::Site;
 
 pub(super) const DOC: OperationDoc = OperationDoc {
     id: "introspect",
@@ -30,7 +31,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
 };
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     headers: HeaderMap,
     body: Body,

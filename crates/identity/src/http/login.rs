@@ -4,24 +4,23 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::{Realm, Secret};
-use store::{Account, Actor, AuditEntry, AuditKind, Client, Session};
+use domain::Secret;
+use store::{Account, AuditEntry, AuditKind, Client};
 use ui::Lang;
 
-use super::authorize::with_cookie;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
 use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, SignInError, SignInPage};
 use crate::params::{Params, query};
 use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
+use crate::site::Site;
 
 pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
@@ -29,7 +28,7 @@ pub(super) async fn get(
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     SameSiteForm(form): SameSiteForm,
 ) -> Response {
@@ -48,7 +47,7 @@ impl SignInContext<'_> {
     fn authorization(&self) -> Option<&AuthorizationRequest> {
         match self.pending {
             PendingRequest::Authorization(request) => Some(request),
-            PendingRequest::Permissions | PendingRequest::Logout(_) => None,
+            PendingRequest::Home | PendingRequest::Logout(_) => None,
         }
     }
 
@@ -57,24 +56,22 @@ impl SignInContext<'_> {
     }
 }
 
-impl Identity {
+impl Site {
     async fn sign_in_start(
         &self,
         browser: &BrowserContext,
         ticket: Option<&str>,
     ) -> Result<Response, PageError> {
-        let now = self.clock.now();
-        let pending =
-            match ticket.map(|text| (text, self.tickets.open(text, browser.browser_id.as_ref(), now))) {
-                None => PendingRequest::Permissions,
-                Some((text, TicketState::Valid(ticket))) => {
-                    let context = self.sign_in_context(browser, &ticket.pending).await?;
-                    return Ok(self.sign_in_page(&context, text, None, "", StatusCode::OK));
-                }
-                // The page was open for too long, or the link comes from another browser: start again.
-                Some((_, TicketState::Stale(pending))) => pending,
-                Some((_, TicketState::Unreadable)) => return Err(invalid_ticket()),
-            };
+        let pending = match ticket.map(|text| (text, self.open_ticket(browser, text))) {
+            None => PendingRequest::Home,
+            Some((text, TicketState::Valid(ticket))) => {
+                let context = self.sign_in_context(browser, &ticket.pending).await?;
+                return Ok(self.sign_in_page(&context, text, None, "", StatusCode::OK));
+            }
+            // The page was open for too long, or the link comes from another browser: start again.
+            Some((_, TicketState::Stale(pending))) => pending,
+            Some((_, TicketState::Unreadable)) => return Err(invalid_ticket()),
+        };
         let context = self.sign_in_context(browser, &pending).await?;
         self.fresh_sign_in_page(&context, None, "", StatusCode::OK)
     }
@@ -86,7 +83,7 @@ impl Identity {
     ) -> Result<SignInContext<'a>, PageError> {
         let client = match pending {
             PendingRequest::Authorization(request) => Some(self.requesting_client(request).await?),
-            PendingRequest::Permissions | PendingRequest::Logout(_) => None,
+            PendingRequest::Home | PendingRequest::Logout(_) => None,
         };
         Ok(SignInContext { browser, pending, client })
     }
@@ -136,6 +133,7 @@ impl Identity {
             language_switch: Some(&language_switch),
             action: &self.path(&format!("login?{}", query([("lang", lang.tag())]))),
             ticket,
+            realm: self.realm,
             application: context.client.as_ref().map(|client| client.name.as_str()),
             username: if username.is_empty() { hint } else { username },
             error,
@@ -149,7 +147,7 @@ impl Identity {
         let text = form.get("ticket").unwrap_or_default();
         let username = sign_in::trimmed_username(form.get("username").unwrap_or_default());
         let now = self.clock.now();
-        let ticket = match self.tickets.open(text, browser.browser_id.as_ref(), now) {
+        let ticket = match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => ticket,
             TicketState::Stale(pending) => {
                 let context = self.sign_in_context(browser, &pending).await?;
@@ -176,6 +174,7 @@ impl Identity {
             return Ok(retry_page(SignInError::Empty, StatusCode::BAD_REQUEST));
         }
         let attempt = PasswordAttempt {
+            realm: self.realm,
             account,
             password: Secret::new(typed),
             address: browser.address,
@@ -200,17 +199,18 @@ impl Identity {
     }
 
     /// Counts a failed sign-in in the audit.
-    async fn audit_failure(
+    pub(super) async fn audit_failure(
         &self,
         browser: &BrowserContext,
         user: Option<&Account>,
         client: Option<&Client>,
     ) -> Result<(), PageError> {
-        let mut entry = AuditEntry::new(AuditKind::SignInFailed, self.clock.now(), &browser.audit);
+        let mut entry =
+            AuditEntry::new(AuditKind::sign_in_failed(self.realm), self.clock.now(), &browser.audit);
         entry.client = client.map(|client| client.id.clone());
         // An unknown username may be a password typed into the wrong field: do not record it.
         entry = match user {
-            Some(user) => entry.user(&user.id),
+            Some(user) => entry.account(self.realm, &user.id),
             None => entry.note("unknown account"),
         };
         Ok(self.store.count(&entry).await?)
@@ -223,36 +223,17 @@ impl Identity {
         ticket: &Ticket,
         user: &Account,
     ) -> Result<Response, PageError> {
-        let now = self.clock.now();
-        let id = Secret::new(self.random.token());
-        let session = Session {
-            id: self.random.guid(),
-            realm: Realm::Users,
-            account: user.id.clone(),
-            authenticated_at: now,
-            methods: AUTHENTICATION_METHODS.into(),
-            expires_at: now + self.settings.session_ttl,
-            address: context.browser.address.to_string(),
-            user_agent: context.browser.user_agent.clone(),
-        };
-        let audit = context.browser.audit.by(Actor::User(user.id.clone()));
-        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &audit);
+        let mut entry = self.sign_in_entry(context.browser, user);
         entry.client = context.client.as_ref().map(|client| client.id.clone());
-        self.store.begin_session(&id, &session, context.browser.session.as_ref(), &entry).await?;
-        // A new browser id too: one that was planted before the sign-in becomes useless (session fixation).
-        let browser_id = Secret::new(self.random.token());
-        let browser = context.browser.in_session(&id, &browser_id);
+        let new = self.begin_session(context.browser, user, AUTHENTICATION_METHODS, &entry).await?;
+        let browser = new.browser(context.browser);
         let next = match (&ticket.pending, &context.client) {
             (PendingRequest::Authorization(request), Some(client)) => {
                 self.advance(&browser, request, client, ticket.started_at(), None).await?
             }
-            _ => response::redirect(&self.path_in(&browser, "permissions")),
+            _ => response::redirect(&self.path_in(&browser, self.home())),
         };
-        let next = self.with_browser_cookie(next, Some(&browser_id));
-        let known = context.browser.known_browser.as_ref();
-        let known = self.password_sign_in.known_browser_cookie(known, user, &*self.random);
-        let next = with_cookie(next, self.cookies.set_lasting(self.cookies.known_browser, &known));
-        Ok(with_cookie(next, self.cookies.set(self.cookies.session, &id)))
+        Ok(self.with_session(next, &new))
     }
 }
 

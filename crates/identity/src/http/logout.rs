@@ -14,12 +14,12 @@ use super::extract::SameSiteForm;
 use super::login::invalid_ticket;
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
 use crate::claims::IdTokenHint;
 use crate::flow::ticket::{LogoutRequest, PendingRequest, TicketState};
 use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional};
 use crate::pages::{self, ReturnLink, SignOutPage, SignedOutPage};
 use crate::params::{Params, query};
+use crate::site::Site;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
 
@@ -43,7 +43,7 @@ pub(super) const END_SESSION_DOC: OperationDoc = OperationDoc {
 };
 
 pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
@@ -51,7 +51,7 @@ pub(super) async fn get(
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     SameSiteForm(form): SameSiteForm,
 ) -> Response {
@@ -59,7 +59,7 @@ pub(super) async fn post(
 }
 
 pub(super) async fn end_session_get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
@@ -67,7 +67,7 @@ pub(super) async fn end_session_get(
 }
 
 pub(super) async fn end_session_post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
@@ -75,7 +75,7 @@ pub(super) async fn end_session_post(
     identity.redirect_post_to_get(&browser, "connect/endsession", &headers, body).await
 }
 
-impl Identity {
+impl Site {
     /// Logout on request of a client. An id_token of the signed-in user is sufficient; otherwise the user has to
     /// confirm, so that no other site can sign users out. A wrong request is no error, which would leave the user
     /// signed in: it ends on a page of the provider.
@@ -100,7 +100,7 @@ impl Identity {
         let Some(active) = self.active_session(browser).await? else {
             return self.signed_out(browser, &logout).await;
         };
-        if hint.is_some_and(|hint| hint.sub == active.user.id.as_str()) {
+        if hint.is_some_and(|hint| hint.sub == active.account.id.as_str()) {
             return self.sign_out(browser, &logout).await;
         }
         let (ticket, browser_id) =
@@ -132,7 +132,7 @@ impl Identity {
         browser: &BrowserContext,
         ticket: Option<&str>,
     ) -> Result<Response, PageError> {
-        let state = ticket.map(|text| self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()));
+        let state = ticket.map(|text| self.open_ticket(browser, text));
         let logout = match state {
             Some(TicketState::Valid(ticket)) => ticket.pending,
             Some(TicketState::Stale(logout)) => logout,
@@ -155,9 +155,9 @@ impl Identity {
             language_switch: Some(&self.path(&format!("logout?{}", page_query(lang.other().tag())))),
             action: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
-            email: &active.user.email,
+            email: &active.account.email,
             application: application.as_deref(),
-            cancel: &self.path_in(browser, "permissions"),
+            cancel: &self.path_in(browser, self.home()),
         };
         let form_action = response::form_action(browser.sends_fetch_metadata, destination.as_deref());
         let page = response::page_with_forms(StatusCode::OK, pages::sign_out(&model), form_action);
@@ -166,10 +166,10 @@ impl Identity {
 
     async fn confirm_sign_out(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        match self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()) {
+        match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => match ticket.pending {
                 PendingRequest::Logout(logout) => self.sign_out(browser, &logout).await,
-                PendingRequest::Authorization(_) | PendingRequest::Permissions => Err(invalid_ticket()),
+                PendingRequest::Authorization(_) | PendingRequest::Home => Err(invalid_ticket()),
             },
             // Show the page again with a new ticket.
             TicketState::Stale(PendingRequest::Logout(_)) => self.sign_out_page(browser, Some(text)).await,
@@ -184,10 +184,11 @@ impl Identity {
         logout: &LogoutRequest,
     ) -> Result<Response, PageError> {
         if let Some(id) = &browser.session {
-            let user = self.active_session(browser).await?.map(|active| active.user.id);
-            let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &browser.audit_by(user));
+            let user = self.active_session(browser).await?.map(|active| active.account.id);
+            let mut entry =
+                AuditEntry::new(AuditKind::signed_out(self.realm), self.clock.now(), &browser.audit_by(user));
             entry.client.clone_from(&logout.client);
-            self.store.end_session(Realm::Users, id, &entry).await?;
+            self.store.end_session(self.realm, id, &entry).await?;
         }
         let response = self.signed_out(browser, logout).await?;
         Ok(with_cookie(response, self.cookies.clear(self.cookies.session)))
@@ -208,12 +209,14 @@ impl Identity {
             let lang = browser.lang(logout.ui_locales.as_deref());
             return Ok(response::send_to_client(&to, browser, lang, &self.assets));
         }
+        let permissions = (self.realm == Realm::Users).then(|| self.path_in(browser, "permissions"));
         let model: SignedOutPage<'_> = SignedOutPage {
             lang: browser.lang(logout.ui_locales.as_deref()),
             assets: &self.assets,
             language_switch: None,
             back: None::<ReturnLink<'_>>,
-            permissions: &self.path_in(browser, "permissions"),
+            permissions: permissions.as_deref(),
+            sign_in: &self.path_in(browser, "login"),
         };
         Ok(response::page(StatusCode::OK, pages::signed_out(&model)))
     }

@@ -1,5 +1,6 @@
 //! The HTTP endpoints of the identity provider, all below `/auth/core`. `routes.rs` lists them.
 
+mod account;
 mod application_access;
 mod authorize;
 pub(crate) mod browser;
@@ -15,6 +16,7 @@ mod permissions;
 pub(crate) mod response;
 mod revocation;
 mod routes;
+mod session;
 mod tenant;
 mod token;
 mod token_rules;
@@ -25,25 +27,45 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::any;
+use axum::routing::{any, get};
+use domain::Realm;
 
 use crate::Identity;
 use crate::pages::ErrorKind;
+use crate::site::Site;
 use browser::BrowserContext;
 use page_error::PageError;
 use response::Response;
 pub use routes::post_routes;
-pub(crate) use routes::{Documentation, routes};
+pub(crate) use routes::{Documentation, Route, routes};
+use routes::{account_routes, provider_routes};
 
-/// Serves every route below `/auth/core`.
+/// Serves every route of the identity provider, below `/auth/core`, with the pages of the users.
 pub fn router(identity: Arc<Identity>) -> Router {
-    let base = identity.settings.base_path().to_owned();
-    let router = routes()
-        .into_iter()
-        .fold(Router::new(), |router, route| router.route(&format!("{base}{}", route.path), route.handlers));
-    router.route(&format!("{base}/{{*unknown}}"), any(not_found)).with_state(identity)
+    let site = Arc::new(Site::new(identity, Realm::Users));
+    let all = provider_routes().into_iter().chain(account_routes());
+    let unknown = format!("{}/{{*unknown}}", site.base_path);
+    serve(&site.base_path, all).route(&unknown, any(not_found)).with_state(site)
 }
 
-async fn not_found(State(identity): State<Arc<Identity>>, browser: BrowserContext) -> Response {
-    PageError::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &browser)
+/// Serves the account pages of a realm: sign-in, sign-out, the account itself.
+pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
+    let site = Arc::new(Site::new(identity, realm));
+    let slashed = format!("{}/", site.base_path);
+    let router = serve(&site.base_path, account_routes());
+    router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home)).with_state(site)
+}
+
+fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc<Site>> {
+    routes.into_iter().fold(Router::new(), |router, route| {
+        router.route(&format!("{base_path}{}", route.path), route.handlers)
+    })
+}
+
+async fn go_home(State(site): State<Arc<Site>>, browser: BrowserContext) -> Response {
+    response::redirect(&site.path_in(&browser, site.home()))
+}
+
+async fn not_found(State(site): State<Arc<Site>>, browser: BrowserContext) -> Response {
+    PageError::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&site, &browser)
 }

@@ -6,10 +6,10 @@ use store::StoreError;
 use super::browser::BrowserContext;
 use super::form_body::FormError;
 use super::response::{self, Response};
-use crate::Identity;
 use crate::authorization_request::TargetError;
 use crate::keys::KeyError;
 use crate::pages::{self, ErrorKind, ErrorPage};
+use crate::site::Site;
 
 /// An error that is shown to the user as a page.
 #[derive(Debug)]
@@ -34,13 +34,13 @@ impl PageError {
         Self { ui_locales: ui_locales.map(Into::into), ..self }
     }
 
-    pub(crate) fn page(&self, identity: &Identity, browser: &BrowserContext) -> Response {
+    pub(crate) fn page(&self, site: &Site, browser: &BrowserContext) -> Response {
         // The page shows the request id: support finds the reason in this log line.
         let (status, address) = (self.status.as_u16(), browser.address);
         tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "error page shown");
         let model = ErrorPage {
             lang: browser.lang(self.ui_locales.as_deref()),
-            assets: &identity.assets,
+            assets: &site.assets,
             language_switch: None,
             status: self.status.as_u16(),
             kind: self.kind,

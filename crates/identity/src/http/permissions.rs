@@ -9,21 +9,21 @@ use domain::{AccountId, ClientId, TenantId};
 use store::{Authorization, AuthorizationEnd, AuthorizationFacts, ClientAccess, WebhookOwner};
 
 use super::application_access::{ApplicationAccess, WebhookLine, owner_of_key};
-use super::authorize::ActiveSession;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
+use super::session::ActiveSession;
 use crate::flow::ticket::{PendingRequest, TicketState};
 use crate::pages::{self, PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice};
 use crate::params::{Params, query};
+use crate::site::Site;
 
 /// The value of the form's field `for` that ends an application's access for the whole tenant.
 const WHOLE_TENANT: &str = "tenant";
 
 pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
@@ -36,25 +36,24 @@ pub(super) async fn get(
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     SameSiteForm(form): SameSiteForm,
 ) -> Response {
     identity.render(&browser, identity.withdraw(&browser, &form).await)
 }
 
-impl Identity {
+impl Site {
     async fn show_permissions(
         &self,
         browser: &BrowserContext,
         withdrawn: Option<WebhookOwner>,
     ) -> Result<Response, PageError> {
-        let Some(ActiveSession { user, .. }) = self.active_session(browser).await? else {
+        let Some(ActiveSession { account: user, .. }) = self.active_session(browser).await? else {
             return Ok(response::redirect(&self.path_in(browser, "login")));
         };
         let entries = self.application_access(&user.id).await?;
-        let (ticket, browser_id) =
-            self.issue_ticket(browser, PendingRequest::Permissions, self.clock.now())?;
+        let (ticket, browser_id) = self.issue_ticket(browser, PendingRequest::Home, self.clock.now())?;
         let notice = self.withdrawn_notice(&user.id, &entries, withdrawn).await?;
         let webhooks: Vec<Vec<WebhookRow<'_>>> = entries.iter().map(webhook_rows).collect();
         let applications: Vec<PermissionEntry<'_>> =
@@ -74,6 +73,7 @@ impl Identity {
                 application,
                 webhooks_go_on: *webhooks_go_on,
             }),
+            account: &self.path(&format!("account?{}", query([("lang", lang.tag())]))),
             sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
         let page = response::page(StatusCode::OK, pages::permissions(&model));
@@ -133,11 +133,12 @@ impl Identity {
     async fn withdraw(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
         let is_valid = matches!(
-            self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()),
-            TicketState::Valid(ticket) if matches!(ticket.pending, PendingRequest::Permissions)
+            self.open_ticket(browser, text),
+            TicketState::Valid(ticket) if matches!(ticket.pending, PendingRequest::Home)
         );
         let back = || Ok(response::redirect(&self.path_in(browser, "permissions")));
-        let Some(ActiveSession { user, .. }) = self.active_session(browser).await?.filter(|_| is_valid)
+        let Some(ActiveSession { account: user, .. }) =
+            self.active_session(browser).await?.filter(|_| is_valid)
         else {
             return back();
         };

@@ -17,6 +17,7 @@ use crate::claims::AccessTokenClaims;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
 use crate::openapi::{Authentication, OperationDoc, TOKEN_PARAMETERS, client_responses};
+use crate::site::Site;
 
 pub(super) const DOC: OperationDoc = OperationDoc {
     id: "revoke",
@@ -29,7 +30,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
 };
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     headers: HeaderMap,
     body: Body,

@@ -8,10 +8,11 @@ use axum::routing::MethodRouter;
 use utoipa::openapi::HttpMethod;
 
 use super::{
-    authorize, discovery, introspection, login, logout, permissions, revocation, tenant, token, userinfo,
+    account, authorize, discovery, introspection, login, logout, permissions, revocation, tenant, token,
+    userinfo,
 };
-use crate::Identity;
 use crate::openapi::OperationDoc;
+use crate::site::Site;
 
 /// How the OpenAPI document treats a handler.
 #[derive(Clone, Copy)]
@@ -32,7 +33,7 @@ use Documentation::{Alias, Asset, Operation, Page, Preflight};
 /// One path below `/auth/core` with its methods.
 pub(crate) struct Route {
     pub(crate) path: &'static str,
-    pub(super) handlers: MethodRouter<Arc<Identity>>,
+    pub(super) handlers: MethodRouter<Arc<Site>>,
     pub(crate) documentation: Vec<(HttpMethod, Documentation)>,
 }
 
@@ -41,21 +42,17 @@ impl Route {
         Self { path, handlers: MethodRouter::new(), documentation: Vec::new() }
     }
 
-    fn get<T: 'static>(self, handler: impl Handler<T, Arc<Identity>>, documentation: Documentation) -> Self {
+    fn get<T: 'static>(self, handler: impl Handler<T, Arc<Site>>, documentation: Documentation) -> Self {
         let handlers = self.handlers.get(handler);
         Self { handlers, ..self }.documented(HttpMethod::Get, documentation)
     }
 
-    fn post<T: 'static>(self, handler: impl Handler<T, Arc<Identity>>, documentation: Documentation) -> Self {
+    fn post<T: 'static>(self, handler: impl Handler<T, Arc<Site>>, documentation: Documentation) -> Self {
         let handlers = self.handlers.post(handler);
         Self { handlers, ..self }.documented(HttpMethod::Post, documentation)
     }
 
-    fn options<T: 'static>(
-        self,
-        handler: impl Handler<T, Arc<Identity>>,
-        documentation: Documentation,
-    ) -> Self {
+    fn options<T: 'static>(self, handler: impl Handler<T, Arc<Site>>, documentation: Documentation) -> Self {
         let handlers = self.handlers.options(handler);
         Self { handlers, ..self }.documented(HttpMethod::Options, documentation)
     }
@@ -74,8 +71,13 @@ pub fn post_routes() -> Vec<&'static str> {
 }
 
 /// Every route below `/auth/core`.
-pub(crate) fn routes() -> [Route; 14] {
-    [
+pub(crate) fn routes() -> Vec<Route> {
+    provider_routes().into_iter().chain(account_routes()).collect()
+}
+
+/// The routes of OpenID Connect and the pages that only users have.
+pub(super) fn provider_routes() -> Vec<Route> {
+    vec![
         Route::new("/.well-known/openid-configuration")
             .get(discovery::configuration, Operation(&discovery::CONFIGURATION_DOC))
             .options(discovery::preflight, Preflight),
@@ -97,10 +99,17 @@ pub(crate) fn routes() -> [Route; 14] {
         Route::new("/connect/endsession")
             .get(logout::end_session_get, Operation(&logout::END_SESSION_DOC))
             .post(logout::end_session_post, Alias),
-        Route::new("/login").get(login::get, Page).post(login::post, Page),
         Route::new("/tenant").get(tenant::get, Page).post(tenant::post, Page),
-        Route::new("/logout").get(logout::get, Page).post(logout::post, Page),
         Route::new("/permissions").get(permissions::get, Page).post(permissions::post, Page),
+    ]
+}
+
+/// The pages of accounts, which every realm has below its own path.
+pub(super) fn account_routes() -> Vec<Route> {
+    vec![
+        Route::new("/login").get(login::get, Page).post(login::post, Page),
+        Route::new("/logout").get(logout::get, Page).post(logout::post, Page),
+        Route::new("/account").get(account::get, Page).post(account::post, Page),
         Route::new("/look/{asset}").get(discovery::asset, Asset),
     ]
 }

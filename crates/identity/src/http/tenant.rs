@@ -7,19 +7,19 @@ use axum::http::StatusCode;
 use domain::TenantId;
 use store::{AuditEntry, AuditKind, Client, TenantMembership};
 
-use super::authorize::ActiveSession;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
 use super::login::invalid_ticket;
 use super::page_error::PageError;
 use super::response::{self, Response};
-use crate::Identity;
+use super::session::ActiveSession;
 use crate::authorization_request::AuthorizationRequest;
 use crate::flow::step::Step;
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::oauth_error::OAuthError;
 use crate::pages::{self, Search, TenantChoiceError, TenantChoicePage, TenantOption};
 use crate::params::{Params, query};
+use crate::site::Site;
 
 /// With this many tenants or more the page has a search field.
 const SEARCH_FROM: usize = 9;
@@ -30,7 +30,7 @@ const RECENT_MAX: usize = 3;
 const SEARCH_CHARS_MAX: usize = 100;
 
 pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     params: Params,
 ) -> Response {
@@ -38,7 +38,7 @@ pub(super) async fn get(
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     SameSiteForm(form): SameSiteForm,
 ) -> Response {
@@ -55,10 +55,10 @@ struct TenantChoiceContext<'a> {
     needs_consent: bool,
 }
 
-impl Identity {
+impl Site {
     async fn show_tenants(&self, browser: &BrowserContext, params: &Params) -> Result<Response, PageError> {
         let text = params.get("ticket").unwrap_or_default();
-        let ticket = match self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()) {
+        let ticket = match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => ticket,
             TicketState::Stale(PendingRequest::Authorization(request)) => {
                 return self.restart(browser, &request).await;
@@ -94,7 +94,7 @@ impl Identity {
         error: Option<TenantChoiceError>,
         status: StatusCode,
     ) -> Result<Response, PageError> {
-        let memberships = self.store.active_memberships(&context.active.user.id).await?;
+        let memberships = self.store.active_memberships(&context.active.account.id).await?;
         let search_text: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
         let (options, tenant_count) = options(&memberships, &search_text, context.request.tenant.as_ref());
         let lang = context.browser.lang(context.request.ui_locales.as_deref());
@@ -110,7 +110,7 @@ impl Identity {
             action: &self.path(&format!("tenant?{}", query([("lang", lang.tag())]))),
             ticket: context.ticket,
             application: &context.client.name,
-            email: &context.active.user.email,
+            email: &context.active.account.email,
             search: (memberships.len() >= SEARCH_FROM).then_some(Search {
                 action: &search_action,
                 query: &search_text,
@@ -130,7 +130,7 @@ impl Identity {
 
     async fn choose_tenant(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        let ticket: Ticket = match self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()) {
+        let ticket: Ticket = match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => ticket,
             TicketState::Stale(PendingRequest::Authorization(request)) => {
                 return self.restart(browser, &request).await;
@@ -181,7 +181,7 @@ impl Identity {
         request: &AuthorizationRequest,
         client: &Client,
     ) -> Result<Response, PageError> {
-        let user = self.active_session(browser).await?.map(|active| active.user.id);
+        let user = self.active_session(browser).await?.map(|active| active.account.id);
         let entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &browser.audit_by(user));
         self.store.record(&entry.client(&client.id)).await?;
         let error = OAuthError::new("access_denied", "The user denied the request.");

@@ -27,6 +27,7 @@ use crate::openapi::{
     Authentication, CLIENT_ID, CLIENT_SECRET, OperationDoc, client_responses, optional, required,
 };
 use crate::params::Params;
+use crate::site::Site;
 
 /// The vault's purpose for deriving a refresh token's successor. The successor follows from the presented token,
 /// so that a retry gets the same one and only the holder of the old token can obtain it.
@@ -77,7 +78,7 @@ struct TokenResponse {
 }
 
 pub(super) async fn post(
-    State(identity): State<Arc<Identity>>,
+    State(identity): State<Arc<Site>>,
     browser: BrowserContext,
     headers: HeaderMap,
     body: Body,

@@ -14,6 +14,7 @@ use super::form_body;
 use super::response::{self, Response};
 use crate::claims::ProfileClaims;
 use crate::openapi::{Authentication, OperationDoc, ResponseDoc};
+use crate::site::Site;
 use crate::{Identity, TokenError};
 
 #[derive(Serialize)]
@@ -37,7 +38,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
     ],
 };
 
-pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
+pub(super) async fn get(State(identity): State<Arc<Site>>, headers: HeaderMap) -> Response {
     match bearer_token(&headers) {
         Some(token) => identity.userinfo(token).await,
         None => challenge(StatusCode::UNAUTHORIZED, "Bearer"),
@@ -45,7 +46,7 @@ pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMa
 }
 
 /// Takes the token from the header or from the body, but not from both.
-pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderMap, body: Body) -> Response {
+pub(super) async fn post(State(identity): State<Arc<Site>>, headers: HeaderMap, body: Body) -> Response {
     let in_body = match form_body::form(&headers, body).await {
         Ok(form) => form.get("access_token").map(ToOwned::to_owned),
         // A body that is not a form carries no token; the header may.

@@ -1,8 +1,10 @@
 //! The pages of the identity provider as pure functions from a model to markup. Texts are in `i18n`, components in
 //! the crate `ui`; the HTTP handlers fill the models.
 
+mod account;
 mod code;
 mod continue_to;
+mod device;
 mod error;
 mod form_post;
 mod i18n;
@@ -14,8 +16,10 @@ mod tenant_choice;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use account::{AccountNews, AccountPage, SessionRow, account};
 pub(crate) use code::{CodePage, code_page};
 pub(crate) use continue_to::{ContinuePage, continue_page};
+pub(crate) use device::device_name;
 pub(crate) use error::{ErrorKind, ErrorPage, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
 pub(crate) use permissions::{PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice, permissions};

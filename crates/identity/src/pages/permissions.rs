@@ -22,6 +22,8 @@ pub(crate) struct PermissionsPage<'a> {
     pub applications: &'a [PermissionEntry<'a>],
     /// The application whose access has just been withdrawn.
     pub notice: Option<WithdrawnNotice<'a>>,
+    /// URL of the account page.
+    pub account: &'a str,
     pub sign_out: &'a str,
 }
 
@@ -69,7 +71,7 @@ pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
     let PermissionsPage { lang, assets, language_switch, .. } = *model;
     let layout = Layout { lang, assets, language_switch, title: messages.title, width: PageWidth::Wide };
     let aside = html! {
-        span { (DisplayName(model.email)) }
+        a href=(safe_href(model.account)) { (DisplayName(model.email)) }
         a href=(safe_href(model.sign_out)) { (messages.sign_out) }
     };
     let content = html! {

@@ -1,5 +1,6 @@
 //! The sign-in page.
 
+use domain::Realm;
 use maud::{Markup, html};
 use ui::{
     Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, Severity, button, duration, field,
@@ -18,7 +19,8 @@ pub(crate) struct SignInPage<'a> {
     pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
-    /// `None` if the user signs in to see the permissions page.
+    pub realm: Realm,
+    /// `None` if the person signs in to the realm's own pages.
     pub application: Option<&'a str>,
     pub username: &'a str,
     pub error: Option<SignInError>,
@@ -51,7 +53,7 @@ pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
             span.lead {
                 @match model.application {
                     Some(name) => ((messages.lead)(DisplayName(name))),
-                    None => (messages.lead_permissions),
+                    None => ((messages.lead_home)(model.realm)),
                 }
             }
         }

@@ -47,8 +47,10 @@ pub(crate) struct SignedOutPage<'a> {
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
     pub back: Option<ReturnLink<'a>>,
-    /// URL of the permissions page.
-    pub permissions: &'a str,
+    /// URL of the permissions page, which only users have.
+    pub permissions: Option<&'a str>,
+    /// URL of the sign-in page.
+    pub sign_in: &'a str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -58,11 +60,10 @@ pub(crate) struct ReturnLink<'a> {
 }
 
 pub(crate) fn signed_out(model: &SignedOutPage<'_>) -> Markup {
-    let SignedOutPage { lang, assets, language_switch, back, permissions } = *model;
+    let SignedOutPage { lang, assets, language_switch, back, permissions, sign_in } = *model;
     let Messages { sign_out: messages, permissions: permissions_text, .. } = messages(lang);
     let layout =
         Layout { lang, assets, language_switch, title: messages.done_title, width: PageWidth::Narrow };
-    let link = html! { a href=(safe_href(permissions)) { (permissions_text.title) } };
     let content = html! {
         h1 { (messages.done_title) }
         p.lead { (messages.done_text) }
@@ -73,7 +74,15 @@ pub(crate) fn signed_out(model: &SignedOutPage<'_>) -> Markup {
                 }
             }
         }
-        p.small-print { ((messages.access_stays)(&link)) }
+        @match permissions {
+            Some(url) => {
+                @let link = html! { a href=(safe_href(url)) { (permissions_text.title) } };
+                p.small-print { ((messages.access_stays)(&link)) }
+            },
+            None => p.after.buttons {
+                a class=(ButtonStyle::Secondary.class()) href=(safe_href(sign_in)) { span { (messages.again) } }
+            },
+        }
     };
     page(&layout, None, &content)
 }

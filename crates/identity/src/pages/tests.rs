@@ -1,194 +1,15 @@
 //! Checks of every page in every state and both languages, also with hostile text in every field.
 
+mod samples;
+
 use std::collections::BTreeSet;
 
-use domain::Ticks;
+use domain::Realm;
 use maud::Markup;
 use ui::Lang;
 
 use super::*;
-
-/// The name of a page and its HTML.
-type Page = (String, String);
-
-/// Every page in every state, with `text` in every text field of the models.
-fn every_page(lang: Lang, text: &str) -> Vec<Page> {
-    let mut pages = Vec::new();
-    let mut add =
-        |name: String, page: Markup| pages.push((format!("{name} {}", lang.tag()), page.into_string()));
-    for (name, page) in sign_ins(lang, text).into_iter().chain(choices(lang, text)).chain(errors(lang, text))
-    {
-        add(name, page);
-    }
-    let (assets, language_switch, application) = ("/look", Some(text), text);
-    for minutes in [0, 5] {
-        add(
-            "code".into(),
-            code_page(&CodePage {
-                lang,
-                assets,
-                language_switch,
-                application,
-                code: text,
-                state: Some(text),
-                minutes,
-            }),
-        );
-    }
-    add("continue".into(), continue_page(&ContinuePage { lang, assets, to: text }));
-    add(
-        "form post".into(),
-        form_post(&FormPostPage { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
-    );
-    for application in [None, Some(text)] {
-        let model = SignOutPage {
-            lang,
-            assets,
-            language_switch,
-            action: text,
-            ticket: text,
-            email: text,
-            application,
-            cancel: text,
-        };
-        add("sign out".into(), sign_out(&model));
-        let back = application.map(|application| ReturnLink { href: text, application });
-        add(
-            "signed out".into(),
-            signed_out(&SignedOutPage { lang, assets, language_switch, back, permissions: text }),
-        );
-    }
-    let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
-    let access = PermissionEntry {
-        key: text,
-        application,
-        tenant: text,
-        since: at,
-        last_used: at,
-        scopes: &["openid", "profile", text],
-        is_own: true,
-        colleagues: 1,
-        is_admin: false,
-        webhooks: &[],
-        webhooks_left_out: 0,
-        is_kept_by_colleague: false,
-    };
-    let row = WebhookRow { resource: "Customers", host: text, last_delivered_at: Some(at) };
-    let webhooks = [row, WebhookRow { last_delivered_at: None, ..row }];
-    let with_webhooks = PermissionEntry {
-        webhooks: &webhooks,
-        webhooks_left_out: 3,
-        is_kept_by_colleague: true,
-        is_admin: true,
-        ..access
-    };
-    let colleagues = PermissionEntry { is_own: false, colleagues: 2, ..with_webhooks };
-    let never_used = PermissionEntry { last_used: Ticks::default(), ..access };
-    for applications in [&[][..], &[access, never_used], &[with_webhooks, colleagues]] {
-        let webhooks_go_on = applications.iter().any(|access| access.is_kept_by_colleague);
-        let notice =
-            (!applications.is_empty()).then_some(WithdrawnNotice { application: text, webhooks_go_on });
-        let model = PermissionsPage {
-            lang,
-            assets,
-            language_switch,
-            action: text,
-            ticket: text,
-            email: text,
-            given_name: text,
-            applications,
-            notice,
-            sign_out: text,
-        };
-        add("permissions".into(), permissions(&model));
-    }
-    pages
-}
-
-fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    use SignInError::{Busy, Empty, Expired, NoCookies, Throttled, Wrong};
-    let problems = [
-        None,
-        Some(Wrong),
-        Some(Expired),
-        Some(NoCookies),
-        Some(Busy { seconds: 1 }),
-        Some(Empty),
-        Some(Throttled { seconds: 90 }),
-    ];
-    let blank = SignInPage {
-        lang,
-        assets: "/look",
-        language_switch: Some(text),
-        action: text,
-        ticket: text,
-        application: None,
-        username: "",
-        error: None,
-    };
-    let mut pages = vec![("sign in, blank".into(), sign_in(&blank))];
-    for error in problems {
-        let model = SignInPage { application: Some(text), username: text, error, ..blank };
-        pages.push((format!("sign in {error:?}"), sign_in(&model)));
-        pages.push((format!("sign in {error:?}, no name"), sign_in(&SignInPage { username: "", ..model })));
-    }
-    pages
-}
-
-fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    let option = TenantOption { id: text, name: text, short_code: text, is_recent: true, is_checked: true };
-    let options = [option, TenantOption { short_code: "", is_recent: false, is_checked: false, ..option }];
-    let asked = [text, "openid", "SVC.ES.Webhooks"];
-    let search = Search { action: text, query: text, shown_count: 2, total_count: 340 };
-    let mut pages = Vec::new();
-    for consent in [None, Some(&asked[..])] {
-        for search in [None, Some(search)] {
-            for options in [&[][..], &options] {
-                for error in [None, Some(TenantChoiceError::NothingChosen), Some(TenantChoiceError::NotYours)]
-                {
-                    let model = TenantChoicePage {
-                        lang,
-                        assets: "/look",
-                        language_switch: Some(text),
-                        action: text,
-                        ticket: text,
-                        application: text,
-                        email: text,
-                        search,
-                        options,
-                        consent,
-                        other_account: text,
-                        error,
-                    };
-                    let name = format!("choice {error:?} {} {}", search.is_some(), options.len());
-                    pages.push((name, tenant_choice(&model)));
-                }
-            }
-        }
-    }
-    pages
-}
-
-fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    use ErrorKind::{
-        BadRequest, Busy, Expired, Internal, NotFound, RedirectMissing, RedirectUnregistered, UnknownClient,
-    };
-    let kinds =
-        [UnknownClient, RedirectMissing, RedirectUnregistered, BadRequest, Expired, NotFound, Busy, Internal];
-    let language_switch = Some(text);
-    let page = |kind| ErrorPage {
-        lang,
-        assets: "/look",
-        language_switch,
-        status: 400,
-        kind,
-        detail: text,
-        request_id: text,
-    };
-    let mut pages = kinds.map(|kind| (format!("error {kind:?}"), error_page(&page(kind)))).to_vec();
-    pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Internal) })));
-    pages
-}
+use samples::{Page, every_page};
 
 fn benign_pages() -> impl Iterator<Item = Page> {
     Lang::ALL.into_iter().flat_map(|lang| every_page(lang, "x"))
@@ -388,6 +209,7 @@ const SIGN_IN: SignInPage<'_> = SignInPage {
     language_switch: None,
     action: "/sign-in",
     ticket: "t",
+    realm: Realm::Users,
     application: Some("Facturador"),
     username: "",
     error: None,
@@ -460,7 +282,8 @@ fn signed_out_page_says_that_applications_keep_access() {
         assets: "/look",
         language_switch: None,
         back: None,
-        permissions: "/auth/core/permissions",
+        permissions: Some("/auth/core/permissions"),
+        sign_in: "/auth/core/login",
     };
     let page = signed_out(&model).into_string();
     let end = r#"retirarlo en <a href="/auth/core/permissions">Aplicaciones con acceso</a>."#;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use domain::Clock;
+use domain::{Clock, Realm};
 use store::{SignInBucket, SignInTokens, Store};
 use tokio::sync::Notify;
 
@@ -51,8 +51,11 @@ impl LoginThrottle {
 
     /// The buckets of an attempt with an account's password. Another proof that the user is the owner (a passkey, a link
     /// to reset the password) needs the buckets of the address only, so that nobody can lock the owner out.
-    pub(crate) fn password_buckets(&self, account: &str, address: IpAddr) -> Vec<SignInBucket> {
-        let account = account_bucket(format!("account {account}"));
+    pub(crate) fn password_buckets(&self, realm: Realm, account: &str, address: IpAddr) -> Vec<SignInBucket> {
+        let account = account_bucket(match realm {
+            Realm::Users => format!("account {account}"),
+            Realm::Developers | Realm::Operators => format!("account {account} {}", realm.as_str()),
+        });
         std::iter::once(account).chain(self.address_buckets(address)).collect()
     }
 

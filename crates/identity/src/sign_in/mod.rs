@@ -36,6 +36,7 @@ pub(crate) fn normalized_username(username: &str) -> String {
 /// An attempt to sign in with a password.
 #[derive(Clone, Debug)]
 pub(crate) struct PasswordAttempt {
+    pub(crate) realm: Realm,
     /// The normalized username.
     pub(crate) account: String,
     pub(crate) password: Secret,
@@ -98,18 +99,18 @@ impl PasswordSignIn {
             warn_of_full_queue();
             return Ok(PasswordCheck::Busy);
         }
-        let user = self.store.find_account_by_email(Realm::Users, &attempt.account).await?;
+        let user = self.store.find_account_by_email(attempt.realm, &attempt.account).await?;
         let cookie = attempt.known_browser.as_ref();
         let browser = user.as_ref().and_then(|user| self.known_browsers.recognise(cookie, user));
         let buckets = match browser {
             Some(browser) => LoginThrottle::known_browser_bucket(browser),
-            None => self.login_throttle.password_buckets(&attempt.account, attempt.address),
+            None => self.login_throttle.password_buckets(attempt.realm, &attempt.account, attempt.address),
         };
         if let Admission::Refused { retry_after } = self.login_throttle.admit(&buckets).await? {
             return Ok(PasswordCheck::Throttled { retry_after });
         }
         // Read again: the password may have changed while the attempt waited.
-        let user = self.store.find_account_by_email(Realm::Users, &attempt.account).await?;
+        let user = self.store.find_account_by_email(attempt.realm, &attempt.account).await?;
         let check = self.check(attempt.password, user).await;
         self.login_throttle.end(&buckets, matches!(check, PasswordCheck::Rejected(_))).await?;
         Ok(check)

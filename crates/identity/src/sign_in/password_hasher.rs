@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use domain::{Secret, password};
+use domain::{Random, Secret, password};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Semaphore;
 
@@ -28,6 +28,24 @@ impl PasswordHasher {
     /// Whether the queue has no place left.
     pub(crate) fn is_full(&self) -> bool {
         self.waiting.load(Ordering::Relaxed) >= self.waiting_max
+    }
+
+    /// Hashes a new password that keeps the rules. `None` if the queue is full.
+    pub(crate) async fn hash(&self, password: Secret, random: Arc<dyn Random>) -> Option<String> {
+        let _slot = QueueSlot::take(self)?;
+        let permit = self.running.clone().acquire_owned().await.ok()?;
+        self.computed.inc();
+        let hashing = tokio::task::spawn_blocking(move || {
+            let hash = password::hash(&password, &*random).ok();
+            drop(permit);
+            hash
+        });
+        match hashing.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(hash) => hash,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down.
+            Err(Err(_)) => None,
+        }
     }
 
     /// Whether the password matches the hash; false without a hash. `None` if the queue is full.

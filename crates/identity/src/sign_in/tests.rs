@@ -69,7 +69,7 @@ impl Fixture {
 fn attempt(account: &str, password: &str, address: &str) -> PasswordAttempt {
     let address: IpAddr = address.parse().unwrap();
     let password = Secret::new(password);
-    PasswordAttempt { account: account.into(), password, address, known_browser: None }
+    PasswordAttempt { realm: Realm::Users, account: account.into(), password, address, known_browser: None }
 }
 
 /// The result of an attempt in a word.
@@ -236,7 +236,7 @@ fn ipv6_networks_have_one_two_and_ten_times_the_bucket() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let node = runtime.block_on(async { Fixture::new().await.node(60) });
     let of = |address: &str| {
-        let buckets = node.login_throttle.password_buckets("maria", address.parse().unwrap());
+        let buckets = node.login_throttle.password_buckets(Realm::Users, "maria", address.parse().unwrap());
         let described = |one: store::SignInBucket| {
             format!("{}: {} then one every {} ms", one.name, one.tokens_max, one.refill.as_millis())
         };

@@ -8,7 +8,7 @@ use store::{
     CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status, UpdateOutcome,
 };
 
-use super::{Admin, AdminError, Result, RotatedSecret, check_found, check_revision, updated};
+use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
 use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
@@ -30,6 +30,7 @@ const UPDATE_TRIES_MAX: u32 = 5;
 
 impl Admin {
     pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
+        let context = self.require(Permission::Keys)?;
         let id = match &new.id {
             Some(id) => ClientId::new(checked_id("client id", id)?),
             None => ClientId::from(self.random.guid()),
@@ -54,7 +55,7 @@ impl Admin {
             revision: FIRST_REVISION,
         };
         let secret = self.secret();
-        self.store.add_client(&client, &secret, &self.context).await?;
+        self.store.add_client(&client, &secret, context).await?;
         Ok((client, secret))
     }
 
@@ -104,6 +105,7 @@ impl Admin {
         id: &str,
         change: impl Fn(&mut Vec<String>) -> Result<()>,
     ) -> Result<Client> {
+        let context = self.require(Permission::Keys)?;
         let mut outcome = UpdateOutcome::RevisionConflict;
         for _ in 0..UPDATE_TRIES_MAX {
             let client = self.client(id).await?;
@@ -114,7 +116,7 @@ impl Admin {
             }
             let update = ClientUpdate { redirect_uris: Some(redirect_uris), ..ClientUpdate::default() };
             let expected = Some(client.revision);
-            outcome = self.store.update_client(&client.id, &update, expected, &self.context).await?;
+            outcome = self.store.update_client(&client.id, &update, expected, context).await?;
             if outcome != UpdateOutcome::RevisionConflict {
                 break;
             }
@@ -129,6 +131,7 @@ impl Admin {
         mut update: ClientUpdate,
         expected_revision: Option<u64>,
     ) -> Result<Client> {
+        let context = self.require(Permission::Keys)?;
         let what = || format!("client \"{id}\"");
         if update == ClientUpdate::default() {
             let client = self.client(id).await?;
@@ -143,14 +146,15 @@ impl Admin {
             self.team(team.as_str()).await?;
         }
         let id = ClientId::new(id);
-        updated(self.store.update_client(&id, &update, expected_revision, &self.context).await?, what)
+        updated(self.store.update_client(&id, &update, expected_revision, context).await?, what)
     }
 
     /// Replaces the secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
+        let context = self.require(Permission::Keys)?;
         let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), previous_valid_until };
-        let replaced = self.store.set_client_secret(&ClientId::new(id), &new, &self.context).await?;
+        let replaced = self.store.set_client_secret(&ClientId::new(id), &new, context).await?;
         check_found(replaced, || format!("client \"{id}\""))?;
         Ok(RotatedSecret { secret, previous_valid_until })
     }

@@ -3,30 +3,42 @@
 
 use domain::{AccountId, ClientId, RequestId, TeamId};
 use store::{
-    Actor, AskOutcome, Client, Consent, FIRST_REVISION, ListPage, ListQuery, ListedMember, MemberStep,
-    RequestDecision, RequestFilter, RequestKind, RequestState, Status, Team, TeamMember, TeamMemberChange,
-    TeamRequest, TeamRole, TeamUpdate,
+    Actor, AskOutcome, AuditContext, Client, Consent, FIRST_REVISION, ListPage, ListQuery, ListedMember,
+    MemberStep, RequestDecision, RequestFilter, RequestKind, RequestState, Status, Team, TeamMember,
+    TeamMemberChange, TeamRequest, TeamRole, TeamUpdate,
 };
 
 use super::approval::{ApprovalMode, ApprovalSettings, approval_mode};
 use super::requests::{checked_text, no_request};
 use super::teams::changed_member;
-use super::{Admin, AdminError, Result, checked_products};
+use super::{Admin, AdminError, Permission, Result, checked_products, updated};
 use crate::checks::{check_redirect, checked_name};
 
 /// A developer who acts in their teams.
 #[derive(Clone, Debug)]
 pub struct DeveloperAdmin {
     admin: Admin,
+    context: AuditContext,
     developer: AccountId,
     approval: ApprovalSettings,
 }
 
 impl DeveloperAdmin {
-    /// `admin` has the address and the id of the developer's request.
-    pub fn new(admin: &Admin, developer: AccountId, approval: ApprovalSettings) -> Self {
-        let context = admin.context.by(Actor::Developer(developer.clone()));
-        Self { admin: admin.acting(context), developer, approval }
+    /// `context` has the address and the id of the developer's request.
+    pub fn new(
+        admin: &Admin,
+        developer: AccountId,
+        context: &AuditContext,
+        approval: ApprovalSettings,
+    ) -> Self {
+        let context = context.by(Actor::Developer(developer.clone()));
+        Self { admin: admin.clone(), context, developer, approval }
+    }
+
+    /// An operator who acts for a developer; the audit names the operator.
+    pub fn on_behalf(admin: &Admin, developer: AccountId, approval: ApprovalSettings) -> Result<Self> {
+        let context = admin.require(Permission::Requests)?.clone();
+        Ok(Self { admin: admin.clone(), context, developer, approval })
     }
 
     /// The developer's teams, with the developer's role in each.
@@ -59,14 +71,14 @@ impl DeveloperAdmin {
         if member.role == TeamRole::Owner {
             return Ok(member);
         }
-        let why = format!("only an owner of team \"{team}\" can do this");
-        Err(AdminError::Conflict { code: "not_an_owner", why })
+        Err(AdminError::Forbidden(format!("only an owner of team \"{team}\" can do this")))
     }
 
     pub async fn rename_team(&self, team: &str, name: &str) -> Result<Team> {
         self.require_owner(team).await?;
-        let update = TeamUpdate { name: Some(name.to_owned()), ..TeamUpdate::default() };
-        self.admin.update_team(team, update, None).await
+        let update = TeamUpdate { name: Some(checked_name(name)?), ..TeamUpdate::default() };
+        let outcome = self.admin.store.update_team(&TeamId::new(team), &update, None, &self.context).await?;
+        updated(outcome, || format!("team \"{team}\""))
     }
 
     pub async fn set_role(&self, team: &str, member: &AccountId, role: TeamRole) -> Result<TeamMember> {
@@ -86,7 +98,7 @@ impl DeveloperAdmin {
 
     async fn change_member(&self, team: &str, member: &AccountId, step: MemberStep) -> Result<TeamMember> {
         let change = TeamMemberChange { team: TeamId::new(team), account: member.clone(), step };
-        let outcome = self.admin.store.change_team_member(&change, &self.admin.context).await?;
+        let outcome = self.admin.store.change_team_member(&change, &self.context).await?;
         changed_member(outcome, &change, member.as_str())
     }
 
@@ -108,13 +120,13 @@ impl DeveloperAdmin {
             result: None,
             revision: FIRST_REVISION,
         };
-        asked(self.admin.store.add_request(&request, &self.admin.context).await?, &request)?;
+        asked(self.admin.store.add_request(&request, &self.context).await?, &request)?;
         let client = self.named_client(&request.kind).await?;
         match approval_mode(&request.kind, self.approval, client.as_ref()) {
             ApprovalMode::NeedsOperator => Ok(request),
             ApprovalMode::Automatic => {
                 let approval = RequestDecision::Approve(self.admin.approval(Consent::Required));
-                let by_service = self.admin.context.by(Actor::Service);
+                let by_service = self.context.by(Actor::Service);
                 let expected = Some(request.revision);
                 self.admin.decide_request(request.id.as_str(), &approval, expected, &by_service).await
             }
@@ -129,7 +141,7 @@ impl DeveloperAdmin {
     /// Withdraws a pending request of one of the developer's teams.
     pub async fn withdraw(&self, id: &str) -> Result<TeamRequest> {
         self.request(id).await?;
-        self.admin.decide_request(id, &RequestDecision::Withdraw, None, &self.admin.context).await
+        self.admin.decide_request(id, &RequestDecision::Withdraw, None, &self.context).await
     }
 
     /// A request of one of the developer's teams.

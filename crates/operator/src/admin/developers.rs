@@ -2,7 +2,7 @@
 
 use store::{Account, AccountUpdate, Status};
 
-use super::{Admin, Result, check_revision, updated};
+use super::{Admin, Permission, Result, check_revision, updated};
 use crate::checks::{checked_lang, checked_name};
 
 /// Changes to a developer; `None` leaves a property as it is.
@@ -21,6 +21,7 @@ impl Admin {
         change: DeveloperChange,
         expected_revision: Option<u64>,
     ) -> Result<Account> {
+        let context = self.require(Permission::Accounts)?;
         let what = || format!("developer \"{}\"", developer.email);
         let update = AccountUpdate {
             status: change.status,
@@ -32,8 +33,7 @@ impl Admin {
             check_revision(developer.revision, expected_revision, what)?;
             return Ok(developer.clone());
         }
-        let outcome =
-            self.store.update_account(&developer.id, &update, expected_revision, &self.context).await?;
+        let outcome = self.store.update_account(&developer.id, &update, expected_revision, context).await?;
         updated(outcome, what)
     }
 

@@ -1,15 +1,18 @@
-//! Administration of tenants, users, teams, clients, subscriptions and webhooks, for the HTTP API and the command line.
-//! Generated secrets are returned once, in plain text; the store holds only their hashes.
+//! Administration of tenants, users, operators, teams, clients, subscriptions, tokens and webhooks, for the HTTP API and the
+//! command line. Generated secrets are returned once, in plain text; the store holds only their hashes.
 
 mod approval;
 mod clients;
 mod developer_admin;
 mod developers;
+mod operators;
+mod permissions;
 mod requests;
 mod stats;
 mod subscriptions;
 mod teams;
 mod tenants;
+mod tokens;
 mod usage;
 mod users;
 mod webhooks;
@@ -26,8 +29,13 @@ pub use clients::NewClient;
 use clients::checked_products;
 pub use developer_admin::DeveloperAdmin;
 pub use developers::DeveloperChange;
+pub use operators::OperatorChange;
+pub(crate) use permissions::roles_from;
+pub use permissions::{Authority, Permission};
 pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use tokens::NewToken;
+pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
 pub use users::{NewUser, UserChange};
 pub use webhooks::{
@@ -41,8 +49,8 @@ pub struct Admin {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
-    /// Who acts, for the audit.
-    pub context: AuditContext,
+    /// Who acts. `Authority::default` until `acting` says it.
+    pub authority: Authority,
 }
 
 impl std::fmt::Debug for Admin {
@@ -62,8 +70,13 @@ pub struct RotatedSecret {
 impl Admin {
     /// The same administration, on behalf of a request.
     #[must_use]
-    pub fn acting(&self, context: AuditContext) -> Self {
-        Self { context, ..self.clone() }
+    pub fn acting(&self, authority: Authority) -> Self {
+        Self { authority, ..self.clone() }
+    }
+
+    /// Every mutation begins with this: the context for the audit, if the actor's role permits it.
+    pub(crate) fn require(&self, permission: Permission) -> Result<&AuditContext> {
+        self.authority.require(permission)
     }
 
     fn now(&self) -> Ticks {

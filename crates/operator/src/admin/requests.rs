@@ -3,7 +3,7 @@
 use domain::{Guid, RequestId};
 use store::{Approval, AuditContext, Consent, DecisionOutcome, RequestDecision, TeamRequest};
 
-use super::{Admin, AdminError, Result};
+use super::{Admin, AdminError, Permission, Result};
 use crate::error::revision_conflict;
 
 /// The largest number of characters of a note or a reason.
@@ -23,8 +23,9 @@ impl Admin {
         waives_consent: bool,
         expected_revision: Option<u64>,
     ) -> Result<TeamRequest> {
+        let context = self.require(Permission::Requests)?;
         let approval = self.approval(if waives_consent { Consent::None } else { Consent::Required });
-        self.decide_request(id, &RequestDecision::Approve(approval), expected_revision, &self.context).await
+        self.decide_request(id, &RequestDecision::Approve(approval), expected_revision, context).await
     }
 
     pub async fn refuse_request(
@@ -33,12 +34,19 @@ impl Admin {
         reason: &str,
         expected_revision: Option<u64>,
     ) -> Result<TeamRequest> {
+        let context = self.require(Permission::Requests)?;
         let reason = checked_text("a reason", reason)?;
         if reason.is_empty() {
             return Err(AdminError::Invalid("a refusal needs a reason, which the team sees".into()));
         }
         let decision = RequestDecision::Refuse { reason };
-        self.decide_request(id, &decision, expected_revision, &self.context).await
+        self.decide_request(id, &decision, expected_revision, context).await
+    }
+
+    /// Withdraws a pending request, for the team.
+    pub async fn withdraw_request(&self, id: &str) -> Result<TeamRequest> {
+        let context = self.require(Permission::Requests)?;
+        self.decide_request(id, &RequestDecision::Withdraw, None, context).await
     }
 
     /// New ids and secrets for what an approval adds.

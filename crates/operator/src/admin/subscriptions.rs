@@ -7,7 +7,7 @@ use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use store::{FIRST_REVISION, KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
 
-use super::{Admin, AdminError, Result, RotatedSecret, check_revision, updated};
+use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_revision, updated};
 use crate::checks::checked_name;
 
 /// The largest daily quota.
@@ -39,6 +39,7 @@ impl Admin {
     }
 
     pub async fn add_subscription(&self, new: NewSubscription) -> Result<(Subscription, SubscriptionKeys)> {
+        let context = self.require(Permission::Keys)?;
         if new.products == Products::default() {
             return Err(AdminError::Invalid("a subscription needs one product at least".into()));
         }
@@ -55,7 +56,7 @@ impl Admin {
             revision: FIRST_REVISION,
         };
         let keys = SubscriptionKeys { primary: self.key(), secondary: self.key() };
-        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary, &self.context).await?;
+        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary, context).await?;
         Ok((subscription, keys))
     }
 
@@ -79,6 +80,7 @@ impl Admin {
         update: SubscriptionUpdate,
         expected_revision: Option<u64>,
     ) -> Result<Subscription> {
+        let context = self.require(Permission::Keys)?;
         let what = || format!("subscription \"{id}\"");
         if update == SubscriptionUpdate::default() {
             let subscription = self.subscription(id).await?;
@@ -90,7 +92,7 @@ impl Admin {
         }
         update.daily_quota.flatten().map(checked_quota).transpose()?;
         let id = SubscriptionId::new(id);
-        let outcome = self.store.update_subscription(&id, &update, expected_revision, &self.context).await?;
+        let outcome = self.store.update_subscription(&id, &update, expected_revision, context).await?;
         updated(outcome, what)
     }
 
@@ -107,16 +109,18 @@ impl Admin {
 
     /// Cancels a subscription for good. A cancelled one stays as it is.
     pub async fn cancel_subscription(&self, id: &str) -> Result<Subscription> {
-        self.store.cancel_subscription(&SubscriptionId::new(id), self.now(), &self.context).await?;
+        let context = self.require(Permission::Keys)?;
+        self.store.cancel_subscription(&SubscriptionId::new(id), self.now(), context).await?;
         self.subscription(id).await
     }
 
     /// Puts a new key into a slot; the old one stays valid for `overlap`.
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<RotatedSecret> {
+        let context = self.require(Permission::Keys)?;
         let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
         let rotated = self
             .store
-            .rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until, &self.context)
+            .rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until, context)
             .await?;
         if !rotated {
             let subscription = self.subscription(id).await?;

@@ -6,12 +6,13 @@ use store::{
     TeamMemberOutcome, TeamRole, TeamUpdate,
 };
 
-use super::{Admin, AdminError, Result, check_revision, updated};
+use super::{Admin, AdminError, Permission, Result, check_revision, updated};
 use crate::checks::{checked_id, checked_name};
 
 impl Admin {
     /// Adds a team. It has no members yet.
     pub async fn add_team(&self, id: Option<&str>, name: &str) -> Result<Team> {
+        let context = self.require(Permission::Accounts)?;
         let id = match id {
             Some(id) => TeamId::new(checked_id("team id", id)?),
             None => TeamId::from(self.random.guid()),
@@ -23,7 +24,7 @@ impl Admin {
             created_at: self.now(),
             revision: FIRST_REVISION,
         };
-        self.store.add_team(&team, &self.context).await?;
+        self.store.add_team(&team, context).await?;
         Ok(team)
     }
 
@@ -47,6 +48,7 @@ impl Admin {
         mut update: TeamUpdate,
         expected_revision: Option<u64>,
     ) -> Result<Team> {
+        let context = self.require(Permission::Accounts)?;
         let what = || format!("team \"{id}\"");
         if update == TeamUpdate::default() {
             let team = self.team(id).await?;
@@ -55,7 +57,7 @@ impl Admin {
         }
         update.name = update.name.as_deref().map(checked_name).transpose()?;
         let id = TeamId::new(id);
-        updated(self.store.update_team(&id, &update, expected_revision, &self.context).await?, what)
+        updated(self.store.update_team(&id, &update, expected_revision, context).await?, what)
     }
 
     pub async fn set_team_status(&self, id: &str, status: Status) -> Result<Team> {
@@ -81,9 +83,10 @@ impl Admin {
     }
 
     async fn change_team_member(&self, team: &str, developer: &str, step: MemberStep) -> Result<TeamMember> {
+        let context = self.require(Permission::Accounts)?;
         let account = self.find_developer(developer).await?;
         let change = TeamMemberChange { team: TeamId::new(team), account: account.id.clone(), step };
-        let outcome = self.store.change_team_member(&change, &self.context).await?;
+        let outcome = self.store.change_team_member(&change, context).await?;
         changed_member(outcome, &change, &account.email)
     }
 

@@ -3,13 +3,14 @@
 use domain::{Guid, TenantId};
 use store::{FIRST_REVISION, Status, Tenant, TenantUpdate};
 
-use super::{Admin, AdminError, Result, check_found, check_revision, updated};
+use super::{Admin, AdminError, Permission, Result, check_found, check_revision, updated};
 use crate::checks::{checked_id, checked_name};
 
 const PURGE_ROWS: usize = 5000;
 
 impl Admin {
     pub async fn add_tenant(&self, id: Option<&str>, name: &str, short_code: Option<&str>) -> Result<Tenant> {
+        let context = self.require(Permission::Configuration)?;
         let id = match id {
             Some(id) => TenantId::new(checked_id("tenant id", id)?),
             None => TenantId::from(self.random.guid()),
@@ -26,7 +27,7 @@ impl Admin {
             created_at: self.now(),
             revision: FIRST_REVISION,
         };
-        self.store.add_tenant(&tenant, &self.context).await?;
+        self.store.add_tenant(&tenant, context).await?;
         Ok(tenant)
     }
 
@@ -37,13 +38,14 @@ impl Admin {
         update: &TenantUpdate,
         expected_revision: Option<u64>,
     ) -> Result<Tenant> {
+        let context = self.require(Permission::Configuration)?;
         let what = || format!("tenant \"{id}\"");
         if update.status.is_none() {
             let tenant = self.tenant(id).await?;
             check_revision(tenant.revision, expected_revision, what)?;
             return Ok(tenant);
         }
-        updated(self.store.update_tenant(id, update, expected_revision, &self.context).await?, what)
+        updated(self.store.update_tenant(id, update, expected_revision, context).await?, what)
     }
 
     pub async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<Tenant> {
@@ -52,7 +54,8 @@ impl Admin {
 
     /// Erases a tenant: it disappears at once, and maintenance deletes its rows.
     pub async fn begin_erasing_tenant(&self, id: &TenantId) -> Result<()> {
-        check_found(self.store.erase_tenant(id, &self.context).await?, || format!("tenant \"{id}\""))
+        let context = self.require(Permission::Configuration)?;
+        check_found(self.store.erase_tenant(id, context).await?, || format!("tenant \"{id}\""))
     }
 
     /// Erases a tenant and waits until its last row is deleted.

@@ -3,7 +3,7 @@
 use domain::{AccountId, Guid, MembershipId, Realm, Secret, TenantId, password};
 use store::{Account, AccountUpdate, FIRST_REVISION, Membership, Status};
 
-use super::{Admin, AdminError, Result, check_found, check_revision, updated};
+use super::{Admin, AdminError, Permission, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
 
 const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
@@ -28,6 +28,7 @@ pub struct UserChange {
 impl Admin {
     /// Adds a user and their memberships, in one transaction.
     pub async fn add_user(&self, new: NewUser) -> Result<Account> {
+        let context = self.require(Permission::Accounts)?;
         let email = checked_email(&new.email)?;
         let (given_name, lang) = (checked_name(&new.given_name)?, checked_lang(&new.lang)?);
         let mut tenants = new.tenants;
@@ -50,7 +51,7 @@ impl Admin {
         };
         let memberships: Vec<Membership> =
             tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
-        self.store.add_account(&user, &memberships, &self.context).await?;
+        self.store.add_account(&user, &memberships, context).await?;
         Ok(user)
     }
 
@@ -88,6 +89,7 @@ impl Admin {
         change: UserChange,
         expected_revision: Option<u64>,
     ) -> Result<Account> {
+        let context = self.require(Permission::Accounts)?;
         let what = || format!("user \"{}\"", user.email);
         if change.status.is_none() && change.password.is_none() {
             check_revision(user.revision, expected_revision, what)?;
@@ -98,7 +100,7 @@ impl Admin {
             None => None,
         };
         let update = AccountUpdate { status: change.status, password_hash, ..AccountUpdate::default() };
-        updated(self.store.update_account(&user.id, &update, expected_revision, &self.context).await?, what)
+        updated(self.store.update_account(&user.id, &update, expected_revision, context).await?, what)
     }
 
     pub async fn set_user_status(&self, email: &str, status: Status) -> Result<Account> {
@@ -127,9 +129,10 @@ impl Admin {
     }
 
     pub async fn add_membership(&self, user: &Account, tenant: &TenantId) -> Result<Membership> {
+        let context = self.require(Permission::Accounts)?;
         self.tenant(tenant).await?;
         let membership = self.new_membership(&user.id, tenant);
-        self.store.add_membership(&membership, &self.context).await?;
+        self.store.add_membership(&membership, context).await?;
         Ok(membership)
     }
 
@@ -140,13 +143,15 @@ impl Admin {
         tenant: &TenantId,
         is_admin: bool,
     ) -> Result<()> {
-        let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, &self.context).await?;
+        let context = self.require(Permission::Accounts)?;
+        let is_member = self.store.set_membership_admin(&user.id, tenant, is_admin, context).await?;
         check_found(is_member, || format!("membership of \"{}\" in \"{tenant}\"", user.email))
     }
 
     pub async fn remove_membership(&self, email: &str, tenant: &TenantId) -> Result<()> {
+        let context = self.require(Permission::Accounts)?;
         let user = self.user(email).await?;
-        let gone = self.store.remove_membership(&user.id, tenant, &self.context).await?;
+        let gone = self.store.remove_membership(&user.id, tenant, context).await?;
         check_found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
     }
 }

@@ -36,13 +36,13 @@ struct AuditParams {
     /// Only records of this client.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     client: Option<NameFilter>,
-    /// Only what this actor did: `service`, `anonymous`, `operator`, `cli`, `user` or `client`, or one of them with an id,
-    /// as in `cli:maria`.
+    /// Only what this actor did: `service`, `anonymous`, `operator`, `token`, `cli`, `user`, `developer` or `client`, or
+    /// one of them with an id, as in `cli:maria`.
     #[param(
         value_type = String,
         required = false,
         max_length = 254,
-        pattern = r"^(service|anonymous|operator|cli|user|client)(:[^\x00]*)?$"
+        pattern = r"^(service|anonymous|operator|token|cli|user|developer|client)(:[^\x00]*)?$"
     )]
     actor: Option<ActorName>,
     /// Only records of this time or later, as in 2026-11-15T08:30:00Z. Counted failures have the time at which their

@@ -19,7 +19,9 @@ use web::{ErrorResponse, drain_in_background};
 
 use super::document::{BadChanges, NotFound};
 use super::error_response::{error_with_code, store_error_response};
+use super::input::RequestOrigin;
 use super::{AppState, Routes, SharedState};
+use crate::admin::Authority;
 use crate::ingest::{IngestError, IngestRequest};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -176,12 +178,13 @@ pub(super) fn routes() -> Routes {
 )]
 async fn changes(
     State(state): SharedState,
+    RequestOrigin(authority): RequestOrigin,
     tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     mut body: Body,
 ) -> Result<Response, ErrorResponse> {
     // Boxed, so that the layers above move a pointer and not the whole state of the ingest.
-    let outcome = Box::pin(ingest_body(&state, tenant, &headers, &mut body)).await;
+    let outcome = Box::pin(ingest_body(&state, &authority, tenant, &headers, &mut body)).await;
     if outcome.is_err() {
         drain_in_background(body, DRAIN_BYTES_MAX);
     }
@@ -190,14 +193,15 @@ async fn changes(
 
 async fn ingest_body(
     state: &AppState,
+    authority: &Authority,
     tenant: Result<Path<String>, PathRejection>,
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<Response, ErrorResponse> {
     let Path(tenant) = tenant.map_err(|wrong| ErrorResponse::new(wrong.status(), wrong.body_text()))?;
-    let is_json = check_type(headers)?;
-    let idempotency_key = idempotency_key(headers)?;
-    let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json };
+    let mut request = IngestRequest::new(authority, TenantId::new(tenant))?;
+    request.is_json = check_type(headers)?;
+    request.idempotency_key = idempotency_key(headers)?;
     let outcome = state.ingest.run(&request, BodyDataStream::new(body), state.change_counter()).await;
     outcome.map(IntoResponse::into_response).map_err(|error| ingest_error_response(&error))
 }

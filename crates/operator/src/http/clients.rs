@@ -19,7 +19,7 @@ use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
 use crate::error::AdminError;
 
-type RedirectUris = BoundedList<RedirectUri, 1, 20>;
+pub(super) type RedirectUris = BoundedList<RedirectUri, 1, 20>;
 type LogoutUris = BoundedList<LogoutUri, 0, 10>;
 
 /// An application that users sign in to.
@@ -292,7 +292,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 )]
 async fn add(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(new): JsonBody<NewClient>,
 ) -> HandlerResult {
     let new_client = admin::NewClient {
@@ -306,12 +306,12 @@ async fn add(
         products: new.products.map_or_else(Products::all, products_of),
         team: new.team.map(|team| team.0),
     };
-    let (client, secret) = state.admin.acting(context).add_client(new_client).await?;
+    let (client, secret) = state.admin.acting(authority).add_client(new_client).await?;
     let created_client = CreatedClient { client: client.into(), client_secret: secret.reveal().to_owned() };
     Ok(no_store(created(&["clients", &created_client.client.id], &created_client)))
 }
 
-fn redirect_texts(uris: RedirectUris) -> Vec<String> {
+pub(super) fn redirect_texts(uris: RedirectUris) -> Vec<String> {
     uris.0.into_iter().map(|uri| uri.0).collect()
 }
 
@@ -346,7 +346,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<ClientChange>,
 ) -> HandlerResult {
@@ -363,7 +363,7 @@ async fn change(
         status: change.standing.map(Into::into),
     };
     let revision = change.revision.map(|revision| revision.0);
-    let client = state.admin.acting(context).update_client(&id, update, revision).await?;
+    let client = state.admin.acting(authority).update_client(&id, update, revision).await?;
     Ok(Json(Client::from(client)).into_response())
 }
 
@@ -386,12 +386,15 @@ async fn change(
 )]
 async fn replace_secret(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     OptionalJsonBody(request): OptionalJsonBody<ReplaceSecretRequest>,
 ) -> HandlerResult {
-    let rotated =
-        state.admin.acting(context).rotate_client_secret(&id, request.overlap.unwrap_or_default().0).await?;
+    let rotated = state
+        .admin
+        .acting(authority)
+        .rotate_client_secret(&id, request.overlap.unwrap_or_default().0)
+        .await?;
     let secret = CreatedSecret {
         client_secret: rotated.secret.reveal().to_owned(),
         old_valid_until: rotated.previous_valid_until.iso(),

@@ -155,7 +155,7 @@ async fn developer_response(state: &AppState, account: Account) -> HandlerResult
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(name): PathParams<String>,
     JsonBody(change): JsonBody<DeveloperChange>,
 ) -> HandlerResult {
@@ -166,6 +166,6 @@ async fn change(
         given_name: change.given_name.map(|name| name.0),
         lang: change.lang.map(|lang| lang.as_str().to_owned()),
     };
-    let changed = state.admin.acting(context).update_developer(&developer, change, revision).await?;
+    let changed = state.admin.acting(authority).update_developer(&developer, change, revision).await?;
     developer_response(&state, changed).await
 }

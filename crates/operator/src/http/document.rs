@@ -53,12 +53,13 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 18] = [
+const PROBLEMS: [(&str, &str); 21] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
-    ("Unauthorized", "The operator's token is missing or wrong"),
+    ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
+    ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
     ("NotFound", "No such object exists"),
     ("RequestTimeout", "The body arrived too slowly"),
-    ("Conflict", "An object with this id or e-mail address exists already"),
+    ("Conflict", "An object with this id, name or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled permanently"),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
@@ -71,8 +72,16 @@ const PROBLEMS: [(&str, &str); 18] = [
         "The developer is a member already, is the team's last owner, or the team has as many members as it may have",
     ),
     (
+        "AskConflict",
+        "The team is disabled, has too many pending requests, or its client has this redirect address already",
+    ),
+    (
         "DecisionConflict",
         "The request is not pending any more, cannot be carried out now, or has another revision",
+    ),
+    (
+        "OperatorConflict",
+        "Another revision is stored; or the operator is the last one with the role admin (`last_admin`)",
     ),
     ("WebhookOver", "The webhook is unsubscribed or deleted permanently"),
     (
@@ -119,8 +128,12 @@ problem_sets! {
     SubscriptionConflict: "409" "SubscriptionConflict";
     /// The members of a team cannot change so.
     MemberConflict: "409" "MemberConflict";
+    /// The team cannot ask for this now.
+    AskConflict: "409" "AskConflict";
     /// The request cannot be decided so.
     DecisionConflict: "409" "DecisionConflict";
+    /// Another revision is stored, or nobody else could manage operators.
+    OperatorConflict: "409" "OperatorConflict";
     /// The webhook is unsubscribed or deleted.
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
@@ -169,12 +182,15 @@ pub fn openapi() -> OpenApi {
     api.merge(guarded_routes().into_openapi());
     api.merge(with_trailing_slashes(routes()).into_openapi());
     for item in api.paths.paths.values_mut() {
+        changes(item).for_each(forbid);
         operations(item).for_each(complete);
     }
     let components = api.components.get_or_insert_default();
     let bearer = Http::builder()
         .scheme(HttpAuthScheme::Bearer)
-        .description(Some("`operator.token` of the configuration"))
+        .description(Some(
+            "`operator.token` of the configuration, which has the role admin, or a named token (`/operator/v1/tokens`)",
+        ))
         .build();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(bearer));
     components.schemas.insert("Problem".into(), Problem::schema());
@@ -183,12 +199,23 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, teams, clients, subscriptions and webhooks, ingest of \
-    changes, and the audit log. Every request carries the operator's token. Lists are paged: send the `next` of a page as \
+const INTRODUCTION: &str = "Administration of tenants, users, operators, teams, clients, subscriptions, tokens and webhooks, \
+    ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
+    nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
+}
+
+/// The operations that are more than a read.
+fn changes(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
+    [&mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
+}
+
+/// Adds the refusal of a role that does not permit the operation.
+fn forbid(operation: &mut Operation) {
+    operation.responses.responses.insert("403".into(), problem("Forbidden"));
 }
 
 /// Adds the error responses of every guarded operation, and the header of every response.

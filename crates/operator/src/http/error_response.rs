@@ -24,6 +24,7 @@ impl From<AdminError> for ErrorResponse {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => error_with_code(400, "invalid_value", sentence(&why)),
+            AdminError::Forbidden(why) => error_with_code(403, "insufficient_role", sentence(&why)),
             AdminError::NotFound(_) => error_with_code(404, "not_found", sentence(&error.to_string())),
             AdminError::Cancelled(_) => error_with_code(409, "cancelled", sentence(&error.to_string())),
             AdminError::Conflict { code, why } => error_with_code(409, code, sentence(&why)),

@@ -1,22 +1,23 @@
 //! Extractors: JSON bodies, query parameters, path parameters and the origin for the audit. Sizes are bounded, and a
 //! response names the member or parameter at fault.
 
-use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::{Body as Incoming, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
+use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
 use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use store::{Actor, AuditContext};
+use store::AuditContext;
 use web::{ErrorResponse, drain_in_background, is_body_stalled};
 
+use super::authentication::Bearer;
 use super::error_response::{error_at_field, error_with_code, sentence};
+use crate::admin::Authority;
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
 const BODY_READ_MAX: Duration = Duration::from_secs(30);
@@ -35,8 +36,8 @@ pub(super) struct QueryParams<T>(pub(super) T);
 /// The parameters of the path.
 pub(super) struct PathParams<T>(pub(super) T);
 
-/// Who sent the request, its address and its id, for the audit.
-pub(super) struct RequestOrigin(pub(super) AuditContext);
+/// Who sent the request and in which role, with its address and its id for the audit.
+pub(super) struct RequestOrigin(pub(super) Authority);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ErrorResponse;
@@ -88,17 +89,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathPar
 }
 
 impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
-    type Rejection = Infallible;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let request = parts.extensions.get::<web::RequestContext>();
-        let context = request.map(|request| AuditContext {
-            actor: Actor::Operator,
-            address: request.address.0.to_string(),
-            request_id: request.id.as_str().to_owned(),
-        });
-        let operator = || AuditContext { actor: Actor::Operator, ..AuditContext::default() };
-        Ok(Self(context.unwrap_or_else(operator)))
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorResponse> {
+        let Some(Bearer { actor, role }) = parts.extensions.get::<Bearer>().cloned() else {
+            tracing::error!("a route of the operator's API is not behind the check of the token");
+            let message = "Something went wrong on our side.";
+            return Err(ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, message));
+        };
+        let (address, request_id) = match parts.extensions.get::<web::RequestContext>() {
+            Some(request) => (request.address.0.to_string(), request.id.as_str().to_owned()),
+            None => <(String, String)>::default(),
+        };
+        Ok(Self(Authority::new(AuditContext { actor, address, request_id }, role)))
     }
 }
 

@@ -115,12 +115,12 @@ async fn list(
 )]
 async fn join(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams((user, tenant)): PathParams<(String, String)>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    let status = match state.admin.acting(context).add_membership(&user, &tenant).await {
+    let status = match state.admin.acting(authority).add_membership(&user, &tenant).await {
         Ok(_) => StatusCode::CREATED,
         Err(AdminError::Store(StoreError::Exists(_))) => StatusCode::OK,
         Err(error) => return Err(error.into()),
@@ -151,12 +151,12 @@ async fn join(
 async fn change(
     State(state): SharedState,
     PathParams((user, tenant)): PathParams<(String, String)>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(change): JsonBody<MembershipChange>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    state.admin.acting(context).set_membership_admin(&user, &tenant, change.admin).await?;
+    state.admin.acting(authority).set_membership_admin(&user, &tenant, change.admin).await?;
     let found =
         state.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
     let found = found.ok_or_else(|| AdminError::NotFound(format!("tenant \"{tenant}\" of this user")))?;
@@ -180,12 +180,12 @@ async fn change(
 )]
 async fn leave(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams((user, tenant)): PathParams<(String, String)>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
     let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
-    match state.admin.acting(context).remove_membership(&user.email, &tenant).await {
+    match state.admin.acting(authority).remove_membership(&user.email, &tenant).await {
         Ok(()) | Err(AdminError::NotFound(_)) => Ok(StatusCode::NO_CONTENT.into_response()),
         Err(error) => Err(error.into()),
     }

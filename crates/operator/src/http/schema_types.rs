@@ -92,6 +92,13 @@ checked_texts! {
         example: "una contraseña larga",
         check: |text| in_chars(text, 8, 256)
     }
+    /// What the team says to the operator: line ends are its only control characters.
+    Note {
+        0 to 1000,
+        pattern: None,
+        example: "Para nuestro panel de ventas.",
+        check: |text| in_chars(text.trim(), 0, 1000)
+    }
     /// Why a request is refused, for the team: line ends are its only control characters.
     Reason {
         1 to 1000,
@@ -161,7 +168,7 @@ impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for BoundedList<T
 pub(super) struct Overlap(pub(super) Duration);
 
 /// Units: the letter, its seconds, and the most digits before it.
-const OVERLAP_UNITS: [(char, u64, usize); 4] = [('s', 1, 7), ('m', 60, 5), ('h', 3600, 4), ('d', 86_400, 3)];
+const SPAN_UNITS: [(char, u64, usize); 4] = [('s', 1, 7), ('m', 60, 5), ('h', 3600, 4), ('d', 86_400, 3)];
 
 impl Default for Overlap {
     fn default() -> Self {
@@ -173,30 +180,35 @@ impl TryFrom<String> for Overlap {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let parse = || {
-            let (_, seconds, digits_max) =
-                OVERLAP_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
-            let digits = &text[..text.len() - 1];
-            let is_valid = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
-            let count: u64 = digits.parse().ok().filter(|_| is_valid)?;
-            Some(Self(Duration::from_secs(count * seconds)))
-        };
-        parse().ok_or_else(|| {
+        parse_span(&text).map(Self).ok_or_else(|| {
             format!("{text:?} is not a duration as in 24h or 0s: up to 9999999s, 99999m, 9999h or 999d")
         })
     }
 }
 
+/// A duration of digits and a unit, as in `24h`.
+pub(super) fn parse_span(text: &str) -> Option<Duration> {
+    let (_, seconds, digits_max) = SPAN_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
+    let digits = &text[..text.len() - 1];
+    let is_valid = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
+    let count: u64 = digits.parse().ok().filter(|_| is_valid)?;
+    Some(Duration::from_secs(count * seconds))
+}
+
+/// The pattern of what `parse_span` reads, with these first digits.
+pub(super) fn span_pattern(first: &str) -> String {
+    let unit = |(unit, _, digits): &(char, u64, usize)| format!("{first}[0-9]{{0,{}}}{unit}", digits - 1);
+    format!("^({})$", SPAN_UNITS.iter().map(unit).collect::<Vec<_>>().join("|"))
+}
+
 impl PartialSchema for Overlap {
     fn schema() -> RefOr<Schema> {
-        let units: Vec<String> =
-            OVERLAP_UNITS.iter().map(|(unit, _, digits)| format!("[0-9]{{1,{digits}}}{unit}")).collect();
         ObjectBuilder::new()
             .schema_type(SchemaType::new(Type::String))
             .description(Some(
                 "How long the replaced secret or key stays valid: digits and a unit (s, m, h, d). 0s ends it at once.",
             ))
-            .pattern(Some(format!("^({})$", units.join("|"))))
+            .pattern(Some(span_pattern("[0-9]")))
             .default(Some("24h".into()))
             .examples(["24h"])
             .build()

@@ -196,11 +196,11 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 )]
 async fn add(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(new): JsonBody<NewTeam>,
 ) -> HandlerResult {
     let id = new.id.as_ref().map(|id| id.0.as_str());
-    let team: Team = state.admin.acting(context).add_team(id, &new.name.0).await?.into();
+    let team: Team = state.admin.acting(authority).add_team(id, &new.name.0).await?.into();
     Ok(created(&["teams", &team.id], &team))
 }
 
@@ -231,13 +231,13 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<TeamDetailsChange>,
 ) -> HandlerResult {
     let update = TeamUpdate { name: change.name.map(|name| name.0), status: change.standing.map(Into::into) };
     let revision = change.revision.map(|revision| revision.0);
-    let team = state.admin.acting(context).update_team(&id, update, revision).await?;
+    let team = state.admin.acting(authority).update_team(&id, update, revision).await?;
     Ok(Json(Team::from(team)).into_response())
 }
 
@@ -277,12 +277,12 @@ async fn members_response(state: &super::AppState, team: &str, status: StatusCod
 )]
 async fn add_member(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(new): JsonBody<NewTeamMember>,
 ) -> HandlerResult {
     let role = new.role.unwrap_or(TeamRole::Member).into();
-    state.admin.acting(context).add_team_member(&id, &new.developer.0, role).await?;
+    state.admin.acting(authority).add_team_member(&id, &new.developer.0, role).await?;
     members_response(&state, &id, StatusCode::CREATED).await
 }
 
@@ -308,11 +308,11 @@ async fn add_member(
 )]
 async fn change_member(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams((id, developer)): PathParams<(String, String)>,
     JsonBody(change): JsonBody<TeamMemberChange>,
 ) -> HandlerResult {
-    state.admin.acting(context).set_team_role(&id, &developer, change.role.into()).await?;
+    state.admin.acting(authority).set_team_role(&id, &developer, change.role.into()).await?;
     members_response(&state, &id, StatusCode::OK).await
 }
 
@@ -332,9 +332,9 @@ async fn change_member(
 )]
 async fn remove_member(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams((id, developer)): PathParams<(String, String)>,
 ) -> HandlerResult {
-    state.admin.acting(context).remove_team_member(&id, &developer).await?;
+    state.admin.acting(authority).remove_team_member(&id, &developer).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

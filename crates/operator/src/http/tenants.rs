@@ -128,12 +128,12 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 )]
 async fn add(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(new): JsonBody<NewTenant>,
 ) -> HandlerResult {
     let id = new.id.as_ref().map(|id| id.0.as_str());
     let short_code = new.short_code.as_ref().map(|code| code.0.as_str());
-    let tenant: Tenant = state.admin.acting(context).add_tenant(id, &new.name.0, short_code).await?.into();
+    let tenant: Tenant = state.admin.acting(authority).add_tenant(id, &new.name.0, short_code).await?.into();
     Ok(created(&["tenants", &tenant.id], &tenant))
 }
 
@@ -166,7 +166,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<TenantChange>,
 ) -> HandlerResult {
@@ -174,7 +174,7 @@ async fn change(
     let update = TenantUpdate { status: change.standing.map(Into::into) };
     let tenant = state
         .admin
-        .acting(context)
+        .acting(authority)
         .update_tenant(&id, &update, change.revision.map(|revision| revision.0))
         .await?;
     Ok(Json(Tenant::from(tenant)).into_response())
@@ -194,7 +194,7 @@ async fn change(
 )]
 async fn erase(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     QueryParams(params): QueryParams<EraseParams>,
 ) -> HandlerResult {
@@ -206,6 +206,6 @@ async fn erase(
     if confirm != tenant.id.as_str() {
         return Err(error_at_field(409, "not_confirmed", "confirm", message));
     }
-    state.admin.acting(context).begin_erasing_tenant(&tenant.id).await?;
+    state.admin.acting(authority).begin_erasing_tenant(&tenant.id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())
 }

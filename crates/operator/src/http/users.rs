@@ -144,7 +144,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 )]
 async fn add(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(new): JsonBody<NewUser>,
 ) -> HandlerResult {
     let tenants: Vec<TenantId> = new
@@ -161,7 +161,7 @@ async fn add(
         password: Secret::new(new.password.0),
         tenants,
     };
-    let user: User = state.admin.acting(context).add_user(new_user).await?.into();
+    let user: User = state.admin.acting(authority).add_user(new_user).await?.into();
     Ok(created(&["users", &user.id], &user))
 }
 
@@ -194,7 +194,7 @@ async fn show(State(state): SharedState, PathParams(name): PathParams<String>) -
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(name): PathParams<String>,
     JsonBody(change): JsonBody<UserChange>,
 ) -> HandlerResult {
@@ -204,6 +204,6 @@ async fn change(
         password: change.password.map(|password| Secret::new(password.0)),
     };
     let revision = change.revision.map(|revision| revision.0);
-    let user = state.admin.acting(context).update_user(&user, user_change, revision).await?;
+    let user = state.admin.acting(authority).update_user(&user, user_change, revision).await?;
     Ok(Json(User::from(user)).into_response())
 }

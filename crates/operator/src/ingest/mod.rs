@@ -19,6 +19,7 @@ use store::{
 };
 use tokio::task::JoinHandle;
 
+use crate::admin::{AdminError, Authority, Permission};
 use batcher::Batcher;
 pub use response::IngestResponse;
 
@@ -48,11 +49,20 @@ impl std::fmt::Debug for Ingest {
 
 /// One body of changes: for which tenant, and how it is to be read.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct IngestRequest {
     pub tenant: TenantId,
     pub idempotency_key: Option<String>,
     /// Whether the sender declared `application/json`: then the body must begin an array or an object.
     pub is_json: bool,
+}
+
+impl IngestRequest {
+    /// A body from somebody whose role permits changes: lines, without an idempotency key.
+    pub fn new(by: &Authority, tenant: TenantId) -> Result<Self, AdminError> {
+        by.require(Permission::Changes)?;
+        Ok(Self { tenant, idempotency_key: None, is_json: false })
+    }
 }
 
 /// Why a body was not read to its end. Changes counted as accepted stay committed.

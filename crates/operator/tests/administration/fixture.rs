@@ -13,7 +13,7 @@ use domain::delivery::{
 };
 use domain::{Clock, Random, Secret, Ticks, WebhookId};
 use http_body_util::BodyExt as _;
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, Authority, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
@@ -73,6 +73,7 @@ impl WebhookHistory for NoHistory {
 pub(super) struct Api {
     router: Router,
     pub(super) store: Arc<dyn Store>,
+    pub(super) admin: Admin,
 }
 
 /// A status and a JSON body.
@@ -89,10 +90,10 @@ impl Api {
         let layer = RequestLayer::new(RequestLayerConfig::new("operator", &*random, &metrics));
         let webhooks =
             WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
-        let admin = Admin { store: store.clone(), clock, random, context: AuditContext::default() };
+        let admin = Admin { store: store.clone(), clock, random, authority: Authority::default() };
         let token = OperatorToken::new(&Secret::new("token"));
-        let state = AppState::new(admin, webhooks, token, &metrics);
-        Self { router: operator::router(state).layer(layer), store }
+        let state = AppState::new(admin.clone(), webhooks, token, &metrics);
+        Self { router: operator::router(state).layer(layer), store, admin }
     }
 
     pub(super) async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {

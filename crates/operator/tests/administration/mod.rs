@@ -1,6 +1,7 @@
 //! Administration over HTTP: updates by revision, users with their memberships, and lists in pages.
 
 mod fixture;
+mod roles;
 
 use axum::http::Method;
 use domain::AccountId;

@@ -116,6 +116,7 @@ impl ActorFilter {
         Some(Self { kind, id })
     }
 
+    #[cfg(any(test, feature = "memory"))]
     pub(crate) fn matches(&self, actor: &Actor) -> bool {
         self.kind == actor.kind() && self.id.as_deref().is_none_or(|id| actor.id() == Some(id))
     }

@@ -7,9 +7,9 @@ use domain::{AccountId, ClientId, Realm, TeamId, Ticks, WebhookId};
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
-    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, ReplayKind, RequestState,
-    RestoredAccess, SigningKey, Subscription, Team, TeamMember, TeamRequest, Tenant, Webhook, WebhookChange,
-    WebhookOwner,
+    Account, AccountUpdate, AuthorizationCode, Client, KeySlot, Membership, NamedToken, ReplayKind,
+    RequestState, RestoredAccess, SigningKey, Subscription, Team, TeamMember, TeamRequest, Tenant, Webhook,
+    WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -162,6 +162,23 @@ impl Act {
         };
         let entry = self.entry(kind).object("request", &after.id);
         entry.changes(differences(Some(before), Some(after))).note(format!("team {}", after.team))
+    }
+
+    pub(crate) fn operator_token_added(&self, token: &NamedToken) -> AuditEntry {
+        let mut changes = differences(None, Some(token));
+        changes.push(secret("secret"));
+        self.operator_token(AuditKind::OperatorTokenAdded, token).changes(changes)
+    }
+
+    /// The token after its revocation.
+    pub(crate) fn operator_token_revoked(&self, token: &NamedToken) -> AuditEntry {
+        let before = NamedToken { revoked_at: None, ..token.clone() };
+        let changes = differences(Some(&before), Some(token));
+        self.operator_token(AuditKind::OperatorTokenRevoked, token).changes(changes)
+    }
+
+    fn operator_token(&self, kind: AuditKind, token: &NamedToken) -> AuditEntry {
+        self.entry(kind).object("operator_token", &token.id).note(format!("token {}", token.name))
     }
 
     pub(crate) fn signing_key_added(&self, key: &SigningKey) -> AuditEntry {

@@ -80,6 +80,9 @@ audit_kinds! {
     RequestApproved = "request_approved",
     RequestRefused = "request_refused",
     RequestWithdrawn = "request_withdrawn",
+    /// A named token of the operator's API was added.
+    OperatorTokenAdded = "operator_token_added",
+    OperatorTokenRevoked = "operator_token_revoked",
     /// A signing key was added.
     SigningKeyRotated = "signing_key_rotated",
     SigningKeyRetired = "signing_key_retired",

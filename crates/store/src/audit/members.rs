@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::MemberChange;
 use crate::{
-    Account, Client, Consent, Membership, Pkce, RequestKind, SigningKey, Subscription, Team, TeamMember,
-    TeamRequest, Tenant, Webhook,
+    Account, Client, Consent, Membership, NamedToken, Pkce, RequestKind, SigningKey, Subscription, Team,
+    TeamMember, TeamRequest, Tenant, Webhook,
 };
 
 /// A row whose changes are audited.
@@ -235,6 +235,19 @@ fn pkce_name(pkce: Pkce) -> &'static str {
 /// False as an absent value.
 fn if_true(is_so: bool) -> Value {
     if is_so { true.into() } else { Value::Null }
+}
+
+impl Audited for NamedToken {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self { id: _, name, role, created_at: _, created_by: _, expires_at, last_used_at: _, revoked_at } =
+            self;
+        vec![
+            ("name", text(name)),
+            ("role", role.as_str().into()),
+            ("expiresAt", time(*expires_at)),
+            ("revokedAt", time(*revoked_at)),
+        ]
+    }
 }
 
 impl Audited for SigningKey {

@@ -13,6 +13,8 @@ mod keys;
 mod mails;
 mod maintenance;
 mod nodes;
+mod operator_tokens;
+mod operators;
 mod payroll;
 mod records;
 mod requests;
@@ -91,6 +93,8 @@ struct State {
     authorizations: BTreeMap<authorizations::AuthorizationKey, Authorization>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
+    /// By the hash of the secret.
+    operator_tokens: BTreeMap<[u8; 32], crate::NamedToken>,
     ticket_keys: BTreeMap<[u8; 16], (crate::TicketKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
     sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,

@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
+use domain::Ticks;
 use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 
@@ -50,7 +51,7 @@ fn array_type(kind: ColumnType) -> &'static str {
     }
 }
 
-async fn settle_access(on: &Transaction<'_>, access: RestoredAccess) -> Result<()> {
+async fn settle_access(on: &Transaction<'_>, access: RestoredAccess, now: Ticks) -> Result<()> {
     on.batch_execute("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
         .await
         .map_err(store_error)?;
@@ -58,6 +59,8 @@ async fn settle_access(on: &Transaction<'_>, access: RestoredAccess) -> Result<(
         let sql = "UPDATE accounts SET standing = $2, revision = revision + 1 WHERE standing = $1";
         let codes: Args<'_> = &[&Status::Active.code(), &Status::Unconfirmed.code()];
         execute(on, sql, codes).await.map_err(store_error)?;
+        let revoke = "UPDATE operator_tokens SET revoked_at = $1 WHERE revoked_at IS NULL";
+        execute(on, revoke, &[&now.0]).await.map_err(store_error)?;
     }
     Ok(())
 }
@@ -152,7 +155,7 @@ impl Archive for PostgresStore {
         .await?;
         let mut client = self.long_client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        settle_access(&transaction, access).await?;
+        settle_access(&transaction, access, self.ports().clock.now()).await?;
         let advance = "UPDATE heads SET head = head + $1";
         execute(&transaction, advance, &[&signed(heads_advance)]).await.map_err(store_error)?;
         transaction.batch_execute(&super::migrate::backfill(backup.schema)).await.map_err(store_error)?;

@@ -24,6 +24,8 @@ mod maintenance;
 mod migrate;
 mod nodes;
 mod notify;
+mod operator_tokens;
+mod operators;
 mod payroll;
 mod records;
 mod refresh;

@@ -1,6 +1,7 @@
 //! Backup and restore of a SQLite store.
 
 use async_trait::async_trait;
+use domain::Ticks;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use tokio::sync::mpsc;
@@ -98,7 +99,7 @@ fn send(out: &mpsc::Sender<RowChunk>, chunk: RowChunk) -> Result<()> {
         .map_err(|_| StoreError::internal("the backup file was closed before all rows were written"))
 }
 
-fn settle_access(writer: &Connection, access: RestoredAccess) -> Result<()> {
+fn settle_access(writer: &Connection, access: RestoredAccess, now: Ticks) -> Result<()> {
     writer
         .execute_batch("DELETE FROM sessions; DELETE FROM codes WHERE used_at IS NULL")
         .map_err(store_error)?;
@@ -106,6 +107,8 @@ fn settle_access(writer: &Connection, access: RestoredAccess) -> Result<()> {
         let sql = "UPDATE accounts SET standing = ?2, revision = revision + 1 WHERE standing = ?1";
         let codes = [Status::Active.code(), Status::Unconfirmed.code()];
         writer.execute(sql, codes).map_err(store_error)?;
+        let revoke = "UPDATE operator_tokens SET revoked_at = ?1 WHERE revoked_at IS NULL";
+        writer.execute(revoke, [now.0]).map_err(store_error)?;
     }
     Ok(())
 }
@@ -182,9 +185,9 @@ impl Archive for SqliteStore {
     ) -> Result<()> {
         let random = self.ports().random.clone();
         let entry = self.act(context).restored(&backup.taken_at, backup.rows, access);
-        let from_schema = backup.schema;
+        let (from_schema, now) = (backup.schema, self.ports().clock.now());
         self.write(move |writer| {
-            settle_access(writer, access)?;
+            settle_access(writer, access, now)?;
             writer
                 .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
                 .map_err(store_error)?;

@@ -27,6 +27,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0013_nodes", include_str!("migrations/0013_nodes.sql")),
     ("0014_mail", include_str!("migrations/0014_mail.sql")),
     ("0015_accounts", include_str!("migrations/0015_accounts.sql")),
+    ("0018_operator_tokens", include_str!("migrations/0018_operator_tokens.sql")),
     ("0019_teams", include_str!("migrations/0019_teams.sql")),
 ];
 

@@ -24,6 +24,8 @@ mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;
+mod operator_tokens;
+mod operators;
 mod payroll;
 mod reader;
 mod reader_pool;

@@ -27,6 +27,7 @@ mod live_grants;
 mod log;
 mod mails;
 mod maintenance;
+mod operators;
 mod pages;
 mod payroll_filter_model;
 mod payroll_filters;
@@ -409,6 +410,13 @@ tests_on_every_store! {
         deleted_signing_key_is_gone,
         other_master_key_cannot_open_the_store,
         empty_store_is_bound_to_its_master_key,
+    }
+    operators {
+        tokens_are_stored_unchanged_and_found_by_their_secrets,
+        revoked_token_is_revoked_once_and_frees_its_name,
+        last_use_is_recorded_once_a_minute,
+        last_admin_stays,
+        concurrent_changes_leave_an_admin,
     }
     mails {
         mail_is_stored_unchanged_and_leased_once,

@@ -6,7 +6,7 @@ mod entry;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
-use domain::ids::SubscriptionId;
+use domain::ids::{OperatorTokenId, SubscriptionId};
 use domain::subscription::Product;
 use domain::{AccountId, ClientId, GrantId, Guid, TenantId, Ticks};
 use serde_json::Value;
@@ -43,6 +43,8 @@ pub(super) struct Ends {
     /// The last status of each, and when it was set.
     statuses: BTreeMap<Subject, (Ticks, bool)>,
     cancelled: BTreeSet<String>,
+    /// Named tokens of the operator's API.
+    tokens: BTreeSet<String>,
     webhooks: BTreeSet<Guid>,
     /// Whether a webhook was last enabled or disabled by its owner.
     enabled_webhooks: BTreeMap<Guid, (Ticks, bool)>,
@@ -113,16 +115,13 @@ impl Ends {
                 }
             }
             AuditKind::SubscriptionCancelled => self.cancelled.extend(entry.object_of("subscription")),
+            AuditKind::OperatorTokenRevoked => self.tokens.extend(entry.object_of("operator_token")),
             AuditKind::WebhookUnsubscribed | AuditKind::WebhookDeleted => {
                 self.webhooks.extend(entry.webhook());
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
-            AuditKind::UserChanged => self.set_status(entry.user.clone().map(Subject::Account), &entry, at),
-            AuditKind::DeveloperChanged => {
-                self.set_status(entry.object_of("developer").map(Subject::Account), &entry, at);
-            }
-            AuditKind::OperatorChanged => {
-                self.set_status(entry.object_of("operator").map(Subject::Account), &entry, at);
+            AuditKind::UserChanged | AuditKind::DeveloperChanged | AuditKind::OperatorChanged => {
+                self.set_status(entry.account().map(Subject::Account), &entry, at);
             }
             AuditKind::TenantChanged => {
                 self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);
@@ -199,6 +198,10 @@ impl Ends {
         for id in &self.cancelled {
             let id = SubscriptionId::new(id.as_str());
             repeated += usize::from(store.cancel_subscription(&id, now, context).await?);
+        }
+        for id in &self.tokens {
+            let id = OperatorTokenId::new(id.as_str());
+            repeated += usize::from(store.revoke_operator_token(&id, now, context).await?);
         }
         let disabled = self.enabled_webhooks.iter().filter(|(_, (_, is_enabled))| !is_enabled);
         let disabled: BTreeSet<Guid> =

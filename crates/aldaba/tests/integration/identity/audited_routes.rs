@@ -53,6 +53,10 @@ fn every_mutating_route_leaves_an_audit_entry() {
     audited.check("/permissions", "revoked", || {
         browser.submit(&browser.get("/auth/core/permissions").form("post"), &[])
     });
+    audited.check("/account", "user_changed", || {
+        let form = browser.get("/auth/core/account").form("post");
+        browser.submit(&form, &[("given_name", "Otra"), ("do", "profile")])
+    });
     let hint = [("id_token_hint", tokens.id())];
     audited.check("/connect/endsession", "signed_out", || {
         browser.follow_redirects(browser.post("/auth/core/connect/endsession", &hint))

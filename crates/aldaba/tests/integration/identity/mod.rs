@@ -16,6 +16,7 @@ mod logout;
 mod pages;
 mod passwords;
 mod permissions;
+mod realms;
 mod refresh;
 mod revocation;
 mod sessions;

@@ -9,7 +9,7 @@ use super::webhook_fixture::{Subscriber, fixture, operator};
 use crate::harness::{CALLBACK, FinishedProcess, Installation, PASSWORD, Program, wait_for};
 
 /// Commands that change no audited data, and why.
-const UNAUDITED: [(&str, &str); 29] = [
+const UNAUDITED: [(&str, &str); 31] = [
     ("asyncapi", "reads"),
     ("audit", "reads"),
     ("changes apply", "the change log is the audit of record changes"),
@@ -29,11 +29,13 @@ const UNAUDITED: [(&str, &str); 29] = [
     ("key usage", "reads"),
     ("listen", "a client of the service, which audits the subscription"),
     ("openapi", "reads"),
+    ("operator list", "reads"),
     ("serve", "serves"),
     ("signing-keys list", "reads"),
     ("store backup", "reads"),
     ("store migrate", "changes the schema, not the data"),
     ("tenant list", "reads"),
+    ("token list", "reads"),
     ("trigger", "the change log is the audit of record changes"),
     ("user list", "reads"),
     ("verify", "reads"),
@@ -141,6 +143,18 @@ fn clients_and_keys(commands: &Commands) {
     commands.check("signing-keys rotate", &[], "signing_key_rotated");
 }
 
+fn operators_and_tokens(commands: &Commands) {
+    for name in ["first", "second"] {
+        fixture().installation.add_operator(name, domain::OperatorRole::Admin);
+    }
+    let email = "second@operators.example";
+    commands.check("operator disable", &[email], "operator_changed");
+    commands.check("operator enable", &[email], "operator_changed");
+    commands.check("operator role", &[email, "support"], "operator_changed");
+    commands.check("token add", &["cli-audited", "--role", "viewer"], "operator_token_added");
+    commands.check("token revoke", &["cli-audited"], "operator_token_revoked");
+}
+
 fn webhooks(commands: &Commands) {
     let subscriber = Subscriber::new();
     let sequence = subscriber.customer("cli-audited");
@@ -168,6 +182,7 @@ fn every_mutating_command_leaves_an_audit_entry() {
     let commands = Commands::default();
     directory(&commands);
     clients_and_keys(&commands);
+    operators_and_tokens(&commands);
     webhooks(&commands);
     restore(&commands);
     let (all, audited) = (all_commands(), commands.audited.into_inner());

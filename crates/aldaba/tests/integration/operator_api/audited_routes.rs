@@ -1,9 +1,10 @@
 //! Every mutating route of the operator's API leaves an audit entry: who, from where, in which request, what.
 
+use domain::OperatorRole;
 use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
-use super::webhook_fixture::{Subscriber, operator};
+use super::webhook_fixture::{Subscriber, fixture, operator};
 use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
 
 /// Routes that change something without an audit entry, and why.
@@ -26,7 +27,7 @@ impl Audited {
         let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
         assert_eq!(entry["address"], "127.0.0.1", "{entry}");
-        let members = ["clientSecret", "primaryKey", "secondaryKey", "key"];
+        let members = ["clientSecret", "primaryKey", "secondaryKey", "key", "secret"];
         let body = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
         let secrets = members.iter().filter_map(|member| body[*member].as_str()).chain([PASSWORD]);
         for secret in secrets {
@@ -80,6 +81,18 @@ fn clients_and_subscriptions(audited: &mut Audited) {
     audited.check(&format!("post {path}/cancel"), &cancelled, "subscription_cancelled");
 }
 
+fn operators_and_tokens(audited: &mut Audited) {
+    let api = operator();
+    fixture().installation.add_operator("audited", OperatorRole::Viewer);
+    let changed = api.patch("/operators/audited", &json!({"role": "support"}));
+    audited.check("patch /operator/v1/operators/{operator}", &changed, "operator_changed");
+    let added = api.post("/tokens", &json!({"name": "audited", "role": "viewer", "expiresIn": "1d"}));
+    let id = added.json()["token"]["id"].as_str().unwrap().to_owned();
+    audited.check("post /operator/v1/tokens", &added, "operator_token_added");
+    let revoked = api.delete(&format!("/tokens/{id}"));
+    audited.check("delete /operator/v1/tokens/{token}", &revoked, "operator_token_revoked");
+}
+
 fn webhooks(audited: &mut Audited) {
     let (api, subscriber) = (operator(), Subscriber::new());
     let sequence = subscriber.customer("audited");
@@ -101,6 +114,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     let mut audited = Audited::default();
     directory(&mut audited);
     clients_and_subscriptions(&mut audited);
+    operators_and_tokens(&mut audited);
     webhooks(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();

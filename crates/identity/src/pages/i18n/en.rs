@@ -1,10 +1,11 @@
 //! The texts in English.
 
+use domain::Realm;
 use maud::html;
 
 use super::{
-    CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText, SignInText,
-    SignOutText, TenantChoiceText,
+    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText,
+    SignInText, SignOutText, TenantChoiceText,
 };
 
 pub(super) const MESSAGES: Messages = Messages {
@@ -16,13 +17,18 @@ pub(super) const MESSAGES: Messages = Messages {
     sign_out: SIGN_OUT,
     error: ERROR,
     permissions: PERMISSIONS,
+    account: ACCOUNT,
 };
 
 const SIGN_IN: SignInText = SignInText {
     title: "Sign in",
     title_with_error: "Notice: sign in",
     lead: |name| html! { "to continue to " b { (name) } },
-    lead_permissions: "to see which applications have access to your data",
+    lead_home: |realm| match realm {
+        Realm::Users => "to see which applications have access to your data",
+        Realm::Developers => "to the developer portal",
+        Realm::Operators => "to the operator console",
+    },
     username: "Email address",
     password: "Password",
     submit: "Sign in",
@@ -132,6 +138,7 @@ const FORM_POST: FormPostText = FormPostText {
 };
 
 const SIGN_OUT: SignOutText = SignOutText {
+    again: "Sign in again",
     title: "Sign out",
     heading: "Sign out?",
     requested_by: |name| html! { b { (name) } " has requested it." },
@@ -231,4 +238,38 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         }
     },
     sign_out: "Sign out",
+};
+
+const ACCOUNT: AccountText = AccountText {
+    title: "Your account",
+    lead: |realm| match realm {
+        Realm::Users => "Your details, and where you are signed in.",
+        Realm::Developers => "Your details as a developer, and where you are signed in to the portal.",
+        Realm::Operators => "Your details as an operator, and where you are signed in to the console.",
+    },
+    profile: "Name and language",
+    name: "Name",
+    language: "Language",
+    save: "Save",
+    password: "Password",
+    password_note: "At least 10 characters; several words are easier to remember. A change signs you out everywhere else.",
+    current_password: "Current password",
+    new_password: "New password",
+    repeated_password: "New password again",
+    change_password: "Change password",
+    sessions: "Where you are signed in",
+    sessions_note: "End what you do not recognise, and change your password.",
+    this_browser: "This browser",
+    unknown_browser: "Unknown browser",
+    since: "since",
+    end_session: "Sign out",
+    end_others: "Sign out everywhere else",
+    applications: "See which applications read your data, and withdraw their access",
+    profile_saved: "Your details are saved.",
+    password_changed: "Your password is changed. You are signed out everywhere else.",
+    sessions_ended: "Those sessions have ended.",
+    name_refused: "A name has 1 to 200 characters.",
+    current_password_wrong: "The current password is incorrect.",
+    repetition_differs: "The two new passwords are different.",
+    expired: "Nothing was changed. Try again.",
 };

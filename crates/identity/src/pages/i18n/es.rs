@@ -1,10 +1,11 @@
 //! The texts in Spanish, as it is spoken in Spain: polite, short, without jargon.
 
+use domain::Realm;
 use maud::html;
 
 use super::{
-    CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText, SignInText,
-    SignOutText, TenantChoiceText,
+    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText,
+    SignInText, SignOutText, TenantChoiceText,
 };
 
 pub(super) const MESSAGES: Messages = Messages {
@@ -16,13 +17,18 @@ pub(super) const MESSAGES: Messages = Messages {
     sign_out: SIGN_OUT,
     error: ERROR,
     permissions: PERMISSIONS,
+    account: ACCOUNT,
 };
 
 const SIGN_IN: SignInText = SignInText {
     title: "Iniciar sesión",
     title_with_error: "Aviso: iniciar sesión",
     lead: |name| html! { "para continuar en " b { (name) } },
-    lead_permissions: "para ver qué aplicaciones tienen acceso a sus datos",
+    lead_home: |realm| match realm {
+        Realm::Users => "para ver qué aplicaciones tienen acceso a sus datos",
+        Realm::Developers => "en el portal de desarrolladores",
+        Realm::Operators => "en la consola de operadores",
+    },
     username: "Correo electrónico",
     password: "Contraseña",
     submit: "Iniciar sesión",
@@ -132,6 +138,7 @@ const FORM_POST: FormPostText = FormPostText {
 };
 
 const SIGN_OUT: SignOutText = SignOutText {
+    again: "Iniciar sesión de nuevo",
     title: "Cerrar sesión",
     heading: "¿Cerrar la sesión?",
     requested_by: |name| html! { b { (name) } " ha pedido cerrarla." },
@@ -234,4 +241,38 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         }
     },
     sign_out: "Cerrar sesión",
+};
+
+const ACCOUNT: AccountText = AccountText {
+    title: "Su cuenta",
+    lead: |realm| match realm {
+        Realm::Users => "Sus datos, y dónde tiene la sesión iniciada.",
+        Realm::Developers => "Sus datos como desarrollador, y dónde tiene la sesión del portal iniciada.",
+        Realm::Operators => "Sus datos como operador, y dónde tiene la sesión de la consola iniciada.",
+    },
+    profile: "Nombre e idioma",
+    name: "Nombre",
+    language: "Idioma",
+    save: "Guardar",
+    password: "Contraseña",
+    password_note: "Al menos 10 caracteres; varias palabras se recuerdan mejor. Al cambiarla se cierra la sesión en los demás sitios.",
+    current_password: "Contraseña actual",
+    new_password: "Contraseña nueva",
+    repeated_password: "Contraseña nueva, otra vez",
+    change_password: "Cambiar la contraseña",
+    sessions: "Dónde tiene la sesión iniciada",
+    sessions_note: "Cierre lo que no reconozca y cambie la contraseña.",
+    this_browser: "Este navegador",
+    unknown_browser: "Navegador desconocido",
+    since: "desde el",
+    end_session: "Cerrar la sesión",
+    end_others: "Cerrar las demás sesiones",
+    applications: "Ver qué aplicaciones leen sus datos y retirarles el acceso",
+    profile_saved: "Sus datos se han guardado.",
+    password_changed: "La contraseña se ha cambiado. Se ha cerrado la sesión en los demás sitios.",
+    sessions_ended: "Esas sesiones se han cerrado.",
+    name_refused: "El nombre tiene de 1 a 200 caracteres.",
+    current_password_wrong: "La contraseña actual no es correcta.",
+    repetition_differs: "Las dos contraseñas nuevas son distintas.",
+    expired: "No se ha cambiado nada. Inténtelo de nuevo.",
 };

@@ -4,6 +4,7 @@
 mod en;
 mod es;
 
+use domain::Realm;
 use maud::Markup;
 use ui::{DisplayName, Lang};
 
@@ -34,13 +35,15 @@ pub(in crate::pages) struct Messages {
     pub sign_out: SignOutText,
     pub error: ErrorText,
     pub permissions: PermissionsText,
+    pub account: AccountText,
 }
 
 pub(in crate::pages) struct SignInText {
     pub title: &'static str,
     pub title_with_error: &'static str,
     pub lead: NameTemplate,
-    pub lead_permissions: &'static str,
+    /// What the person signs in to, without an application.
+    pub lead_home: fn(Realm) -> &'static str,
     pub username: &'static str,
     pub password: &'static str,
     pub submit: &'static str,
@@ -123,6 +126,7 @@ pub(in crate::pages) struct SignOutText {
     pub done_text: &'static str,
     pub access_stays: LinkTemplate,
     pub back: NameTemplate,
+    pub again: &'static str,
 }
 
 pub(in crate::pages) struct ErrorText {
@@ -164,4 +168,34 @@ pub(in crate::pages) struct PermissionsText {
     pub revoke_for_tenant: &'static str,
     pub revoke_for_tenant_explanation: fn(DisplayName<'_>, DisplayName<'_>) -> Markup,
     pub sign_out: &'static str,
+}
+
+pub(in crate::pages) struct AccountText {
+    pub title: &'static str,
+    pub lead: fn(Realm) -> &'static str,
+    pub profile: &'static str,
+    pub name: &'static str,
+    pub language: &'static str,
+    pub save: &'static str,
+    pub password: &'static str,
+    pub password_note: &'static str,
+    pub current_password: &'static str,
+    pub new_password: &'static str,
+    pub repeated_password: &'static str,
+    pub change_password: &'static str,
+    pub sessions: &'static str,
+    pub sessions_note: &'static str,
+    pub this_browser: &'static str,
+    pub unknown_browser: &'static str,
+    pub since: &'static str,
+    pub end_session: &'static str,
+    pub end_others: &'static str,
+    pub applications: &'static str,
+    pub profile_saved: &'static str,
+    pub password_changed: &'static str,
+    pub sessions_ended: &'static str,
+    pub name_refused: &'static str,
+    pub current_password_wrong: &'static str,
+    pub repetition_differs: &'static str,
+    pub expired: &'static str,
 }

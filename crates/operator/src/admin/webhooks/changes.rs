@@ -1,26 +1,27 @@
 //! Enabling, disabling and deleting webhooks. Every change leaves an audit entry.
 
-use store::{AuditContext, WebhookChange, WebhookChangeOutcome};
+use store::{WebhookChange, WebhookChangeOutcome};
 
 use super::{WebhookAdmin, WebhookJson, missing_webhook};
-use crate::admin::{AdminError, Result};
+use crate::admin::{AdminError, Authority, Permission, Result};
 
 impl WebhookAdmin {
     /// Enables a webhook; an active one stays as it is.
-    pub async fn enable(&self, id: &str, context: &AuditContext) -> Result<WebhookJson> {
-        self.change(id, WebhookChange::Enable, context).await
+    pub async fn enable(&self, id: &str, by: &Authority) -> Result<WebhookJson> {
+        self.change(id, WebhookChange::Enable, by).await
     }
 
-    pub async fn disable(&self, id: &str, context: &AuditContext) -> Result<WebhookJson> {
-        self.change(id, WebhookChange::Disable, context).await
+    pub async fn disable(&self, id: &str, by: &Authority) -> Result<WebhookJson> {
+        self.change(id, WebhookChange::Disable, by).await
     }
 
     /// Deletes a webhook permanently.
-    pub async fn delete(&self, id: &str, context: &AuditContext) -> Result<WebhookJson> {
-        self.change(id, WebhookChange::Delete, context).await
+    pub async fn delete(&self, id: &str, by: &Authority) -> Result<WebhookJson> {
+        self.change(id, WebhookChange::Delete, by).await
     }
 
-    async fn change(&self, id: &str, change: WebhookChange, context: &AuditContext) -> Result<WebhookJson> {
+    async fn change(&self, id: &str, change: WebhookChange, by: &Authority) -> Result<WebhookJson> {
+        let context = by.require(Permission::Webhooks)?;
         let webhook = self.find(id).await?;
         match self.store.change_webhook(webhook.id, None, change, context).await? {
             WebhookChangeOutcome::Changed(webhook) => self.json(webhook).await,

@@ -4,10 +4,10 @@ use domain::delivery::{
     DELIVERIES_PER_PAGE_MAX, DeliveryName, DeliveryPageQuery, HistoryError, ReplayRequest,
 };
 use domain::{Guid, Ticks, WebhookId};
-use store::{AuditContext, StoreError};
+use store::StoreError;
 
 use super::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson, WebhookAdmin, missing_webhook};
-use crate::admin::{AdminError, Result};
+use crate::admin::{AdminError, Authority, Permission, Result};
 
 impl WebhookAdmin {
     /// Events that were sent at least once. Events before their first attempt are counted in the health.
@@ -29,17 +29,16 @@ impl WebhookAdmin {
     }
 
     /// Sends one generated event.
-    pub async fn send_test_event(&self, id: &str, context: &AuditContext) -> Result<ReplayJson> {
-        self.request_replay(id, ReplayRequest::TestEvent, context)
-            .await
-            .map_err(|error| admin_error(error, id))
+    pub async fn send_test_event(&self, id: &str, by: &Authority) -> Result<ReplayJson> {
+        self.request_replay(id, ReplayRequest::TestEvent, by, |error| admin_error(error, id)).await
     }
 
     /// Sends one event again, named by its `OutgoingId` or by its number in the log.
-    pub async fn replay_delivery(&self, id: &str, name: &str, context: &AuditContext) -> Result<ReplayJson> {
+    pub async fn replay_delivery(&self, id: &str, name: &str, by: &Authority) -> Result<ReplayJson> {
+        by.require(Permission::Webhooks)?;
         webhook_id(id)?;
         let request = ReplayRequest::Delivery(delivery_name(id, name)?);
-        self.request_replay(id, request, context).await.map_err(|error| delivery_error(error, id, name))
+        self.request_replay(id, request, by, |error| delivery_error(error, id, name)).await
     }
 
     /// Sends all events of a span of time again; without an end, up to the end of the log.
@@ -48,10 +47,10 @@ impl WebhookAdmin {
         id: &str,
         from: Ticks,
         to: Option<Ticks>,
-        context: &AuditContext,
+        by: &Authority,
     ) -> Result<ReplayJson> {
         let request = ReplayRequest::Span { from, to };
-        self.request_replay(id, request, context).await.map_err(|error| admin_error(error, id))
+        self.request_replay(id, request, by, |error| admin_error(error, id)).await
     }
 
     /// Newest first.
@@ -64,11 +63,12 @@ impl WebhookAdmin {
         &self,
         id: &str,
         request: ReplayRequest,
-        context: &AuditContext,
-    ) -> std::result::Result<ReplayJson, HistoryError<StoreError>> {
-        let webhook = Guid::parse(id).ok_or(HistoryError::NoWebhook)?;
-        let replay = self.history.request_replay(webhook, request, context).await?;
-        Ok(ReplayJson::from(&replay))
+        by: &Authority,
+        refused: impl FnOnce(HistoryError<StoreError>) -> AdminError,
+    ) -> Result<ReplayJson> {
+        let context = by.require(Permission::Webhooks)?;
+        let replay = self.history.request_replay(webhook_id(id)?, request, context).await;
+        Ok(ReplayJson::from(&replay.map_err(refused)?))
     }
 }
 

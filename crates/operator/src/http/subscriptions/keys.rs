@@ -63,7 +63,7 @@ pub(super) fn routes() -> Routes {
 )]
 async fn replace_key(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams((id, slot)): PathParams<(String, String)>,
     OptionalJsonBody(request): OptionalJsonBody<ReplaceKeyRequest>,
 ) -> HandlerResult {
@@ -77,7 +77,7 @@ async fn replace_key(
     };
     let rotated = state
         .admin
-        .acting(context)
+        .acting(authority)
         .rotate_key(&id, stored_slot, request.overlap.unwrap_or_default().0)
         .await?;
     let (key, old_valid_until) = (rotated.secret.reveal().to_owned(), rotated.previous_valid_until.iso());

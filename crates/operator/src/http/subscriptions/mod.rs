@@ -69,7 +69,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 )]
 async fn add(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(new): JsonBody<NewSubscription>,
 ) -> HandlerResult {
     let new_subscription = admin::NewSubscription {
@@ -78,7 +78,7 @@ async fn add(
         daily_quota: new.daily_quota.map(|quota| quota.0),
         team: new.team.map(|team| team.0),
     };
-    let (subscription, keys) = state.admin.acting(context).add_subscription(new_subscription).await?;
+    let (subscription, keys) = state.admin.acting(authority).add_subscription(new_subscription).await?;
     let key_infos = state.admin.keys_of(&subscription.id).await?;
     let response = CreatedSubscription {
         subscription: Subscription::from(subscription).with(key_infos),
@@ -121,7 +121,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 )]
 async fn change(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<SubscriptionChange>,
 ) -> HandlerResult {
@@ -138,7 +138,7 @@ async fn change(
     let revision = change.revision.map(|revision| revision.0);
     subscription_response(
         &state,
-        state.admin.acting(context).update_subscription(&id, update, revision).await?,
+        state.admin.acting(authority).update_subscription(&id, update, revision).await?,
     )
     .await
 }
@@ -157,8 +157,8 @@ async fn change(
 )]
 async fn cancel(
     State(state): SharedState,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     PathParams(id): PathParams<String>,
 ) -> HandlerResult {
-    subscription_response(&state, state.admin.acting(context).cancel_subscription(&id).await?).await
+    subscription_response(&state, state.admin.acting(authority).cancel_subscription(&id).await?).await
 }

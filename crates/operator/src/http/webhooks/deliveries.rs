@@ -91,9 +91,9 @@ async fn show(
 async fn replay_delivery(
     State(state): SharedState,
     PathParams((id, delivery)): PathParams<(String, String)>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
 ) -> HandlerResult {
-    let replay = state.webhooks.replay_delivery(&id, &delivery, &context).await?;
+    let replay = state.webhooks.replay_delivery(&id, &delivery, &authority).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 
@@ -113,10 +113,10 @@ async fn replay_delivery(
 async fn replay(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
     JsonBody(span): JsonBody<ReplaySpan>,
 ) -> HandlerResult {
-    let replay = state.webhooks.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
+    let replay = state.webhooks.replay_span(&id, span.from.0, span.to.map(|to| to.0), &authority).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 

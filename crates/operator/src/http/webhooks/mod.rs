@@ -66,9 +66,9 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
 async fn enable(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
 ) -> HandlerResult {
-    Ok(Json(state.webhooks.enable(&id, &context).await?).into_response())
+    Ok(Json(state.webhooks.enable(&id, &authority).await?).into_response())
 }
 
 /// Disable a webhook
@@ -86,9 +86,9 @@ async fn enable(
 async fn disable(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
 ) -> HandlerResult {
-    Ok(Json(state.webhooks.disable(&id, &context).await?).into_response())
+    Ok(Json(state.webhooks.disable(&id, &authority).await?).into_response())
 }
 
 /// Delete a webhook
@@ -106,9 +106,9 @@ async fn disable(
 async fn delete(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
 ) -> HandlerResult {
-    Ok(Json(state.webhooks.delete(&id, &context).await?).into_response())
+    Ok(Json(state.webhooks.delete(&id, &authority).await?).into_response())
 }
 
 /// Send a test event
@@ -125,8 +125,8 @@ async fn delete(
 async fn test(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
-    RequestOrigin(context): RequestOrigin,
+    RequestOrigin(authority): RequestOrigin,
 ) -> HandlerResult {
-    let replay = state.webhooks.send_test_event(&id, &context).await?;
+    let replay = state.webhooks.send_test_event(&id, &authority).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }

@@ -1,6 +1,6 @@
 //! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
 
-use domain::{Realm, RequestId, Secret, TeamId, Ticks};
+use domain::{AccountId, Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
     AccountUpdate, ClientSecret, ClientUpdate, KeySlot, MemberStep, ReplayKind, Status, SubscriptionUpdate,
     TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
@@ -11,6 +11,7 @@ use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{code, context, membership_id};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, StoreKind, by, new_tenant};
+use crate::suite::operators::named_token;
 use crate::suite::postgres_database::connect;
 use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
@@ -59,6 +60,8 @@ async fn every_mutation(
         ..AccountUpdate::default()
     };
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
+    let (ana, token) = (AccountId::new("ana"), named_token(fixture, "t1", "nightly ñ"));
+    let rename = AccountUpdate { given_name: Some("Ana".into()), ..AccountUpdate::default() };
     let client_update = ClientUpdate { name: Some("x".into()), ..ClientUpdate::default() };
     let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
     let (panel, team_update) = (TeamId::new("panel"), TeamUpdate { name: Some("x".into()), status: None });
@@ -68,7 +71,7 @@ async fn every_mutation(
         ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
         ("update_tenant", store.update_tenant(tenant, &tenant_update, None, by).await.is_err()),
         ("erase_tenant", store.erase_tenant(tenant, by).await.is_err()),
-        ("add_account", store.add_account(&user(fixture, "ana"), &[], by).await.is_err()),
+        ("add_account", store.add_account(&user(fixture, "eva"), &[], by).await.is_err()),
         ("update_account", store.update_account(&maria.id, &user_update, None, by).await.is_err()),
         ("add_membership", {
             store.add_membership(&membership(fixture, "m9", "ana", tenant), by).await.is_err()
@@ -90,6 +93,11 @@ async fn every_mutation(
         ("decide_request", {
             store.decide_request(&RequestId::new("r1"), &approval(9), None, by).await.is_err()
         }),
+        ("add_operator_token", {
+            store.add_operator_token(&named_token(fixture, "t9", "new"), &a, by).await.is_err()
+        }),
+        ("revoke_operator_token", store.revoke_operator_token(&token.id, now, by).await.is_err()),
+        ("update_operator", store.update_operator(&ana, &rename, None, by).await.is_err()),
         ("add_signing_key", {
             store.add_signing_key(&signing_key("kid-2", now), Some("kid-1"), by).await.is_err()
         }),

@@ -49,6 +49,7 @@ tests_on_durable_stores! {
     }
     restored_access {
         confirmed_access_stands_after_the_users_next_sign_in,
+        confirmed_restore_revokes_named_tokens,
         kept_access_stands_at_once,
         store_with_an_unfinished_restore_does_not_open,
     }

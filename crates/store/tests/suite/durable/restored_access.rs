@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use domain::{Realm, Secret};
-use store::{RestoredAccess, Status, StoreError, WebhookOwner};
+use store::{RestoredAccess, Status, StoreError, TokenState, WebhookOwner};
 
 use super::backup::{Backup, restore_with};
 use crate::suite::fixture::{Fixture, by, master_key};
 use crate::suite::live_grants::issue_grant_with_owners;
+use crate::suite::operators::named_token;
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::webhook_fixtures::{create_webhook, new_webhook_of};
 
@@ -49,6 +50,21 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     assert_eq!(store.is_grant_live(&disabled.id).await, Ok(false));
     let reloaded = store.changed_webhooks(before).await.unwrap().webhooks;
     assert_eq!(reloaded, [webhook.id], "the engine learns that its owner has access again");
+}
+
+/// Those that stood may have been revoked since.
+pub(crate) async fn confirmed_restore_revokes_named_tokens(fixture: Fixture) {
+    let (token, secret) = (named_token(&fixture, "1", "nightly"), Secret::new("secret-1"));
+    fixture.store.add_operator_token(&token, &secret, &by()).await.unwrap();
+    let backup = Backup::of(&fixture.handle, &fixture).await;
+    let state_after = async |access| {
+        let target = later_fixture(&fixture).await;
+        restore_with(&backup.path(), &backup.summary, target.handle.archive(), access).await.unwrap();
+        let found = target.store.find_operator_token_by_secret(&secret).await.unwrap().unwrap();
+        found.state(target.now())
+    };
+    assert_eq!(state_after(RestoredAccess::Confirm).await, TokenState::Revoked);
+    assert_eq!(state_after(RestoredAccess::Keep).await, TokenState::Live);
 }
 
 pub(crate) async fn kept_access_stands_at_once(fixture: Fixture) {

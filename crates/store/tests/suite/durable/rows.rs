@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, RequestId, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, OperatorRole, RequestId, Secret, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AskOutcome, AuthorizationCode, CallCount, CellValue, Client, ClientSecret, DecisionOutcome,
-    EventGap, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Subscription, SuspensionStep,
-    WebhookChange,
+    EventGap, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Status, Subscription,
+    SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -16,6 +16,7 @@ use crate::suite::clients::{client, subscription};
 use crate::suite::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, by};
+use crate::suite::operators::{named_token, operator};
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sessions::{session, sign_in_entry};
@@ -92,6 +93,11 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.add_signing_key(&signing_key("kid-1", now), None, &by()).await.unwrap();
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    let ana = operator(fixture, "ana", OperatorRole::Admin, Status::Active);
+    store.add_account(&ana, &[], &by()).await.unwrap();
+    let token = named_token(fixture, "t1", "nightly ñ");
+    store.add_operator_token(&token, &Secret::new("operator-token-1"), &by()).await.unwrap();
+    store.record_operator_token_use(&token.id, now).await.unwrap();
     store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     fill_authorizations(fixture, &tenant).await;
     fill_webhooks(fixture, &tenant).await;
@@ -101,7 +107,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
 
 /// A team with its owner, a client, a subscription, and requests that together set every column.
 async fn fill_teams(fixture: &Fixture) {
-    let (store, team) = (&fixture.store, add_team(fixture, "panel", "ana").await);
+    let (store, team) = (&fixture.store, add_team(fixture, "panel", "eva").await);
     let of_team = Client { team: Some(team.id.clone()), is_sandbox: true, ..client(fixture, "panel") };
     store.add_client(&of_team, &Secret::new("client-secret-9"), &by()).await.unwrap();
     let of_team = Subscription { team: Some(team.id), is_sandbox: true, ..subscription(fixture, "s2") };

@@ -43,6 +43,12 @@ impl Entry {
         Some(id.to_owned())
     }
 
+    /// The id of the account, whatever its realm.
+    pub(super) fn account(&self) -> Option<String> {
+        let other = || self.object_of("developer").or_else(|| self.object_of("operator"));
+        self.user.clone().or_else(other)
+    }
+
     pub(super) fn webhook(&self) -> Option<Guid> {
         self.object_of("webhook").and_then(|id| Guid::parse(&id))
     }
@@ -87,6 +93,7 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::TeamChanged
         | AuditKind::TeamMemberChanged
         | AuditKind::TeamMemberRemoved
+        | AuditKind::OperatorTokenRevoked
         | AuditKind::SigningKeyRetired
         | AuditKind::WebhookChanged
         | AuditKind::WebhookSecretRotated
@@ -120,6 +127,7 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::MembershipAdded
         | AuditKind::ClientAdded
         | AuditKind::SubscriptionAdded
+        | AuditKind::OperatorTokenAdded
         | AuditKind::SigningKeyRotated
         | AuditKind::SigningKeyDeleted
         | AuditKind::WebhookSubscribed

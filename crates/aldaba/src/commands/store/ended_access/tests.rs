@@ -18,6 +18,7 @@ fn ends_after_the_backup_are_collected() {
         entry(41, "granted", r#","grant":"g3""#),
         entry(35, "membership_removed", r#","user":"u","tenant":"t""#),
         entry(36, "subscription_cancelled", r#","object":"subscription:s1""#),
+        entry(36, "operator_token_revoked", r#","object":"operator_token:n1""#),
         entry(37, "access_ended", r#","user":"u","client":"c","tenant":"t""#),
         entry(10, "revoked", r#","grant":"before""#),
     ];
@@ -26,6 +27,7 @@ fn ends_after_the_backup_are_collected() {
     assert_eq!(ends.memberships, [("u".to_owned(), "t".to_owned())].into());
     assert_eq!(ends.accesses, [["u", "c", "t"].map(str::to_owned).into()].into());
     assert_eq!(ends.cancelled, ["s1".to_owned()].into());
+    assert_eq!(ends.tokens, ["n1".to_owned()].into());
     assert_eq!(ends.oldest, Ticks::parse_iso("2026-11-15T10:10:00Z"));
     let page = format!("{{\"records\":[{}],\"next\":null}}", entry(50, "revoked", r#","grant":"g2""#).trim());
     assert_eq!(read(&page).unwrap().grants, ["g2".to_owned()].into(), "a page of the operator's API");

@@ -20,7 +20,7 @@ use store::{
 };
 
 use super::FakeHistory;
-use crate::admin::{Admin, NewUser, WebhookAdmin};
+use crate::admin::{Admin, Authority, NewUser, WebhookAdmin};
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(super) const TENANT: &str = "tenant-a";
@@ -54,6 +54,10 @@ pub(super) fn context() -> AuditContext {
     AuditContext { actor: Actor::Operator, address: "192.0.2.7".into(), request_id: "request-1".into() }
 }
 
+pub(super) fn authority() -> Authority {
+    Authority::admin(context())
+}
+
 pub(super) fn charges() -> Resource {
     Resource::find(Area::Accounting, "charges").unwrap()
 }
@@ -67,7 +71,7 @@ impl Fixture {
         let store: Arc<MemoryStore> = Arc::new(MemoryStore::new(ports).unwrap());
         let history = Arc::new(FakeHistory::default());
         let webhooks = WebhookAdmin { store: store.clone(), clock: clock.clone(), history: history.clone() };
-        let admin = Admin { store, clock: clock.clone(), random, context: context() };
+        let admin = Admin { store, clock: clock.clone(), random, authority: authority() };
         let fixture = Self { admin, webhooks, history, clock };
         fixture.add_tenant().await;
         fixture.add_user().await;

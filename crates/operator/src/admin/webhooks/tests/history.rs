@@ -8,13 +8,13 @@ use domain::delivery::{
     DeliveryPageQuery, DeliveryStatus, DeliveryView, HandshakeView, HistoryError, LostEvents, ReplayRequest,
     ReplayView, WebhookHealth,
 };
-use domain::{Guid, Ticks, WebhookId, WebhookStatus};
+use domain::{Guid, OperatorRole, Ticks, WebhookId, WebhookStatus};
 use serde_json::json;
 use store::{AuditContext, StoreError};
 
 use super::fixture::START;
-use super::{Fixture, SECRET, context, missing, refused};
-use crate::admin::AdminError;
+use super::{Fixture, SECRET, authority, missing, refused};
+use crate::admin::{AdminError, Authority};
 use crate::ports::{HistoryResult, WebhookHistory};
 
 /// Answers with one fixed view of each kind, or with the error that was set.
@@ -175,7 +175,7 @@ async fn deliveries_and_replays_have_the_documented_form() {
 #[tokio::test]
 async fn replays_are_requested_by_delivery_by_span_and_as_a_test() {
     let fixture = Fixture::new().await;
-    let (id, by) = (fixture.active_webhook().await, context());
+    let (id, by) = (fixture.active_webhook().await, authority());
     let outgoing = Guid::from_bytes([8; 16]);
     fixture.webhooks.replay_delivery(&id, "7", &by).await.unwrap();
     fixture.webhooks.replay_delivery(&id, &outgoing.to_string(), &by).await.unwrap();
@@ -193,7 +193,7 @@ async fn replays_are_requested_by_delivery_by_span_and_as_a_test() {
 #[tokio::test]
 async fn errors_of_the_history_name_the_webhook() {
     let fixture = Fixture::new().await;
-    let (id, by) = (fixture.active_webhook().await, context());
+    let (id, by) = (fixture.active_webhook().await, authority());
     let replay_after = async |error| {
         fixture.history.fail_with(error);
         fixture.webhooks.replay_delivery(&id, "7", &by).await
@@ -223,4 +223,26 @@ async fn errors_of_the_history_name_the_webhook() {
     missing(fixture.webhooks.replays("nobody").await);
     let too_large = DeliveryPageQuery { page_size: 101, ..DeliveryPageQuery::default() };
     assert!(matches!(fixture.webhooks.deliveries(&id, &too_large).await, Err(AdminError::Invalid(_))));
+}
+
+#[tokio::test]
+async fn viewer_changes_no_webhook() {
+    let fixture = Fixture::new().await;
+    let id = fixture.active_webhook().await;
+    let by = Authority::new(AuditContext::default(), OperatorRole::Viewer);
+    let before = fixture.audit().await;
+    for (what, result) in [
+        ("enable", fixture.webhooks.enable(&id, &by).await.map(drop)),
+        ("disable", fixture.webhooks.disable(&id, &by).await.map(drop)),
+        ("delete", fixture.webhooks.delete(&id, &by).await.map(drop)),
+        ("test", fixture.webhooks.send_test_event(&id, &by).await.map(drop)),
+        ("replay a delivery", fixture.webhooks.replay_delivery(&id, "7", &by).await.map(drop)),
+        ("replay a span", fixture.webhooks.replay_span(&id, START, None, &by).await.map(drop)),
+    ] {
+        assert!(matches!(result, Err(AdminError::Forbidden(_))), "{what}: {result:?}");
+    }
+    assert!(fixture.history.requests.lock().unwrap().is_empty());
+    assert_eq!(fixture.audit().await, before);
+    let support = Authority::new(AuditContext::default(), OperatorRole::Support);
+    assert!(fixture.webhooks.send_test_event(&id, &support).await.is_ok());
 }

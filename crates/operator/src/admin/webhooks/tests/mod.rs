@@ -8,7 +8,7 @@ use store::Status;
 
 use super::{WebhookFamily, WebhookListQuery};
 use crate::admin::AdminError;
-use fixture::{Fixture, SECRET, TENANT, charges, context};
+use fixture::{Fixture, SECRET, TENANT, authority, charges};
 use history::FakeHistory;
 
 #[track_caller]
@@ -53,8 +53,8 @@ async fn webhooks_are_listed_in_pages_by_any_condition() {
         assert_eq!(list_all(&fixture, WebhookListQuery::default(), size).await, ids);
     }
     fixture.accept(&ids[1]).await;
-    fixture.webhooks.disable(&ids[2], &context()).await.unwrap();
-    fixture.webhooks.delete(&ids[4], &context()).await.unwrap();
+    fixture.webhooks.disable(&ids[2], &authority()).await.unwrap();
+    fixture.webhooks.delete(&ids[4], &authority()).await.unwrap();
     let at = |places: &[usize]| places.iter().map(|place| ids[*place].clone()).collect::<Vec<_>>();
     let client = WebhookListQuery { client: Some("app-2".into()), ..WebhookListQuery::default() };
     assert_eq!(list_all(&fixture, client, 2).await, at(&[1, 3, 5]));
@@ -109,9 +109,9 @@ async fn status_follows_from_flags_and_owner_and_is_explained() {
     let webhook = fixture.webhooks.show(&id).await.unwrap();
     assert!(webhook.explanation.contains("no delivery succeeded for 24 h"), "{}", webhook.explanation);
     assert_eq!(webhook.disabled_why.as_deref(), Some("no delivery succeeded for 24 h"));
-    assert_eq!(fixture.webhooks.enable(&id, &context()).await.unwrap().status, WebhookStatus::Active);
-    assert_eq!(fixture.webhooks.disable(&id, &context()).await.unwrap().status, WebhookStatus::Disabled);
-    assert_eq!(fixture.webhooks.delete(&id, &context()).await.unwrap().status, WebhookStatus::Deleted);
+    assert_eq!(fixture.webhooks.enable(&id, &authority()).await.unwrap().status, WebhookStatus::Active);
+    assert_eq!(fixture.webhooks.disable(&id, &authority()).await.unwrap().status, WebhookStatus::Disabled);
+    assert_eq!(fixture.webhooks.delete(&id, &authority()).await.unwrap().status, WebhookStatus::Deleted);
     assert_eq!(status().await, WebhookStatus::Deleted);
 }
 
@@ -119,14 +119,14 @@ async fn status_follows_from_flags_and_owner_and_is_explained() {
 async fn every_change_leaves_an_audit_entry() {
     let fixture = Fixture::new().await;
     let id = fixture.active_webhook().await;
-    fixture.webhooks.enable(&id, &context()).await.unwrap();
+    fixture.webhooks.enable(&id, &authority()).await.unwrap();
     assert_eq!(fixture.audit().await, [], "nothing changed");
-    fixture.webhooks.disable(&id, &context()).await.unwrap();
-    fixture.webhooks.disable(&id, &context()).await.unwrap();
+    fixture.webhooks.disable(&id, &authority()).await.unwrap();
+    fixture.webhooks.disable(&id, &authority()).await.unwrap();
     fixture.advance(1);
-    fixture.webhooks.enable(&id, &context()).await.unwrap();
+    fixture.webhooks.enable(&id, &authority()).await.unwrap();
     fixture.advance(1);
-    fixture.webhooks.delete(&id, &context()).await.unwrap();
+    fixture.webhooks.delete(&id, &authority()).await.unwrap();
     let note = |kind, change: &str| (kind, format!("webhook {id}: {change}"));
     let expected = [
         note("webhook_changed", "disabled"),
@@ -140,11 +140,11 @@ async fn every_change_leaves_an_audit_entry() {
 async fn deleted_webhook_cannot_be_changed() {
     let fixture = Fixture::new().await;
     let id = fixture.active_webhook().await;
-    fixture.webhooks.delete(&id, &context()).await.unwrap();
-    assert!(refused(fixture.webhooks.enable(&id, &context()).await, "over").contains("permanently"));
-    refused(fixture.webhooks.disable(&id, &context()).await, "over");
-    refused(fixture.webhooks.delete(&id, &context()).await, "over");
-    missing(fixture.webhooks.delete("nobody", &context()).await);
+    fixture.webhooks.delete(&id, &authority()).await.unwrap();
+    assert!(refused(fixture.webhooks.enable(&id, &authority()).await, "over").contains("permanently"));
+    refused(fixture.webhooks.disable(&id, &authority()).await, "over");
+    refused(fixture.webhooks.delete(&id, &authority()).await, "over");
+    missing(fixture.webhooks.delete("nobody", &authority()).await);
 }
 
 #[tokio::test]
@@ -153,7 +153,7 @@ async fn stats_sum_up_all_webhooks() {
     let [one, other] = [fixture.active_webhook().await, fixture.active_webhook().await];
     fixture.subscribe("app-2", charges()).await;
     let gone = fixture.active_webhook().await;
-    fixture.webhooks.delete(&gone, &context()).await.unwrap();
+    fixture.webhooks.delete(&gone, &authority()).await.unwrap();
     let (first, second) = (fixture.charge("r1", 1).await, fixture.charge("r2", 1).await);
     fixture.deliver(&one, first).await;
     fixture.advance(2 * 3600);

@@ -1,0 +1,89 @@
+//! Sessions of browsers: beginning one under new cookies, and finding the one of a request.
+
+use domain::Secret;
+use store::{Account, Actor, AuditEntry, AuditKind, Session, Status};
+
+use super::authorize::with_cookie;
+use super::browser::BrowserContext;
+use super::response::Response;
+use crate::site::Site;
+
+/// The session of this browser and its account.
+pub(crate) struct ActiveSession {
+    pub(crate) session: Session,
+    pub(crate) account: Account,
+}
+
+/// A session that has just begun; its cookies must be sent (`Site::with_session`).
+pub(crate) struct NewSession {
+    cookie: Secret,
+    /// A new browser id too: one that was planted before the sign-in becomes useless (session fixation).
+    browser_id: Secret,
+    known_browser: Secret,
+}
+
+impl NewSession {
+    /// The same browser in the new session.
+    pub(crate) fn browser(&self, before: &BrowserContext) -> BrowserContext {
+        before.in_session(&self.cookie, &self.browser_id)
+    }
+}
+
+impl Site {
+    /// The browser's session, if it has not expired and its account is active.
+    pub(crate) async fn active_session(
+        &self,
+        browser: &BrowserContext,
+    ) -> store::Result<Option<ActiveSession>> {
+        let Some(cookie) = &browser.session else { return Ok(None) };
+        let Some(session) = self.store.find_session(self.realm, cookie, self.clock.now()).await? else {
+            return Ok(None);
+        };
+        let account = self.store.find_account(&session.account).await?;
+        let account = account.filter(|one| one.status == Status::Active && one.realm == self.realm);
+        Ok(account.map(|account| ActiveSession { session, account }))
+    }
+
+    /// The audit entry of a sign-in.
+    pub(crate) fn sign_in_entry(&self, browser: &BrowserContext, account: &Account) -> AuditEntry {
+        let audit = browser.audit.by(Actor::account(self.realm, account.id.clone()));
+        let entry = AuditEntry::new(AuditKind::signed_in(self.realm), self.clock.now(), &audit);
+        entry.account(self.realm, &account.id)
+    }
+
+    /// Begins a session under a new cookie and ends the browser's previous one.
+    pub(crate) async fn begin_session(
+        &self,
+        browser: &BrowserContext,
+        account: &Account,
+        methods: &str,
+        entry: &AuditEntry,
+    ) -> store::Result<NewSession> {
+        let now = self.clock.now();
+        let session = Session {
+            id: self.random.guid(),
+            realm: self.realm,
+            account: account.id.clone(),
+            authenticated_at: now,
+            methods: methods.to_owned(),
+            expires_at: now + self.settings.session_ttl,
+            address: browser.address.to_string(),
+            user_agent: browser.user_agent.clone(),
+        };
+        let cookie = Secret::new(self.random.token());
+        self.store.begin_session(&cookie, &session, browser.session.as_ref(), entry).await?;
+        let known = browser.known_browser.as_ref();
+        Ok(NewSession {
+            cookie,
+            browser_id: Secret::new(self.random.token()),
+            known_browser: self.password_sign_in.known_browser_cookie(known, account, &*self.random),
+        })
+    }
+
+    /// Adds the cookies of a new session to the response.
+    pub(crate) fn with_session(&self, response: Response, new: &NewSession) -> Response {
+        let response = self.with_browser_cookie(response, Some(&new.browser_id));
+        let known = self.cookies.set_lasting(self.cookies.known_browser, &new.known_browser);
+        with_cookie(with_cookie(response, known), self.cookies.set(self.cookies.session, &new.cookie))
+    }
+}

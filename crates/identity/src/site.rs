@@ -1,0 +1,55 @@
+//! The pages of one realm: the identity provider as the people of that realm meet it.
+
+use std::ops::Deref;
+use std::sync::Arc;
+
+use domain::Realm;
+
+use crate::Identity;
+use crate::cookies::CookieNames;
+
+/// The pages of a realm: their paths and cookies, on top of what all realms share.
+pub(crate) struct Site {
+    identity: Arc<Identity>,
+    pub(crate) realm: Realm,
+    /// The path that all pages are below: `/auth/core`.
+    pub(crate) base_path: String,
+    /// Base path of the pages' static files.
+    pub(crate) assets: String,
+    pub(crate) cookies: CookieNames,
+}
+
+impl Site {
+    pub(crate) fn new(identity: Arc<Identity>, realm: Realm) -> Self {
+        let url = identity.settings.realms.url(realm);
+        let base_path = base_path(url).to_owned();
+        let (assets, cookies) = (format!("{base_path}/look"), CookieNames::new(realm, is_https(url)));
+        Self { identity, realm, base_path, assets, cookies }
+    }
+
+    /// The page that follows a sign-in which nothing else asked for.
+    pub(crate) fn home(&self) -> &'static str {
+        match self.realm {
+            Realm::Users => "permissions",
+            Realm::Developers | Realm::Operators => "account",
+        }
+    }
+}
+
+impl Deref for Site {
+    type Target = Identity;
+
+    fn deref(&self) -> &Identity {
+        &self.identity
+    }
+}
+
+pub(crate) fn is_https(url: &str) -> bool {
+    url.starts_with("https://")
+}
+
+/// The path of a URL, without a trailing slash.
+pub(crate) fn base_path(url: &str) -> &str {
+    let rest = url.split_once("://").map_or("", |(_, rest)| rest);
+    rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or_default().trim_end_matches('/')
+}

@@ -1,0 +1,104 @@
+//! Named tokens of the operator's API in PostgreSQL.
+
+use async_trait::async_trait;
+use domain::ids::OperatorTokenId;
+use domain::{OperatorRole, Secret, Ticks};
+use tokio_postgres::Row;
+
+use super::PostgresStore;
+use super::rows::{AFTER, IN_ORDER};
+use crate::operator_tokens::{OPERATOR_TOKEN, TOKEN_USE_PRECISION};
+use crate::{AuditContext, ListPage, ListQuery, NamedToken, OperatorTokens, Result};
+
+const TOKEN: &str = "SELECT id, name, role, created_at, created_by, expires_at, last_used_at, revoked_at
+     FROM operator_tokens";
+
+fn token(row: &Row) -> NamedToken {
+    let time = |at: usize| row.get::<_, Option<i64>>(at).map(Ticks);
+    NamedToken {
+        id: OperatorTokenId::new(row.get::<_, Box<str>>(0)),
+        name: row.get(1),
+        role: OperatorRole::from_code(row.get(2)),
+        created_at: Ticks(row.get(3)),
+        created_by: row.get(4),
+        expires_at: time(5),
+        last_used_at: time(6),
+        revoked_at: time(7),
+    }
+}
+
+#[async_trait]
+impl OperatorTokens for PostgresStore {
+    async fn add_operator_token(
+        &self,
+        token: &NamedToken,
+        secret: &Secret,
+        context: &AuditContext,
+    ) -> Result<()> {
+        let hash = self.ports().vault.fingerprint(OPERATOR_TOKEN, secret);
+        self.insert(
+            token.described(),
+            "INSERT INTO operator_tokens (id, name, role, hash, created_at, created_by, expires_at, last_used_at,
+                 revoked_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+            &[
+                &token.id.as_str(),
+                &token.name,
+                &token.role.code(),
+                &hash.as_slice(),
+                &token.created_at.0,
+                &token.created_by,
+                &token.expires_at.map(|at| at.0),
+                &token.last_used_at.map(|at| at.0),
+                &token.revoked_at.map(|at| at.0),
+            ],
+            self.act(context).operator_token_added(token),
+        )
+        .await
+    }
+
+    async fn list_operator_tokens(&self, query: &ListQuery) -> Result<ListPage<NamedToken>> {
+        let rows = self.list(&format!("{TOKEN} WHERE {AFTER} {IN_ORDER}"), query).await?;
+        Ok(query.page(rows.iter().map(token).collect()))
+    }
+
+    async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
+        Ok(self.row(&format!("{TOKEN} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(token))
+    }
+
+    async fn find_operator_token_by_name(&self, name: &str) -> Result<Option<NamedToken>> {
+        let sql = format!("{TOKEN} WHERE name = $1 AND revoked_at IS NULL");
+        Ok(self.row(&sql, &[&name]).await?.as_ref().map(token))
+    }
+
+    async fn find_operator_token_by_secret(&self, secret: &Secret) -> Result<Option<NamedToken>> {
+        let hash = self.ports().vault.fingerprint(OPERATOR_TOKEN, secret);
+        let row = self.row(&format!("{TOKEN} WHERE hash = $1"), &[&hash.as_slice()]).await?;
+        Ok(row.as_ref().map(token))
+    }
+
+    async fn revoke_operator_token(
+        &self,
+        id: &OperatorTokenId,
+        now: Ticks,
+        context: &AuditContext,
+    ) -> Result<bool> {
+        let update = "UPDATE operator_tokens SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL";
+        let (revoked, _) = self
+            .update_row(
+                (update, &[&id.as_str(), &now.0]),
+                (&format!("{TOKEN} WHERE id = $1"), id.as_str()),
+                |row| Ok(token(row)),
+                |_, after| self.act(context).operator_token_revoked(after),
+            )
+            .await?;
+        Ok(revoked)
+    }
+
+    async fn record_operator_token_use(&self, id: &OperatorTokenId, at: Ticks) -> Result<()> {
+        let sql = "UPDATE operator_tokens SET last_used_at = $2
+             WHERE id = $1 AND (last_used_at IS NULL OR last_used_at <= $3)";
+        let due = at.minus(TOKEN_USE_PRECISION);
+        self.change(sql, &[&id.as_str(), &at.0, &due.0]).await.map(drop)
+    }
+}
