@@ -9,6 +9,7 @@ use axum::Router;
 use domain::{Guid, Realm, Secret};
 use gateway::Gateway;
 use identity::Identity;
+use operator::admin::ApprovalSettings;
 use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::sync::watch;
@@ -115,7 +116,8 @@ impl Service {
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let approval = ApprovalSettings { automatic: config.approval.automatic };
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
         let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));

@@ -126,6 +126,10 @@ text_ids! {
     GrantId,
     /// A subscription to API products, with its subscription keys.
     SubscriptionId,
+    /// A team of developers, which owns clients and subscriptions.
+    TeamId,
+    /// What a team asked the operator for.
+    RequestId,
     /// A named token of the operator's API.
     OperatorTokenId,
 }

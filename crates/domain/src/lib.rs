@@ -44,7 +44,9 @@ pub use accounts::{OperatorRole, Realm};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use field_error::FieldError;
-pub use ids::{AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, TenantId};
+pub use ids::{
+    AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,
+};
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use secret::Secret;

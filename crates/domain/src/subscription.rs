@@ -59,6 +59,11 @@ impl Products {
         self.0 & other.0 != 0
     }
 
+    #[must_use]
+    pub fn union(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
     pub fn names(self) -> Vec<&'static str> {
         Product::ALL.into_iter().filter(|product| self.contains(*product)).map(Product::as_str).collect()
     }

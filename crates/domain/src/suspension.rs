@@ -9,6 +9,8 @@ pub enum Suspension {
     ClientDisabled,
     /// The application is not registered for the product that the webhook's data belongs to.
     ProductMissing,
+    /// The application belongs to a team that has no active subscription to the product.
+    TeamSubscriptionMissing,
     /// An authorization stands, but it does not cover the webhook's area and webhooks.
     ScopeMissing,
     UserDisabled,
@@ -26,10 +28,11 @@ pub enum Suspension {
 }
 
 impl Suspension {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 12] = [
         Self::TenantDisabled,
         Self::ClientDisabled,
         Self::ProductMissing,
+        Self::TeamSubscriptionMissing,
         Self::ScopeMissing,
         Self::UserDisabled,
         Self::UserUnconfirmed,
@@ -46,6 +49,7 @@ impl Suspension {
             Self::TenantDisabled => "tenant_disabled",
             Self::ClientDisabled => "client_disabled",
             Self::ProductMissing => "product_missing",
+            Self::TeamSubscriptionMissing => "team_subscription_missing",
             Self::ScopeMissing => "scope_missing",
             Self::UserDisabled => "user_disabled",
             Self::UserUnconfirmed => "user_unconfirmed",
@@ -63,6 +67,9 @@ impl Suspension {
             Self::TenantDisabled => "the tenant is disabled",
             Self::ClientDisabled => "the application is disabled",
             Self::ProductMissing => "the application is not registered for this product",
+            Self::TeamSubscriptionMissing => {
+                "the application's team has no active subscription to this product"
+            }
             Self::ScopeMissing => "no user has allowed the application both this data and webhooks",
             Self::UserDisabled => "the user who authorized the application is disabled",
             Self::UserUnconfirmed => {
@@ -86,6 +93,7 @@ impl Suspension {
             Self::TenantDisabled => "the tenant is enabled",
             Self::ClientDisabled => "the application is enabled",
             Self::ProductMissing => "the application has this product",
+            Self::TeamSubscriptionMissing => "the team has an active subscription to this product",
             Self::UserDisabled => "that user is enabled, or another one signs in to the application",
             Self::UserUnconfirmed => "that user signs in",
             Self::ScopeMissing => "a user signs in to the application with these scopes",

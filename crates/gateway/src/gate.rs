@@ -1,5 +1,5 @@
-//! The gate in front of every API: it checks the subscription key, then the token, then the scope and the client's
-//! products, then the rate limit and the quota.
+//! The gate in front of every API: it checks the subscription key, then the token, then whether the subscription opens for
+//! the token's client, then the scope and the client's products, then the rate limit and the quota.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -80,11 +80,15 @@ impl Gateway {
             TokenError::Invalid => errors::invalid_token(),
             TokenError::Unavailable(error) => errors::store(&error),
         })?;
+        let client = self.calling_clients.find(&caller.client, now).await;
+        let client = client.map_err(|error| errors::store(&error))?;
+        if !client.is_opened_by(&key.subscription) {
+            return Err(errors::invalid_key());
+        }
         if let Some(missing) = requirements.scopes().find(|scope| !caller.scopes.has(*scope)) {
             return Err(errors::insufficient_scope(missing));
         }
-        let products = self.client_products.of(&caller.client, now).await;
-        if !products.map_err(|error| errors::store(&error))?.contains(requirements.product) {
+        if !client.products.contains(requirements.product) {
             return Err(errors::missing_product(requirements.product));
         }
         let rate = self.limiter.take(&mut key.meter.bucket.lock(), now);

@@ -1,8 +1,8 @@
-//! The API gateway: the gate (key → token → scope → rate limit → quota), the read APIs behind it, and the gated routes
+//! The API gateway: the gate (key → token → client → scope → rate limit → quota), the read APIs behind it, and the gated routes
 //! of other crates.
 
 mod cached_response;
-mod client_products;
+mod calling_clients;
 mod context;
 mod endpoint;
 mod errors;
@@ -27,7 +27,7 @@ use async_trait::async_trait;
 use domain::{Caller, Clock};
 use store::{Store, StoreError};
 
-use client_products::ClientProducts;
+use calling_clients::CallingClients;
 pub use gated_route::{AuthorizedRequest, GatedRoute, ResponseFuture};
 pub use openapi::openapi;
 use rate_limit::RateLimiter;
@@ -80,7 +80,7 @@ pub struct Gateway {
     tokens: Arc<dyn TokenVerifier>,
     settings: Settings,
     keys: SubscriptionKeys,
-    client_products: ClientProducts,
+    calling_clients: CallingClients,
     response_cache: ResponseCache,
     limiter: RateLimiter,
     gated_routes: Vec<GatedRoute>,
@@ -99,7 +99,7 @@ impl Gateway {
         let limiter = RateLimiter::new(settings.rate_per_minute);
         Self {
             keys: SubscriptionKeys::new(store.clone(), routes::counted_paths(&gated_routes)),
-            client_products: ClientProducts::new(store.clone()),
+            calling_clients: CallingClients::new(store.clone()),
             response_cache: ResponseCache::new(),
             store,
             clock,

@@ -52,7 +52,7 @@ pub(crate) fn check_revision(
     }
 }
 
-fn revision_conflict(what: &str) -> AdminError {
+pub(crate) fn revision_conflict(what: &str) -> AdminError {
     let why =
         format!("{what} has another revision: it was changed since you read it; read it again and repeat");
     AdminError::Conflict { code: "revision_conflict", why }

@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 33] = [
+pub static TABLES: [Table; 36] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -85,8 +85,11 @@ pub static TABLES: [Table; 33] = [
     table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
     table("invitations", "id:t realm:i email:t name:t lang:t tenants:t role:i team:t team_owner:i invited_by_kind:t invited_by_id:t created_at:i expires_at:i accepted_at:i revoked_at:i", "id"),
-    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i", "id"),
-    table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
+    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i", "id"),
+    table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i team_id:t sandbox:i", "id"),
+    table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
+    table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
+    table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
@@ -145,6 +148,11 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (15, "sessions", CellValue::Int(0)),
     (15, "sessions", CellValue::Text(String::new())),
     (15, "sessions", CellValue::Text(String::new())),
+    // No team, and not for the sandbox.
+    (19, "clients", CellValue::Null),
+    (19, "clients", CellValue::Int(0)),
+    (19, "subscriptions", CellValue::Null),
+    (19, "subscriptions", CellValue::Int(0)),
 ];
 
 /// The names that tables have in backups of older schemas.

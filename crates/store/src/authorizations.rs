@@ -96,6 +96,8 @@ pub struct OwnerAccess {
     pub client: Option<Status>,
     /// The client's products.
     pub products: Products,
+    /// The products of the active subscriptions of the client's team; None: the client belongs to no team.
+    pub team_products: Option<Products>,
     pub authorizations: Vec<AuthorizationFacts>,
 }
 
@@ -110,6 +112,9 @@ impl OwnerAccess {
         }
         if !self.products.contains(area.product()) {
             return Some(Suspension::ProductMissing);
+        }
+        if self.team_products.is_some_and(|products| !products.contains(area.product())) {
+            return Some(Suspension::TeamSubscriptionMissing);
         }
         self.authorization_gap(area)
     }
@@ -248,7 +253,13 @@ mod tests {
     fn access(authorizations: impl IntoIterator<Item = AuthorizationFacts>) -> OwnerAccess {
         let active = Some(Status::Active);
         let authorizations = authorizations.into_iter().collect();
-        OwnerAccess { tenant: active, client: active, products: Products::all(), authorizations }
+        OwnerAccess {
+            tenant: active,
+            client: active,
+            products: Products::all(),
+            team_products: None,
+            authorizations,
+        }
     }
 
     #[test]
@@ -284,6 +295,12 @@ mod tests {
         let products = Products::from_iter([Product::Payroll, Product::Invoicing]);
         let other_products = OwnerAccess { products, ..access([good()]) };
         assert_eq!(suspension(other_products), Some(Suspension::ProductMissing));
+        for (team, expected) in
+            [(products, Some(Suspension::TeamSubscriptionMissing)), (Products::all(), None)]
+        {
+            let of_team = OwnerAccess { team_products: Some(team), ..access([good()]) };
+            assert_eq!(suspension(of_team), expected);
+        }
         for membership in [None, Some(MembershipId::new("m2"))] {
             let other = AuthorizationFacts { membership, ..good() };
             assert_eq!(suspension(access([other])), Some(Suspension::MembershipRemoved));

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, Guid, Secret, Ticks};
+use domain::{ClientId, Guid, Secret, TeamId, Ticks};
 
 use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
@@ -104,6 +104,10 @@ pub struct Client {
     pub callback_id_token: CallbackIdToken,
     /// The products whose data the client may read; they decide its scopes.
     pub products: Products,
+    /// The team that owns the client; None: the operator alone.
+    pub team: Option<TeamId>,
+    /// For sandbox tenants alone: it opens no real tenant.
+    pub is_sandbox: bool,
     pub status: Status,
     pub created_at: Ticks,
     /// Incremented by every update.
@@ -120,6 +124,9 @@ pub struct ClientUpdate {
     pub consent: Option<Consent>,
     pub callback_id_token: Option<CallbackIdToken>,
     pub products: Option<Products>,
+    /// `Some(None)` takes the client out of its team.
+    pub team: Option<Option<TeamId>>,
+    pub is_sandbox: Option<bool>,
     pub status: Option<Status>,
 }
 

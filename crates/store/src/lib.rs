@@ -29,11 +29,13 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod requests;
 mod revision;
 mod sessions;
 mod sign_in_buckets;
 pub mod sqlite;
 mod subscriptions;
+mod teams;
 mod ticket_keys;
 mod vault;
 mod webhooks;
@@ -82,11 +84,19 @@ pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, Token
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use requests::{
+    Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
+    RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
+};
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+};
+pub use teams::{
+    ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
+    TeamRole, TeamUpdate, Teams,
 };
 pub use ticket_keys::{TicketKey, TicketKeys};
 pub use vault::{MasterKey, Vault};
@@ -111,6 +121,8 @@ pub trait Store:
     + Directory
     + Clients
     + Subscriptions
+    + Teams
+    + TeamRequests
     + Grants
     + Authorizations
     + Sessions
@@ -138,6 +150,8 @@ impl<T> Store for T where
         + Directory
         + Clients
         + Subscriptions
+        + Teams
+        + TeamRequests
         + Grants
         + Authorizations
         + Sessions

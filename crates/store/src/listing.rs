@@ -88,5 +88,7 @@ list_rows!(
     crate::Client,
     crate::Subscription,
     crate::Invitation,
+    crate::Team,
+    crate::TeamRequest,
     crate::NamedToken
 );

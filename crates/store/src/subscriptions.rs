@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use domain::{Secret, Ticks};
+use domain::{Secret, TeamId, Ticks};
 
 use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
@@ -41,6 +41,10 @@ pub struct Subscription {
     pub id: SubscriptionId,
     pub name: String,
     pub products: Products,
+    /// The team that owns the subscription: it opens for that team's clients alone. None: it opens for every client.
+    pub team: Option<TeamId>,
+    /// It opens sandbox tenants alone.
+    pub is_sandbox: bool,
     pub status: Status,
     pub created_at: Ticks,
     /// The subscription's own limit of calls per day, if it has one.
@@ -57,6 +61,9 @@ pub struct SubscriptionUpdate {
     pub status: Option<Status>,
     /// `Some(None)` removes the subscription's own quota.
     pub daily_quota: Option<Option<u64>>,
+    /// `Some(None)` takes the subscription out of its team: it then opens for every client.
+    pub team: Option<Option<TeamId>>,
+    pub is_sandbox: Option<bool>,
 }
 
 /// A key without its secret.
@@ -144,7 +151,7 @@ pub trait Subscriptions: Send + Sync + 'static {
         previous_valid_until: Ticks,
         context: &AuditContext,
     ) -> Result<bool>;
-    /// The subscription of a valid key, even if it is disabled.
+    /// The subscription of a valid key, even if it is disabled; None where its team is disabled.
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 
     /// Adds call counts, and updates when keys were last used.

@@ -1,24 +1,9 @@
-//! Arguments of the commands that invite people: developer, invitation.
+//! Arguments of the commands that invite people.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
 use domain::Realm;
 use store::InvitationState;
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Developer {
-    /// Invite a developer; prints the one-time link if no mail server is configured
-    Invite {
-        #[command(flatten)]
-        person: InvitedArgs,
-        /// The id of the team that the developer joins
-        #[arg(long, value_name = "ID")]
-        team: Option<String>,
-        /// The developer becomes an owner of the team
-        #[arg(long, requires = "team")]
-        owner: bool,
-    },
-}
 
 /// Who is invited.
 #[derive(Debug, Args)]

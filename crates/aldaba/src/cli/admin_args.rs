@@ -165,6 +165,12 @@ pub(crate) enum Client {
         /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
+        /// The id of the team that owns the client; '' takes it out of its team
+        #[arg(long)]
+        team: Option<String>,
+        /// Whether the client is for sandbox tenants alone
+        #[arg(long, value_name = "true|false")]
+        sandbox: Option<bool>,
     },
     /// Create a new secret and print it; it cannot be shown again
     Rotate {
@@ -198,6 +204,9 @@ pub(crate) struct ClientAdd {
     /// A product whose data the client may read (repeatable) [default: all]
     #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
     pub(crate) products: Vec<String>,
+    /// The id of the team that owns the client
+    #[arg(long)]
+    pub(crate) team: Option<String>,
     /// When the callback carries an id_token
     #[arg(long, value_enum, default_value_t = CallbackIdTokenMode::Auto)]
     pub(crate) callback_id_token: CallbackIdTokenMode,
@@ -237,6 +246,16 @@ pub(crate) enum Key {
         /// A product that the keys give access to (repeatable) [default: all]
         #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
         products: Vec<String>,
+        /// The id of the team that owns the subscription: it opens for that team's clients alone
+        #[arg(long)]
+        team: Option<String>,
+    },
+    /// Give a subscription to a team: it opens for that team's clients alone
+    Team {
+        /// The subscription's id
+        id: String,
+        /// The team's id; '' takes the subscription out of its team, and it opens for every client
+        team: String,
     },
     /// List all subscriptions
     List,

@@ -4,6 +4,7 @@ mod account_args;
 mod admin_args;
 mod integrator_args;
 mod operator_args;
+mod team_args;
 mod webhook_args;
 
 use std::net::SocketAddr;
@@ -11,12 +12,13 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-pub(crate) use account_args::{Developer, Invitation, InvitedArgs};
+pub(crate) use account_args::{Invitation, InvitedArgs};
 pub(crate) use admin_args::{
     Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
 pub(crate) use operator_args::{Operator, OperatorToken};
+pub(crate) use team_args::{Developer, Request, RequestStateArg, Team};
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
@@ -57,9 +59,6 @@ pub(crate) enum Command {
     /// Manage users
     #[command(subcommand)]
     User(User),
-    /// Manage developers: the people who build applications
-    #[command(subcommand)]
-    Developer(Developer),
     /// List invitations, send them again, revoke them
     #[command(subcommand)]
     Invitation(Invitation),
@@ -75,6 +74,15 @@ pub(crate) enum Command {
     /// Manage API subscriptions and their keys
     #[command(subcommand)]
     Key(Key),
+    /// Manage teams of developers: they own clients and subscriptions
+    #[command(subcommand)]
+    Team(Team),
+    /// Manage developers: the people who build applications
+    #[command(subcommand)]
+    Developer(Developer),
+    /// Decide on what teams ask for
+    #[command(subcommand)]
+    Request(Request),
     /// Inspect and manage the webhooks of all tenants and clients
     #[command(subcommand)]
     Webhooks(Webhooks),

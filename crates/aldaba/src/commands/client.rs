@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
 
-use super::{all_pages, overlap, products_named, status_name};
+use super::{all_pages, overlap, products_named, status_name, team_or_none};
 use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, PkceMode};
 use crate::config::Sources;
 use crate::exit::CommandResult;
@@ -24,6 +24,8 @@ struct ClientView {
     consent: bool,
     callback_id_token: &'static str,
     products: Vec<&'static str>,
+    team: Option<String>,
+    sandbox: bool,
     standing: String,
 }
 
@@ -32,11 +34,16 @@ impl ClientView {
     fn settings(&self) -> String {
         format!(
             "pkce               {}\nconsent            {}\ncallback_id_token  {}\nproducts           {}\n\
-             post_logout_uris   {}",
+             team               {}\npost_logout_uris   {}",
             self.pkce,
             self.consent,
             self.callback_id_token,
             self.products.join(" "),
+            match (&self.team, self.sandbox) {
+                (None, _) => "-".to_owned(),
+                (Some(team), false) => team.clone(),
+                (Some(team), true) => format!("{team} (sandbox)"),
+            },
             joined_or_dash(&self.post_logout_uris)
         )
     }
@@ -72,6 +79,8 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
         consent: client.consent == Consent::Required,
         callback_id_token: client.callback_id_token.as_str(),
         products: client.products.names(),
+        team: client.team.map(|team| team.to_string()),
+        sandbox: client.is_sandbox,
         standing: status_name(client.status),
     }
 }
@@ -115,13 +124,15 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
             let client = view(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
-        Client::Set { id, pkce, consent, callback_id_token, products, post_logout_uris } => {
+        Client::Set { id, pkce, consent, callback_id_token, products, post_logout_uris, team, sandbox } => {
             let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token: callback_id_token.map(callback_id_token_of),
                 products: products_named(&products),
                 post_logout_uris: replacement(post_logout_uris),
+                team: team.as_deref().map(team_or_none),
+                is_sandbox: sandbox,
                 ..ClientUpdate::default()
             };
             let client = view(admin.update_client(&id, update, None).await?, None);
@@ -149,6 +160,7 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
         consent: consent_of(new.consent),
         callback_id_token: callback_id_token_of(mode),
         products: products_named(&new.products).unwrap_or_else(Products::all),
+        team: new.team,
     };
     let (client, secret) = admin.add_client(new).await?;
     let client = view(client, Some(secret.reveal().to_owned()));

@@ -6,7 +6,7 @@ use serde::Serialize;
 use store::{Invitation as StoredInvitation, InvitationFilter, InvitationState};
 
 use super::all_pages;
-use crate::cli::{Developer, Invitation, InvitedArgs};
+use crate::cli::{Invitation, InvitedArgs};
 use crate::config::Sources;
 use crate::exit::CommandResult;
 use crate::output::Output;
@@ -92,17 +92,17 @@ pub(crate) async fn invite_operator(
     Ok(())
 }
 
-pub(crate) async fn run_developer(command: Developer, sources: &Sources, output: Output) -> CommandResult {
-    let admin = super::admin(sources).await?;
-    match command {
-        Developer::Invite { person, team, owner } => {
-            let team = team.unwrap_or_default();
-            let new = NewInvitation { team, is_team_owner: owner, ..invited(person, Realm::Developers) };
-            let sent = admin.invite(new).await?;
-            print_sent(&admin, sent, output);
-        }
-    }
-    admin.store.close().await;
+/// Invites a developer, to a team where one is given.
+pub(super) async fn invite_developer(
+    admin: &Admin,
+    person: InvitedArgs,
+    team: Option<String>,
+    is_team_owner: bool,
+    output: Output,
+) -> CommandResult {
+    let team = team.unwrap_or_default();
+    let new = NewInvitation { team, is_team_owner, ..invited(person, Realm::Developers) };
+    print_sent(admin, admin.invite(new).await?, output);
     Ok(())
 }
 

@@ -5,9 +5,9 @@ use domain::subscription::Products;
 use operator::admin::{Admin, NewSubscription, Usage};
 use serde::Serialize;
 use serde_json::json;
-use store::{KeyInfo, KeySlot, Status, Subscription};
+use store::{KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
 
-use super::{all_pages, overlap, products_named};
+use super::{all_pages, overlap, products_named, team_or_none, team_phrase};
 use crate::cli::{Key, KeySlotArg};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
@@ -18,6 +18,8 @@ struct SubscriptionView {
     id: String,
     name: String,
     products: Vec<&'static str>,
+    team: Option<String>,
+    sandbox: bool,
     standing: &'static str,
     daily_quota: Option<u64>,
     created_at: String,
@@ -34,10 +36,19 @@ impl From<Subscription> for SubscriptionView {
             id: subscription.id.to_string(),
             name: subscription.name,
             products: subscription.products.names(),
+            team: subscription.team.map(|team| team.to_string()),
+            sandbox: subscription.is_sandbox,
             daily_quota: subscription.daily_quota,
             created_at: subscription.created_at.iso(),
             cancelled_at: subscription.cancelled_at.map(Ticks::iso),
         }
+    }
+}
+
+impl SubscriptionView {
+    fn team_text(&self) -> String {
+        let team = or_dash(self.team.as_ref());
+        if self.sandbox { format!("{team} (sandbox)") } else { team }
     }
 }
 
@@ -77,16 +88,17 @@ impl From<KeyInfo> for KeyView {
 impl SubscriptionWithKeys {
     /// All members as text.
     fn text(&self) -> String {
-        let SubscriptionView { id, name, products, standing, daily_quota, created_at, cancelled_at } =
+        let SubscriptionView { id, name, products, standing, daily_quota, created_at, cancelled_at, .. } =
             &self.subscription;
         let quota = daily_quota.map_or_else(|| "-".into(), |calls| calls.to_string());
         let keys = self.keys.iter().map(|key| {
             vec![key.slot.to_owned(), or_dash(key.valid_until.as_ref()), or_dash(key.last_used_at.as_ref())]
         });
         format!(
-            "subscription  {id}\nname          {name}\nproducts      {}\nstatus        {standing}\n\
+            "subscription  {id}\nname          {name}\nproducts      {}\nteam          {}\nstatus        {standing}\n\
              daily_quota   {quota}\ncreated_at    {created_at}\ncancelled_at  {}\n\n{}",
             products.join(" "),
+            self.subscription.team_text(),
             or_dash(cancelled_at.as_ref()),
             table(&["KEY", "VALID_UNTIL", "LAST_USED"], keys.collect())
         )
@@ -104,13 +116,22 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
     }
     let admin = super::admin(sources).await?;
     match command {
-        Key::Add { name, products } => add(&admin, name, &products, output).await?,
+        Key::Add { name, products, team } => {
+            let products = products_named(&products).unwrap_or_else(Products::all);
+            add(&admin, NewSubscription { name, products, daily_quota: None, team }, output).await?;
+        }
         Key::List => list(&admin, output).await?,
         Key::Show { id } => {
             let subscription = admin.subscription(&id).await?;
             let keys = admin.keys_of(&subscription.id).await?.into_iter().map(KeyView::from).collect();
             let view = SubscriptionWithKeys { subscription: subscription.into(), keys };
             output.result(&view, || view.text());
+        }
+        Key::Team { id, team } => {
+            let update =
+                SubscriptionUpdate { team: Some(team_or_none(&team)), ..SubscriptionUpdate::default() };
+            let changed = SubscriptionView::from(admin.update_subscription(&id, update, None).await?);
+            output.done(&changed, &format!("subscription {id} belongs to {}", team_phrase(&team)));
         }
         Key::Suspend { id } => set_status(&admin, &id, Status::Disabled, output).await?,
         Key::Resume { id } => set_status(&admin, &id, Status::Active, output).await?,
@@ -145,10 +166,8 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
     Ok(())
 }
 
-async fn add(admin: &Admin, name: String, products: &[String], output: Output) -> CommandResult {
-    let products = products_named(products).unwrap_or_else(Products::all);
-    let (subscription, keys) =
-        admin.add_subscription(NewSubscription { name, products, daily_quota: None }).await?;
+async fn add(admin: &Admin, new: NewSubscription, output: Output) -> CommandResult {
+    let (subscription, keys) = admin.add_subscription(new).await?;
     output.print_message("The keys are shown only now. Store them safely.");
     let (primary, secondary) = (keys.primary.reveal(), keys.secondary.reveal());
     let data = json!({
@@ -163,11 +182,12 @@ async fn add(admin: &Admin, name: String, products: &[String], output: Output) -
 async fn list(admin: &Admin, output: Output) -> CommandResult {
     let subscriptions = all_pages(async |query| admin.store.list_subscriptions(&query).await).await?;
     let all: Vec<SubscriptionView> = subscriptions.into_iter().map(SubscriptionView::from).collect();
-    output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "STATUS"], |subscription| {
+    output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "TEAM", "STATUS"], |subscription| {
         vec![
             subscription.id.clone(),
             subscription.name.clone(),
             subscription.products.join(" "),
+            subscription.team_text(),
             subscription.standing.to_owned(),
         ]
     });

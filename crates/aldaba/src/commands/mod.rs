@@ -6,14 +6,17 @@ pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod deliveries;
+pub(crate) mod developer;
 mod ingest_client;
 pub(crate) mod init;
 pub(crate) mod invitation;
 pub(crate) mod key;
 pub(crate) mod openapi;
 pub(crate) mod operator;
+pub(crate) mod request;
 pub(crate) mod signing_keys;
 pub(crate) mod store;
+pub(crate) mod team;
 pub(crate) mod tenant;
 pub(crate) mod token;
 pub(crate) mod trigger;
@@ -28,6 +31,7 @@ use ::operator::admin::{Admin, Authority, WebhookAdmin};
 use ::store::{Actor, AuditContext, ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
 use domain::OperatorRole;
+use domain::TeamId;
 use domain::subscription::{Product, Products};
 
 use crate::cli::Cli;
@@ -115,6 +119,15 @@ async fn all_pages<T>(
         }
         query = ListQuery { after: page.next, ..ListQuery::default() };
     }
+}
+
+/// The team with this id; empty text for none.
+fn team_or_none(id: &str) -> Option<TeamId> {
+    (!id.is_empty()).then(|| TeamId::new(id))
+}
+
+fn team_phrase(id: &str) -> String {
+    if id.is_empty() { "no team".to_owned() } else { format!("team {id}") }
 }
 
 fn status_name(status: Status) -> String {

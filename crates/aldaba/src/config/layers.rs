@@ -61,7 +61,7 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
         let Some(path) = name.strip_prefix(ENVIRONMENT) else {
             continue;
         };
-        let key = path.to_lowercase().replacen("__", ".", 1);
+        let key = path.to_lowercase().replace("__", ".");
         let setting = Setting { value: text_value(text), origin: name.clone() };
         apply(&mut settings, &key, setting, current_folder, &mut faults);
     }
@@ -164,13 +164,23 @@ fn type_name(value: &Value) -> &'static str {
     }
 }
 
-/// The keys of a file as `section.key`, each with its line.
+/// The keys of a file as `section.key` or `section.section.key`, each with its line.
 fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
     let origin = |at: usize| format!("{name}:{}", text[..at.min(text.len())].matches('\n').count() + 1);
     let fault = |at: usize, message: String| vec![ConfigFault { origin: origin(at), message }];
     let table = DeTable::parse(text)
         .map_err(|error| fault(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
     let mut found = Vec::new();
+    let mut add = |path: String, at: usize, value: &DeValue<'_>| {
+        let Some(value) = simple_value(value) else {
+            return Err(fault(
+                at,
+                format!("{path} must be a string, a whole number, true or false, or a list of strings"),
+            ));
+        };
+        found.push((path, Setting { value, origin: origin(at) }));
+        Ok(())
+    };
     for (section, inner) in table.get_ref() {
         let at = section.span().start;
         let DeValue::Table(keys) = inner.get_ref() else {
@@ -182,13 +192,15 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
         for (key, value) in keys {
             let at = key.span().start;
             let path = format!("{}.{}", section.get_ref(), key.get_ref());
-            let Some(value) = simple_value(value.get_ref()) else {
-                return Err(fault(
-                    at,
-                    format!("{path} must be a string, a whole number, true or false, or a list of strings"),
-                ));
-            };
-            found.push((path, Setting { value, origin: origin(at) }));
+            // A section within a section, such as [portal.approval].
+            if let DeValue::Table(inner) = value.get_ref() {
+                for (key, value) in inner {
+                    let at = key.span().start;
+                    add(format!("{path}.{}", key.get_ref()), at, value.get_ref())?;
+                }
+            } else {
+                add(path, at, value.get_ref())?;
+            }
         }
     }
     Ok(found)

@@ -2,6 +2,7 @@
 //! override earlier ones, and every error names its location.
 
 pub(crate) mod address;
+mod approval;
 mod duration;
 mod exposure;
 mod layers;

@@ -48,6 +48,20 @@ fn command_line_overrides_environment_overrides_file() {
 }
 
 #[test]
+fn approval_is_set_by_product() {
+    let (_folder, mut layered) = file("[portal.approval]\naccounting = \"automatic\"\n");
+    assert_eq!(load(&layered).unwrap().approval.automatic.names(), ["accounting"]);
+    layered.environment = vec![("ALDABA__PORTAL__APPROVAL__PAYROLL".into(), "automatic".into())];
+    layered.flags = vec![("portal.approval.accounting".into(), "operator".into())];
+    assert_eq!(load(&layered).unwrap().approval.automatic.names(), ["payroll"]);
+    assert_eq!(load(&Sources::default()).unwrap().approval.automatic.names(), [""; 0]);
+    let wrong = sources(&[], &[("portal.approval.invoicing", "everybody")]);
+    assert!(faults(&wrong)[0].contains("must be operator or automatic"), "{:?}", faults(&wrong));
+    let (_folder, unknown) = file("[portal.approval]\nacounting = \"automatic\"\n");
+    assert!(faults(&unknown)[0].contains("did you mean \"portal.approval.accounting\"?"));
+}
+
+#[test]
 fn unknown_key_is_reported_with_line_and_suggestion() {
     let (folder, wrong) = file("[server]\nlisten = \"127.0.0.1:1\"\nbase_ur = \"https://x.example\"\n");
     let path = folder.path().join("aldaba.toml");

@@ -215,6 +215,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
+        team: None,
     };
     let (client, secret) = admin.add_client(new).await?;
     Ok(Client {
@@ -225,7 +226,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
 }
 
 async fn keys(admin: &Admin, name: &str, products: Products) -> Result<Keys, Failure> {
-    let new = NewSubscription { name: name.into(), products, daily_quota: None };
+    let new = NewSubscription { name: name.into(), products, daily_quota: None, team: None };
     let (_, keys) = admin.add_subscription(new).await?;
     Ok(Keys {
         primary_key: keys.primary.reveal().to_owned(),

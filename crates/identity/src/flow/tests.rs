@@ -25,6 +25,8 @@ pub(crate) fn client(consent: Consent) -> Client {
         consent,
         callback_id_token: store::CallbackIdToken::Auto,
         products: domain::subscription::Products::all(),
+        team: None,
+        is_sandbox: false,
         status: Status::Active,
         created_at: NOW,
         revision: store::FIRST_REVISION,

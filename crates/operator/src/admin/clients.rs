@@ -21,6 +21,8 @@ pub struct NewClient {
     pub consent: Consent,
     pub callback_id_token: CallbackIdToken,
     pub products: Products,
+    /// The id of the team that owns the client.
+    pub team: Option<String>,
 }
 
 /// How often a read-modify-write of a client is tried against concurrent updates.
@@ -46,6 +48,8 @@ impl Admin {
             consent: new.consent,
             callback_id_token: new.callback_id_token,
             products: checked_products(new.products)?,
+            team: self.existing_team(new.team.as_deref()).await?,
+            is_sandbox: false,
             status: Status::Active,
             created_at: self.now(),
             revision: FIRST_REVISION,
@@ -138,6 +142,9 @@ impl Admin {
         update.redirect_uris.iter().flatten().try_for_each(|uri| check_redirect(uri))?;
         update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
+        if let Some(Some(team)) = &update.team {
+            self.team(team.as_str()).await?;
+        }
         let id = ClientId::new(id);
         updated(self.store.update_client(&id, &update, expected_revision, context).await?, what)
     }
@@ -153,7 +160,7 @@ impl Admin {
     }
 }
 
-fn checked_products(products: Products) -> Result<Products> {
+pub(super) fn checked_products(products: Products) -> Result<Products> {
     if products == Products::default() {
         return Err(AdminError::Invalid("a client needs one product at least".into()));
     }

@@ -1,14 +1,19 @@
-//! Administration of tenants, users, operators, clients, subscriptions, tokens and webhooks, for the HTTP API and the command line.
-//! Generated secrets are returned once, in plain text; the store holds only their hashes.
+//! Administration of tenants, users, operators, teams, clients, subscriptions, tokens and webhooks, for the HTTP API and the
+//! command line. Generated secrets are returned once, in plain text; the store holds only their hashes.
 
+mod approval;
 mod clients;
+mod developer_admin;
+mod developers;
 mod first_operator;
 mod invitations;
 mod operators;
 mod passwords;
 mod permissions;
+mod requests;
 mod stats;
 mod subscriptions;
+mod teams;
 mod tenants;
 mod tokens;
 mod usage;
@@ -24,7 +29,11 @@ use crate::ports::AccountLinks;
 
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
 pub use clients::NewClient;
+use clients::checked_products;
+pub use developer_admin::DeveloperAdmin;
+pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;

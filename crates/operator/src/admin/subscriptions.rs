@@ -19,6 +19,8 @@ pub struct NewSubscription {
     pub products: Products,
     /// Calls per day; `None` applies the configured default.
     pub daily_quota: Option<u64>,
+    /// The id of the team that owns the subscription: it opens for that team's clients alone.
+    pub team: Option<String>,
 }
 
 /// The two keys of a new subscription, in plain text.
@@ -45,6 +47,8 @@ impl Admin {
             id: SubscriptionId::from(self.random.guid()),
             name: checked_name(&new.name)?,
             products: new.products,
+            team: self.existing_team(new.team.as_deref()).await?,
+            is_sandbox: false,
             status: Status::Active,
             created_at: self.now(),
             daily_quota: new.daily_quota.map(checked_quota).transpose()?,
@@ -82,6 +86,9 @@ impl Admin {
             let subscription = self.subscription(id).await?;
             check_revision(subscription.revision, expected_revision, what)?;
             return Ok(subscription);
+        }
+        if let Some(Some(team)) = &update.team {
+            self.team(team.as_str()).await?;
         }
         update.daily_quota.flatten().map(checked_quota).transpose()?;
         let id = SubscriptionId::new(id);

@@ -14,11 +14,12 @@ use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams, RequestO
 use super::paging::{ListParams, next_text};
 use super::product::{Product, ProductList, product_list, products_of};
 use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
+use super::team_change::TeamChange;
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
 use crate::error::AdminError;
 
-type RedirectUris = BoundedList<RedirectUri, 1, 20>;
+pub(super) type RedirectUris = BoundedList<RedirectUri, 1, 20>;
 type LogoutUris = BoundedList<LogoutUri, 0, 10>;
 
 /// An application that users sign in to.
@@ -40,6 +41,11 @@ struct Client {
     callback_id_token: CallbackIdToken,
     /// The products whose data the application may read. They decide which scopes it may request.
     products: Vec<Product>,
+    /// The id of the team that owns the client; null: none.
+    #[schema(required = true, examples("panel"))]
+    team: Option<String>,
+    /// For sandbox tenants alone: it opens no real tenant.
+    sandbox: bool,
     standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
@@ -59,6 +65,8 @@ impl From<store::Client> for Client {
             consent: stored.consent == store::Consent::Required,
             callback_id_token: stored.callback_id_token.into(),
             products: product_list(stored.products),
+            team: stored.team.map(|team| team.to_string()),
+            sandbox: stored.is_sandbox,
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
             revision: stored.revision,
@@ -69,7 +77,7 @@ impl From<store::Client> for Client {
 /// The client's use of PKCE.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
-enum Pkce {
+pub(super) enum Pkce {
     Required,
     IfSent,
     Ignore,
@@ -182,6 +190,8 @@ struct NewClient {
     /// All products by default.
     #[schema(inline)]
     products: Option<ProductList>,
+    /// The id of the team that owns the client; none by default.
+    team: Option<ChosenId>,
 }
 
 /// Changes; a member that is left out stays as it is, and a list replaces the old one.
@@ -199,6 +209,12 @@ struct ClientChange {
     callback_id_token: Option<CallbackIdToken>,
     #[schema(inline)]
     products: Option<ProductList>,
+    /// The id of the team that owns the client; null: none.
+    #[serde(default)]
+    #[schema(value_type = Option<ChosenId>)]
+    team: TeamChange,
+    /// False opens real tenants to a client that was approved for the sandbox alone.
+    sandbox: Option<bool>,
     standing: Option<Status>,
     /// The revision that you read: with another one stored, nothing changes and the response is 409
     /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
@@ -270,6 +286,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
                 ("Cache-Control" = String, description = "no-store")
             )),
         BadBody,
+        NotFound,
         AlreadyExists
     )
 )]
@@ -287,13 +304,14 @@ async fn add(
         consent: consent_of(new.consent.unwrap_or(false)),
         callback_id_token: new.callback_id_token.map(Into::into).unwrap_or_default(),
         products: new.products.map_or_else(Products::all, products_of),
+        team: new.team.map(|team| team.0),
     };
     let (client, secret) = state.admin.acting(authority).add_client(new_client).await?;
     let created_client = CreatedClient { client: client.into(), client_secret: secret.reveal().to_owned() };
     Ok(no_store(created(&["clients", &created_client.client.id], &created_client)))
 }
 
-fn redirect_texts(uris: RedirectUris) -> Vec<String> {
+pub(super) fn redirect_texts(uris: RedirectUris) -> Vec<String> {
     uris.0.into_iter().map(|uri| uri.0).collect()
 }
 
@@ -340,6 +358,8 @@ async fn change(
         consent: change.consent.map(consent_of),
         callback_id_token: change.callback_id_token.map(Into::into),
         products: change.products.map(products_of),
+        team: change.team.update(),
+        is_sandbox: change.sandbox,
         status: change.standing.map(Into::into),
     };
     let revision = change.revision.map(|revision| revision.0);

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 19] = [
+const PROBLEMS: [(&str, &str); 22] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -66,6 +66,18 @@ const PROBLEMS: [(&str, &str); 19] = [
     (
         "SubscriptionConflict",
         "The subscription is cancelled permanently; or another revision is stored: read it again and repeat the change",
+    ),
+    (
+        "MemberConflict",
+        "The developer is a member already, is the team's last owner, or the team has as many members as it may have",
+    ),
+    (
+        "AskConflict",
+        "The team is disabled, has too many pending requests, or its client has this redirect address already",
+    ),
+    (
+        "DecisionConflict",
+        "The request is not pending any more, cannot be carried out now, or has another revision",
     ),
     (
         "OperatorConflict",
@@ -115,6 +127,12 @@ problem_sets! {
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.
     SubscriptionConflict: "409" "SubscriptionConflict";
+    /// The members of a team cannot change so.
+    MemberConflict: "409" "MemberConflict";
+    /// The team cannot ask for this now.
+    AskConflict: "409" "AskConflict";
+    /// The request cannot be decided so.
+    DecisionConflict: "409" "DecisionConflict";
     /// Another revision is stored, or nobody else could manage operators.
     OperatorConflict: "409" "OperatorConflict";
     /// The webhook is unsubscribed or deleted.
@@ -184,7 +202,7 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, clients, subscriptions, tokens and webhooks, \
+const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
     ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";

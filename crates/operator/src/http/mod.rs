@@ -6,6 +6,7 @@ mod audit;
 mod authentication;
 mod changes;
 mod clients;
+mod developers;
 mod document;
 mod error_response;
 mod input;
@@ -14,10 +15,13 @@ mod memberships;
 mod operators;
 mod paging;
 mod product;
+mod requests;
 mod role;
 mod schema_types;
 mod stats;
 mod subscriptions;
+mod team_change;
+mod teams;
 mod tenants;
 mod tokens;
 mod users;
@@ -38,7 +42,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics};
 
 use crate::OperatorToken;
-use crate::admin::{Admin, WebhookAdmin};
+use crate::admin::{Admin, ApprovalSettings, WebhookAdmin};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -53,6 +57,7 @@ pub struct AppState {
     webhooks: WebhookAdmin,
     ingest: Ingest,
     token: OperatorToken,
+    approval: ApprovalSettings,
     accepted: Counter,
     rejected: Counter,
 }
@@ -71,7 +76,14 @@ impl AppState {
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
-        Self { admin, webhooks, ingest, token, accepted, rejected }
+        let approval = ApprovalSettings::default();
+        Self { admin, webhooks, ingest, token, approval, accepted, rejected }
+    }
+
+    /// Who approves what teams ask for; operators by default.
+    #[must_use]
+    pub fn with_approval(self, approval: ApprovalSettings) -> Self {
+        Self { approval, ..self }
     }
 
     /// Adds the changes of one request to the metrics, without those counted in an earlier request under its key.
@@ -107,6 +119,9 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         invitations::routes(),
         operators::routes(),
         tokens::routes(),
+        teams::routes(),
+        developers::routes(),
+        requests::routes(),
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),

@@ -92,6 +92,20 @@ checked_texts! {
         example: "una contraseña larga",
         check: |text| in_chars(text, 10, 256)
     }
+    /// What the team says to the operator: line ends are its only control characters.
+    Note {
+        0 to 1000,
+        pattern: None,
+        example: "Para nuestro panel de ventas.",
+        check: |text| in_chars(text.trim(), 0, 1000)
+    }
+    /// Why a request is refused, for the team: line ends are its only control characters.
+    Reason {
+        1 to 1000,
+        pattern: None,
+        example: "El contrato con su empresa no está firmado.",
+        check: |text| in_chars(text.trim(), 1, 1000)
+    }
     /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
     /// out-of-band address. It is compared character by character.
     RedirectUri {

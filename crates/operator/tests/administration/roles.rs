@@ -29,6 +29,7 @@ fn new_client(id: &str) -> NewClient {
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
+        team: None,
     }
 }
 
@@ -57,7 +58,7 @@ fn new_invitation(email: &str) -> NewInvitation {
 }
 
 fn new_subscription() -> NewSubscription {
-    NewSubscription { name: "s".into(), products: Products::all(), daily_quota: None }
+    NewSubscription { name: "s".into(), products: Products::all(), daily_quota: None, team: None }
 }
 
 async fn audit_entries(admin: &Admin) -> usize {

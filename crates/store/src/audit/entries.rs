@@ -2,13 +2,14 @@
 //! it and writes the entry in the transaction of the mutation.
 
 use domain::ids::SubscriptionId;
-use domain::{AccountId, ClientId, Realm, Ticks, WebhookId};
+use domain::{AccountId, ClientId, Realm, TeamId, Ticks, WebhookId};
 
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
 use crate::{
     Account, AccountUpdate, AuthorizationCode, Client, Invitation, KeySlot, Membership, NamedToken,
-    ReplayKind, RestoredAccess, SigningKey, Subscription, Tenant, Webhook, WebhookChange, WebhookOwner,
+    ReplayKind, RequestState, RestoredAccess, SigningKey, Subscription, Team, TeamMember, TeamRequest,
+    Tenant, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -154,6 +155,47 @@ impl Act {
 
     fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
         self.entry(kind).object("subscription", id)
+    }
+
+    pub(crate) fn team_added(&self, team: &Team) -> AuditEntry {
+        self.team(AuditKind::TeamAdded, &team.id).changes(differences(None, Some(team)))
+    }
+
+    pub(crate) fn team_changed(&self, before: &Team, after: &Team) -> AuditEntry {
+        self.team(AuditKind::TeamChanged, &after.id).changes(differences(Some(before), Some(after)))
+    }
+
+    pub(crate) fn team_member_added(&self, one: &TeamMember) -> AuditEntry {
+        self.team(AuditKind::TeamMemberAdded, &one.team).changes(differences(None, Some(one)))
+    }
+
+    pub(crate) fn team_member_changed(&self, before: &TeamMember, after: &TeamMember) -> AuditEntry {
+        let entry = self.team(AuditKind::TeamMemberChanged, &after.team);
+        entry.changes(differences(Some(before), Some(after))).note(format!("developer {}", after.account))
+    }
+
+    pub(crate) fn team_member_removed(&self, one: &TeamMember) -> AuditEntry {
+        self.team(AuditKind::TeamMemberRemoved, &one.team).changes(differences(Some(one), None))
+    }
+
+    fn team(&self, kind: AuditKind, id: &TeamId) -> AuditEntry {
+        self.entry(kind).object("team", id)
+    }
+
+    pub(crate) fn request_added(&self, one: &TeamRequest) -> AuditEntry {
+        let entry = self.entry(AuditKind::RequestAdded).object("request", &one.id);
+        entry.changes(differences(None, Some(one)))
+    }
+
+    pub(crate) fn request_decided(&self, before: &TeamRequest, after: &TeamRequest) -> AuditEntry {
+        let kind = match after.state {
+            RequestState::Pending => AuditKind::RequestAdded,
+            RequestState::Approved => AuditKind::RequestApproved,
+            RequestState::Refused => AuditKind::RequestRefused,
+            RequestState::Withdrawn => AuditKind::RequestWithdrawn,
+        };
+        let entry = self.entry(kind).object("request", &after.id);
+        entry.changes(differences(Some(before), Some(after))).note(format!("team {}", after.team))
     }
 
     pub(crate) fn operator_token_added(&self, token: &NamedToken) -> AuditEntry {

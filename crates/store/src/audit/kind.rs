@@ -77,6 +77,17 @@ audit_kinds! {
     SubscriptionChanged = "subscription_changed",
     SubscriptionCancelled = "subscription_cancelled",
     SubscriptionKeyRotated = "subscription_key_rotated",
+    TeamAdded = "team_added",
+    TeamChanged = "team_changed",
+    TeamMemberAdded = "team_member_added",
+    /// A member became an owner of the team, or no longer is one.
+    TeamMemberChanged = "team_member_changed",
+    TeamMemberRemoved = "team_member_removed",
+    /// A team asked for a client, a redirect address or a subscription.
+    RequestAdded = "request_added",
+    RequestApproved = "request_approved",
+    RequestRefused = "request_refused",
+    RequestWithdrawn = "request_withdrawn",
     /// A named token of the operator's API was added.
     OperatorTokenAdded = "operator_token_added",
     OperatorTokenRevoked = "operator_token_revoked",

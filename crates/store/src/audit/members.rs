@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 use super::MemberChange;
 use crate::{
-    Account, Client, Consent, Invitation, Membership, NamedToken, Pkce, SigningKey, Subscription, Tenant,
-    Webhook,
+    Account, Client, Consent, Invitation, Membership, NamedToken, Pkce, RequestKind, SigningKey,
+    Subscription, Team, TeamMember, TeamRequest, Tenant, Webhook,
 };
 
 /// A row whose changes are audited.
@@ -148,23 +148,22 @@ impl Audited for Client {
             consent,
             callback_id_token,
             products,
+            team,
+            is_sandbox,
             status,
             created_at: _,
             revision: _,
         } = self;
-        let pkce = match pkce {
-            Pkce::Required => "required",
-            Pkce::IfSent => "if-sent",
-            Pkce::Ignore => "ignore",
-        };
         vec![
             ("name", text(name)),
             ("redirectUris", texts(redirect_uris)),
             ("postLogoutUris", texts(post_logout_uris)),
-            ("pkce", pkce.into()),
+            ("pkce", pkce_name(*pkce).into()),
             ("consent", (*consent == Consent::Required).into()),
             ("callbackIdToken", callback_id_token.as_str().into()),
             ("products", json!(products.names())),
+            ("team", json!(team)),
+            ("sandbox", if_true(*is_sandbox)),
             ("status", status.as_str().into()),
         ]
     }
@@ -172,16 +171,103 @@ impl Audited for Client {
 
 impl Audited for Subscription {
     fn members(&self) -> Vec<(&'static str, Value)> {
-        let Self { id: _, name, products, status, created_at: _, daily_quota, cancelled_at, revision: _ } =
-            self;
+        let Self {
+            id: _,
+            name,
+            products,
+            team,
+            is_sandbox,
+            status,
+            created_at: _,
+            daily_quota,
+            cancelled_at,
+            revision: _,
+        } = self;
         vec![
             ("name", text(name)),
             ("products", json!(products.names())),
+            ("team", json!(team)),
+            ("sandbox", if_true(*is_sandbox)),
             ("status", status.as_str().into()),
             ("dailyQuota", json!(daily_quota)),
             ("cancelledAt", time(*cancelled_at)),
         ]
     }
+}
+
+impl Audited for Team {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self { id: _, name, status, created_at: _, revision: _ } = self;
+        vec![("name", text(name)), ("status", status.as_str().into())]
+    }
+}
+
+impl Audited for TeamMember {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self { team: _, account, role, created_at: _ } = self;
+        vec![("developer", json!(account)), ("role", role.as_str().into())]
+    }
+}
+
+impl Audited for TeamRequest {
+    fn members(&self) -> Vec<(&'static str, Value)> {
+        let Self {
+            id: _,
+            team,
+            kind,
+            state,
+            note,
+            asked_by: _,
+            created_at: _,
+            decided_by: _,
+            decided_at: _,
+            reason,
+            result,
+            revision: _,
+        } = self;
+        let mut members = vec![("team", json!(team)), ("kind", kind.as_str().into())];
+        members.extend(asked_members(kind));
+        members.extend([
+            ("state", state.as_str().into()),
+            ("note", text(note)),
+            ("reason", text(reason)),
+            ("result", json!(result)),
+        ]);
+        members
+    }
+}
+
+fn asked_members(kind: &RequestKind) -> Vec<(&'static str, Value)> {
+    match kind {
+        RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => vec![
+            ("name", text(name)),
+            ("redirectUris", texts(redirect_uris)),
+            ("products", json!(products.names())),
+            ("pkce", pkce_name(*pkce).into()),
+            ("sandbox", if_true(*is_sandbox)),
+        ],
+        RequestKind::RedirectUri { client, uri } => {
+            vec![("client", json!(client)), ("redirectUri", text(uri))]
+        }
+        RequestKind::Subscription { name, product, is_sandbox } => vec![
+            ("name", text(name)),
+            ("product", product.as_str().into()),
+            ("sandbox", if_true(*is_sandbox)),
+        ],
+    }
+}
+
+fn pkce_name(pkce: Pkce) -> &'static str {
+    match pkce {
+        Pkce::Required => "required",
+        Pkce::IfSent => "if-sent",
+        Pkce::Ignore => "ignore",
+    }
+}
+
+/// False as an absent value.
+fn if_true(is_so: bool) -> Value {
+    if is_so { true.into() } else { Value::Null }
 }
 
 impl Audited for NamedToken {

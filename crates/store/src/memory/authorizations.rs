@@ -37,6 +37,7 @@ impl State {
             tenant: self.tenants.values().find(|one| one.id == owner.tenant).map(|one| one.status),
             client: client.map(|stored| stored.client.status),
             products: client.map(|stored| stored.client.products).unwrap_or_default(),
+            team_products: client.and_then(|stored| self.team_products(&stored.client)),
             authorizations: self.facts(|one| one.tenant == owner.tenant && one.client == owner.client),
         }
     }

@@ -1,27 +1,77 @@
 //! OAuth clients in memory.
 
 use async_trait::async_trait;
-use domain::{ClientId, Secret, Ticks};
+use domain::{ClientId, Random, Secret, Ticks};
 
-use super::{MemoryStore, StoredClient};
+use super::{MemoryStore, State, StoredClient};
+use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::{
     AuditContext, Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError,
     UpdateOutcome,
 };
 
+impl State {
+    /// Inserts a client and audits it.
+    pub(super) fn insert_client(
+        &mut self,
+        random: &dyn Random,
+        client: &Client,
+        secret: [u8; 32],
+        act: &Act,
+    ) -> Result<()> {
+        if self.clients.contains_key(client.id.as_str()) {
+            return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
+        }
+        let stored = StoredClient { client: client.clone(), secret, old: None };
+        self.clients.insert(client.id.as_str().into(), stored);
+        self.append_audit(random, act.client_added(client));
+        Ok(())
+    }
+
+    /// Changes a client, if it has the expected revision, and audits it.
+    pub(super) fn change_client(
+        &mut self,
+        random: &dyn Random,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+        act: &Act,
+    ) -> UpdateOutcome<Client> {
+        let Some(client) = self.clients.get_mut(id.as_str()).map(|stored| &mut stored.client) else {
+            return UpdateOutcome::NotFound;
+        };
+        if expected_revision.is_some_and(|expected| expected != client.revision) {
+            return UpdateOutcome::RevisionConflict;
+        }
+        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, .. } = update.clone();
+        let before = client.clone();
+        *client = Client {
+            name: name.unwrap_or_else(|| client.name.clone()),
+            redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
+            post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
+            pkce: pkce.unwrap_or(client.pkce),
+            consent: consent.unwrap_or(client.consent),
+            callback_id_token: update.callback_id_token.unwrap_or(client.callback_id_token),
+            products: update.products.unwrap_or(client.products),
+            team: update.team.clone().unwrap_or_else(|| client.team.clone()),
+            is_sandbox: update.is_sandbox.unwrap_or(client.is_sandbox),
+            status: update.status.unwrap_or(client.status),
+            revision: client.revision + 1,
+            ..client.clone()
+        };
+        let after = client.clone();
+        self.append_audit(random, act.client_changed(&before, &after));
+        UpdateOutcome::Updated(after)
+    }
+}
+
 #[async_trait]
 impl Clients for MemoryStore {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let secret = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
-        let mut state = self.state_mut()?;
-        if state.clients.contains_key(client.id.as_str()) {
-            return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
-        }
-        let stored = StoredClient { client: client.clone(), secret, old: None };
-        state.clients.insert(client.id.as_str().into(), stored);
-        state.append_audit(&*self.ports.random, self.act(context).client_added(client));
-        Ok(())
+        let act = self.act(context);
+        self.state_mut()?.insert_client(&*self.ports.random, client, secret, &act)
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
@@ -41,29 +91,7 @@ impl Clients for MemoryStore {
     ) -> Result<UpdateOutcome<Client>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
-        let Some(client) = state.clients.get_mut(id.as_str()).map(|stored| &mut stored.client) else {
-            return Ok(UpdateOutcome::NotFound);
-        };
-        if expected_revision.is_some_and(|expected| expected != client.revision) {
-            return Ok(UpdateOutcome::RevisionConflict);
-        }
-        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, .. } = update.clone();
-        let before = client.clone();
-        *client = Client {
-            name: name.unwrap_or_else(|| client.name.clone()),
-            redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
-            post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
-            pkce: pkce.unwrap_or(client.pkce),
-            consent: consent.unwrap_or(client.consent),
-            callback_id_token: update.callback_id_token.unwrap_or(client.callback_id_token),
-            products: update.products.unwrap_or(client.products),
-            status: update.status.unwrap_or(client.status),
-            revision: client.revision + 1,
-            ..client.clone()
-        };
-        let after = client.clone();
-        state.append_audit(&*self.ports.random, self.act(context).client_changed(&before, &after));
-        Ok(UpdateOutcome::Updated(after))
+        Ok(state.change_client(&*self.ports.random, id, update, expected_revision, &self.act(context)))
     }
 
     async fn set_client_secret(

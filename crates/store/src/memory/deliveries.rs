@@ -9,6 +9,7 @@ use domain::{Guid, Resource, TenantId, Ticks, WebhookId};
 use super::webhooks::{StoredWebhook, WebhookTable};
 use super::{MemoryStore, State};
 use crate::plan::LogRow;
+use crate::teams::limited_by_team;
 use crate::webhooks::{
     CheckpointWrites, DeliveryState, Lease, WebhookKey, decide_checkpoints, id_key, rebalance,
 };
@@ -181,10 +182,15 @@ impl Deliveries for MemoryStore {
         let tenants = state.tenants.values().filter(|one| one.status == Status::Disabled);
         let clients = state.clients.values().filter(|stored| stored.client.status == Status::Disabled);
         let limited = state.clients.values().filter(|stored| stored.client.products != Products::all());
+        let of_teams = state.clients.values().filter_map(|stored| {
+            let products = state.team_products(&stored.client)?;
+            Some((stored.client.id.clone(), Some(products)))
+        });
         Ok(DisabledOwners {
             tenants: tenants.map(|one| one.id.clone()).collect(),
             clients: clients.map(|stored| stored.client.id.clone()).collect(),
             limited_clients: limited.map(|one| (one.client.id.clone(), one.client.products)).collect(),
+            team_clients: limited_by_team(of_teams),
         })
     }
 

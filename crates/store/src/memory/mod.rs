@@ -19,9 +19,11 @@ mod operators;
 mod password_resets;
 mod payroll;
 mod records;
+mod requests;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
+mod teams;
 mod ticket_keys;
 mod webhooks;
 
@@ -29,7 +31,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use domain::{TenantId, Ticks};
+use domain::{AccountId, TeamId, TenantId, Ticks};
 use parking_lot::Mutex;
 
 use crate::archive::HEADS_ADVANCE;
@@ -39,7 +41,7 @@ use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
     Account, AuditContext, AuditCursor, AuditEntry, Authorization, AuthorizationCode, Client, Grant,
     IngestProgress, InvalidationCounters, KeySlot, LogBounds, Membership, Operations, Ports, Result, Session,
-    StoreError, Subscription, Tenant,
+    StoreError, Subscription, Team, TeamMember, TeamRequest, Tenant,
 };
 
 /// The data of a memory store; handles with the same contents share the data.
@@ -84,6 +86,9 @@ struct State {
     password_resets: BTreeMap<[u8; 32], password_resets::StoredReset>,
     clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
+    teams: BTreeMap<Box<str>, Team>,
+    team_members: BTreeMap<(TeamId, AccountId), TeamMember>,
+    requests: BTreeMap<Box<str>, TeamRequest>,
     keys: BTreeMap<[u8; 32], StoredKey>,
     /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,

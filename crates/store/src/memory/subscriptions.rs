@@ -2,9 +2,10 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::{Secret, Ticks};
+use domain::{Random, Secret, Ticks};
 
-use super::{MemoryStore, StoredKey};
+use super::{MemoryStore, State, StoredKey};
+use crate::audit::Act;
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
     AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError,
@@ -19,6 +20,29 @@ fn key_exists() -> StoreError {
     StoreError::Exists("such a key".into())
 }
 
+impl State {
+    /// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+    pub(super) fn insert_subscription(
+        &mut self,
+        random: &dyn Random,
+        one: &Subscription,
+        [primary, secondary]: [[u8; 32]; 2],
+        act: &Act,
+    ) -> Result<()> {
+        if self.subscriptions.contains_key(one.id.as_str()) {
+            return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
+        }
+        if primary == secondary || self.keys.contains_key(&primary) || self.keys.contains_key(&secondary) {
+            return Err(key_exists());
+        }
+        self.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
+        self.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
+        self.subscriptions.insert(one.id.as_str().into(), one.clone());
+        self.append_audit(random, act.subscription_added(one));
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl Subscriptions for MemoryStore {
     async fn add_subscription(
@@ -28,20 +52,12 @@ impl Subscriptions for MemoryStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
-        let mut state = self.state_mut()?;
-        if state.subscriptions.contains_key(one.id.as_str()) {
-            return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
-        }
-        let [primary, secondary] =
-            [primary, secondary].map(|key| self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key));
-        if primary == secondary || state.keys.contains_key(&primary) || state.keys.contains_key(&secondary) {
-            return Err(key_exists());
-        }
-        state.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
-        state.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
-        state.subscriptions.insert(one.id.as_str().into(), one.clone());
-        state.append_audit(&*self.ports.random, self.act(context).subscription_added(one));
-        Ok(())
+        let keys = [primary, secondary].map(|key| self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key));
+        let act = self.act(context);
+        let added = self.state_mut()?.insert_subscription(&*self.ports.random, one, keys, &act);
+        // A team's subscription may let its clients' webhooks be delivered to.
+        self.invalidation.access_changed();
+        added
     }
 
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
@@ -73,6 +89,8 @@ impl Subscriptions for MemoryStore {
         let before = subscription.clone();
         subscription.status = update.status.unwrap_or(subscription.status);
         subscription.daily_quota = update.daily_quota.unwrap_or(subscription.daily_quota);
+        subscription.team = update.team.clone().unwrap_or_else(|| subscription.team.clone());
+        subscription.is_sandbox = update.is_sandbox.unwrap_or(subscription.is_sandbox);
         subscription.revision += 1;
         let after = subscription.clone();
         state.append_audit(&*self.ports.random, self.act(context).subscription_changed(&before, &after));
@@ -152,7 +170,9 @@ impl Subscriptions for MemoryStore {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let state = self.state();
         let valid = state.keys.get(&hash).filter(|stored| stored.valid_until.is_none_or(|until| until > now));
-        Ok(valid.and_then(|stored| state.subscriptions.get(&stored.subscription)).cloned())
+        let found = valid.and_then(|stored| state.subscriptions.get(&stored.subscription));
+        let is_open = |one: &&Subscription| one.team.as_ref().is_none_or(|team| state.is_team_active(team));
+        Ok(found.filter(is_open).cloned())
     }
 
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {

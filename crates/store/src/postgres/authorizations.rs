@@ -11,6 +11,7 @@ use tokio_postgres::Row;
 use super::audit::append_audit;
 use super::grants::revoke_grants;
 use super::rows::{Args, column, execute, guid, limit, row, rows, snapshot};
+use super::teams::{TEAM_CLIENTS, client_products};
 use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
@@ -77,6 +78,15 @@ async fn owners_access(
         owner.tenant = row.get::<_, Option<i64>>(2).map(Status::from_code);
         owner.client = row.get::<_, Option<i64>>(3).map(Status::from_code);
         owner.products = Products::from_bits(row.get::<_, Option<i64>>(4).unwrap_or_default());
+    }
+    let of_teams = rows(on, &format!("{TEAM_CLIENTS} AND c.id = ANY($1)"), &[&clients]).await?;
+    let mut team_products: HashMap<ClientId, Products> = HashMap::new();
+    for (client, products) in of_teams.iter().map(client_products) {
+        let sum = team_products.entry(client).or_default();
+        *sum = sum.union(products.unwrap_or_default());
+    }
+    for (owner, access) in &mut access {
+        access.team_products = team_products.get(&owner.client).copied();
     }
     Ok(access)
 }

@@ -1,12 +1,15 @@
 //! OAuth clients in PostgreSQL.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use domain::subscription::Products;
-use domain::{ClientId, Secret, Ticks};
+use domain::{ClientId, Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
-use super::PostgresStore;
-use super::rows::{AFTER, IN_ORDER, guid};
+use super::audit::append_audit;
+use super::rows::{AFTER, IN_ORDER, execute, guid, row};
+use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
@@ -14,10 +17,10 @@ use crate::{
     Pkce, Result, Status, StoreError, UpdateOutcome,
 };
 
-const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at, revision, products FROM clients";
+pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
+                      standing, created_at, revision, products, team_id, sandbox FROM clients";
 
-fn client(row: &Row) -> Result<Client> {
+pub(super) fn client(row: &Row) -> Result<Client> {
     Ok(Client {
         id: ClientId::new(row.get::<_, Box<str>>(0)),
         guid: guid(row, 1)?,
@@ -31,36 +34,101 @@ fn client(row: &Row) -> Result<Client> {
         created_at: Ticks(row.get(9)),
         revision: unsigned(row.get(10)),
         products: Products::from_bits(row.get(11)),
+        team: row.get::<_, Option<Box<str>>>(12).map(TeamId::new),
+        is_sandbox: row.get::<_, i64>(13) != 0,
     })
+}
+
+/// Inserts a client and audits it.
+pub(super) async fn insert_client(
+    on: &Transaction<'_>,
+    random: &dyn Random,
+    one: &Client,
+    secret_hash: &[u8; 32],
+    act: &Act,
+) -> Result<()> {
+    execute(
+        on,
+        "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
+             callback_id_token, standing, created_at, secret_hash, revision, products, team_id, sandbox)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+        &[
+            &one.id.as_str(),
+            &one.guid.as_bytes().as_slice(),
+            &one.name,
+            &to_list(&one.redirect_uris),
+            &to_list(&one.post_logout_uris),
+            &one.pkce.code(),
+            &one.consent.code(),
+            &one.callback_id_token.code(),
+            &one.status.code(),
+            &one.created_at.0,
+            &secret_hash.as_slice(),
+            &signed(one.revision),
+            &one.products.bits(),
+            &one.team.as_ref().map(TeamId::as_str),
+            &i64::from(one.is_sandbox),
+        ],
+    )
+    .await
+    .map_err(exists(format!("a client \"{}\"", one.id)))?;
+    append_audit(on, random, act.client_added(one)).await
+}
+
+/// Changes a client, if it has the expected revision, and audits it.
+pub(super) async fn change_client(
+    on: &Transaction<'_>,
+    random: &dyn Random,
+    id: &ClientId,
+    update: &ClientUpdate,
+    expected_revision: Option<u64>,
+    act: &Act,
+) -> Result<UpdateOutcome<Client>> {
+    let find = format!("{CLIENT} WHERE id = $1");
+    let before = row(on, &format!("{find} FOR UPDATE"), &[&id.as_str()]).await?;
+    let before = before.as_ref().map(client).transpose()?;
+    let updated = execute(
+        on,
+        "UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
+             post_logout_uris = coalesce($4, post_logout_uris), pkce = coalesce($5, pkce),
+             consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
+             standing = coalesce($8, standing), products = coalesce($10, products),
+             team_id = CASE WHEN $11 THEN $12 ELSE team_id END, sandbox = coalesce($13, sandbox),
+             revision = revision + 1
+         WHERE id = $1 AND ($9::bigint IS NULL OR revision = $9)",
+        &[
+            &id.as_str(),
+            &update.name,
+            &update.redirect_uris.as_deref().map(to_list),
+            &update.post_logout_uris.as_deref().map(to_list),
+            &update.pkce.map(Pkce::code),
+            &update.consent.map(Consent::code),
+            &update.callback_id_token.map(CallbackIdToken::code),
+            &update.status.map(Status::code),
+            &expected_revision.map(signed),
+            &update.products.map(Products::bits),
+            &update.team.is_some(),
+            &update.team.as_ref().and_then(Option::as_ref).map(TeamId::as_str),
+            &update.is_sandbox.map(i64::from),
+        ],
+    )
+    .await
+    .map_err(store_error)?;
+    let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(client).transpose()?;
+    if let (true, Some(before), Some(after)) = (updated > 0, &before, &after) {
+        append_audit(on, random, act.client_changed(before, after)).await?;
+    }
+    Ok(UpdateOutcome::of(updated > 0, after))
 }
 
 #[async_trait]
 impl Clients for PostgresStore {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
-        self.insert(
-            format!("a client \"{}\"", client.id),
-            "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                 callback_id_token, standing, created_at, secret_hash, revision, products)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-            &[
-                &client.id.as_str(),
-                &client.guid.as_bytes().as_slice(),
-                &client.name,
-                &to_list(&client.redirect_uris),
-                &to_list(&client.post_logout_uris),
-                &client.pkce.code(),
-                &client.consent.code(),
-                &client.callback_id_token.code(),
-                &client.status.code(),
-                &client.created_at.0,
-                &hash.as_slice(),
-                &signed(client.revision),
-                &client.products.bits(),
-            ],
-            self.act(context).client_added(client),
-        )
-        .await
+        let mut connection = self.client().await?;
+        let transaction = connection.transaction().await.map_err(store_error)?;
+        insert_client(&transaction, &*self.ports().random, client, &hash, &self.act(context)).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
@@ -79,31 +147,14 @@ impl Clients for PostgresStore {
         expected_revision: Option<u64>,
         context: &AuditContext,
     ) -> Result<UpdateOutcome<Client>> {
-        let (updated, row) = self
-            .update_row(
-                ("UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
-                     post_logout_uris = coalesce($4, post_logout_uris), pkce = coalesce($5, pkce),
-                     consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
-                     standing = coalesce($8, standing), products = coalesce($10, products), revision = revision + 1
-                 WHERE id = $1 AND ($9::bigint IS NULL OR revision = $9)",
-                &[
-                    &id.as_str(),
-                    &update.name,
-                    &update.redirect_uris.as_deref().map(to_list),
-                    &update.post_logout_uris.as_deref().map(to_list),
-                    &update.pkce.map(Pkce::code),
-                    &update.consent.map(Consent::code),
-                    &update.callback_id_token.map(CallbackIdToken::code),
-                    &update.status.map(Status::code),
-                    &expected_revision.map(signed),
-                    &update.products.map(Products::bits),
-                ]),
-                (&format!("{CLIENT} WHERE id = $1"), id.as_str()),
-                client,
-                |before, after| self.act(context).client_changed(before, after),
-            )
-            .await?;
-        Ok(UpdateOutcome::of(updated, row))
+        let mut connection = self.client().await?;
+        let transaction = connection.transaction().await.map_err(store_error)?;
+        let (random, act) = (&*self.ports().random, self.act(context));
+        let outcome = change_client(&transaction, random, id, update, expected_revision, &act).await?;
+        let committed = transaction.commit().await.map_err(store_error);
+        // Also after an error: the connection may have broken after the commit.
+        self.access_changed();
+        committed.map(|()| outcome)
     }
 
     async fn set_client_secret(

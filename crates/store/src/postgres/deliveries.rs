@@ -13,8 +13,10 @@ use super::PostgresStore;
 use super::authorizations::authorizations_of;
 use super::changes::{ENTRY, entry};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
+use super::teams::{TEAM_CLIENTS, client_products};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use crate::plan::{signed, unsigned};
+use crate::teams::limited_by_team;
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LeaseRenewal, LoadedWebhook,
@@ -149,12 +151,14 @@ impl Deliveries for PostgresStore {
         let clients = self.rows("SELECT id FROM clients WHERE standing = 0", &[]).await?;
         let limited = "SELECT id, products FROM clients WHERE products <> $1 ORDER BY id";
         let limited = self.rows(limited, &[&Products::all().bits()]).await?;
+        let of_teams = self.rows(&format!("{TEAM_CLIENTS} ORDER BY c.id"), &[]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
         let products = |row: &Row| (ClientId::new(text(row)), Products::from_bits(row.get(1)));
         Ok(DisabledOwners {
             tenants: tenants.iter().map(text).map(TenantId::new).collect(),
             clients: clients.iter().map(text).map(ClientId::new).collect(),
             limited_clients: limited.iter().map(products).collect(),
+            team_clients: limited_by_team(of_teams.iter().map(client_products)),
         })
     }
 

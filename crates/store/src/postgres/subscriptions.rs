@@ -1,14 +1,16 @@
 //! Subscriptions, their keys and their call counts in PostgreSQL.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use domain::{Secret, Ticks};
+use domain::{Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{AFTER, IN_ORDER, column};
+use super::rows::{AFTER, IN_ORDER, column, execute};
 use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
@@ -16,7 +18,7 @@ use crate::{
     SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
-const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision FROM subscriptions s";
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
 const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
 
 fn subscription(row: &Row) -> Subscription {
@@ -29,7 +31,45 @@ fn subscription(row: &Row) -> Subscription {
         daily_quota: row.get::<_, Option<i64>>(5).map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6).map(Ticks),
         revision: unsigned(row.get(7)),
+        team: row.get::<_, Option<Box<str>>>(8).map(TeamId::new),
+        is_sandbox: row.get::<_, i64>(9) != 0,
     }
+}
+
+/// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+pub(super) async fn insert_subscription(
+    on: &Transaction<'_>,
+    random: &dyn Random,
+    one: &Subscription,
+    [primary, secondary]: &[[u8; 32]; 2],
+    act: &Act,
+) -> Result<()> {
+    execute(
+        on,
+        "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at,
+             revision, team_id, sandbox)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        &[
+            &one.id.as_str(),
+            &one.name,
+            &one.products.bits(),
+            &one.status.code(),
+            &one.created_at.0,
+            &one.daily_quota.map(signed),
+            &one.cancelled_at.map(|at| at.0),
+            &signed(one.revision),
+            &one.team.as_ref().map(TeamId::as_str),
+            &i64::from(one.is_sandbox),
+        ],
+    )
+    .await
+    .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
+    for (slot, hash) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
+        execute(on, ADD_KEY, &[&hash.as_slice(), &one.id.as_str(), &slot.code()])
+            .await
+            .map_err(exists("such a key".into()))?;
+    }
+    append_audit(on, random, act.subscription_added(one)).await
 }
 
 #[async_trait]
@@ -41,36 +81,15 @@ impl Subscriptions for PostgresStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
+        let hashes = [primary, secondary].map(|key| self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key));
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        transaction
-            .execute(
-                "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at,
-                     revision)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-                &[
-                    &one.id.as_str(),
-                    &one.name,
-                    &one.products.bits(),
-                    &one.status.code(),
-                    &one.created_at.0,
-                    &one.daily_quota.map(signed),
-                    &one.cancelled_at.map(|at| at.0),
-                    &signed(one.revision),
-                ],
-            )
-            .await
-            .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-        for (slot, key) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
-            let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-            transaction
-                .execute(ADD_KEY, &[&hash.as_slice(), &one.id.as_str(), &slot.code()])
-                .await
-                .map_err(exists("such a key".into()))?;
-        }
-        let entry = self.act(context).subscription_added(one);
-        append_audit(&transaction, &*self.ports().random, entry).await?;
-        transaction.commit().await.map_err(store_error)
+        let (random, act) = (&*self.ports().random, self.act(context));
+        insert_subscription(&transaction, random, one, &hashes, &act).await?;
+        let committed = transaction.commit().await.map_err(store_error);
+        // A team's subscription may let its clients' webhooks be delivered to.
+        self.access_changed();
+        committed
     }
 
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
@@ -94,7 +113,9 @@ impl Subscriptions for PostgresStore {
             .update_row(
                 (
                     "UPDATE subscriptions SET standing = coalesce($2, standing),
-                     daily_quota = CASE WHEN $3 THEN $4 ELSE daily_quota END, revision = revision + 1
+                     daily_quota = CASE WHEN $3 THEN $4 ELSE daily_quota END,
+                     team_id = CASE WHEN $6 THEN $7 ELSE team_id END, sandbox = coalesce($8, sandbox),
+                     revision = revision + 1
                  WHERE id = $1 AND cancelled_at IS NULL AND ($5::bigint IS NULL OR revision = $5)",
                     &[
                         &id.as_str(),
@@ -102,6 +123,9 @@ impl Subscriptions for PostgresStore {
                         &update.daily_quota.is_some(),
                         &update.daily_quota.flatten().map(signed),
                         &expected_revision.map(signed),
+                        &update.team.is_some(),
+                        &update.team.as_ref().and_then(Option::as_ref).map(TeamId::as_str),
+                        &update.is_sandbox.map(i64::from),
                     ],
                 ),
                 (&format!("{SUBSCRIPTION} WHERE s.id = $1"), id.as_str()),
@@ -199,7 +223,9 @@ impl Subscriptions for PostgresStore {
             .row(
                 &format!(
                     "{SUBSCRIPTION} JOIN subscription_keys k ON s.id = k.subscription_id
-                     WHERE k.hash = $1 AND (k.valid_until IS NULL OR k.valid_until > $2)"
+                     LEFT JOIN teams t ON t.id = s.team_id
+                     WHERE k.hash = $1 AND (k.valid_until IS NULL OR k.valid_until > $2)
+                     AND (s.team_id IS NULL OR t.standing = 1)"
                 ),
                 &[&hash.as_slice(), &now.0],
             )

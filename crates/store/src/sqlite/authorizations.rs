@@ -11,6 +11,7 @@ use super::audit::append_audit;
 use super::directory::change;
 use super::grants::revoke_grants;
 use super::rows::guid;
+use super::teams::team_products;
 use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
@@ -78,6 +79,7 @@ pub(super) fn owner_access(reader: &Connection, owner: &WebhookOwner) -> Result<
         tenant: status(reader, "SELECT standing FROM tenants WHERE id = ?1", tenant)?,
         client: status(reader, "SELECT standing FROM clients WHERE id = ?1", client)?,
         products: client_products(reader, client)?,
+        team_products: team_products(reader, client)?,
         authorizations: find_all(reader, "a.tenant_id = ?1 AND a.client_id = ?2", [tenant, client])?,
     })
 }

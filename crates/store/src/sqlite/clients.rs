@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, Secret, Ticks};
-use rusqlite::{OptionalExtension, Row, params};
+use domain::{ClientId, Random, Secret, TeamId, Ticks};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
 use super::rows::{AFTER, IN_ORDER, find, guid, list};
 use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
@@ -16,10 +17,10 @@ use crate::{
     Pkce, Result, Status, UpdateOutcome,
 };
 
-const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at, revision, products FROM clients";
+pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
+                      standing, created_at, revision, products, team_id, sandbox FROM clients";
 
-fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
+pub(super) fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
     Ok(Client {
         id: ClientId::new(row.get::<_, Box<str>>(0)?),
         guid: guid(row, 1)?,
@@ -33,7 +34,87 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
         created_at: Ticks(row.get(9)?),
         revision: unsigned(row.get(10)?),
         products: Products::from_bits(row.get(11)?),
+        team: row.get::<_, Option<Box<str>>>(12)?.map(TeamId::new),
+        is_sandbox: row.get(13)?,
     })
+}
+
+/// Inserts a client and audits it.
+pub(super) fn insert_client(
+    writer: &Connection,
+    random: &dyn Random,
+    one: &Client,
+    secret_hash: &[u8; 32],
+    act: &Act,
+) -> Result<()> {
+    writer
+        .execute(
+            "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
+                 callback_id_token, standing, created_at, secret_hash, revision, products, team_id, sandbox)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            params![
+                one.id.as_str(),
+                one.guid.as_bytes(),
+                one.name,
+                to_list(&one.redirect_uris),
+                to_list(&one.post_logout_uris),
+                one.pkce.code(),
+                one.consent.code(),
+                one.callback_id_token.code(),
+                one.status.code(),
+                one.created_at.0,
+                secret_hash,
+                signed(one.revision),
+                one.products.bits(),
+                one.team.as_ref().map(TeamId::as_str),
+                one.is_sandbox
+            ],
+        )
+        .map_err(exists(format!("a client \"{}\"", one.id)))?;
+    append_audit(writer, random, act.client_added(one))
+}
+
+/// Changes a client, if it has the expected revision, and audits it.
+pub(super) fn change_client(
+    writer: &Connection,
+    random: &dyn Random,
+    id: &ClientId,
+    update: &ClientUpdate,
+    expected_revision: Option<u64>,
+    act: &Act,
+) -> Result<UpdateOutcome<Client>> {
+    let row = || find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client);
+    let before = row()?;
+    let updated = change(
+        writer,
+        "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
+             post_logout_uris = coalesce(?4, post_logout_uris), pkce = coalesce(?5, pkce),
+             consent = coalesce(?6, consent), callback_id_token = coalesce(?7, callback_id_token),
+             standing = coalesce(?8, standing), products = coalesce(?10, products),
+             team_id = CASE WHEN ?11 THEN ?12 ELSE team_id END, sandbox = coalesce(?13, sandbox),
+             revision = revision + 1
+         WHERE id = ?1 AND (?9 IS NULL OR revision = ?9)",
+        params![
+            id.as_str(),
+            update.name,
+            update.redirect_uris.as_deref().map(to_list),
+            update.post_logout_uris.as_deref().map(to_list),
+            update.pkce.map(Pkce::code),
+            update.consent.map(Consent::code),
+            update.callback_id_token.map(CallbackIdToken::code),
+            update.status.map(Status::code),
+            expected_revision.map(signed),
+            update.products.map(Products::bits),
+            update.team.is_some(),
+            update.team.as_ref().and_then(Option::as_ref).map(TeamId::as_str),
+            update.is_sandbox
+        ],
+    )?;
+    let outcome = UpdateOutcome::of(updated, row()?);
+    if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+        append_audit(writer, random, act.client_changed(before, after))?;
+    }
+    Ok(outcome)
 }
 
 #[async_trait]
@@ -41,32 +122,7 @@ impl Clients for SqliteStore {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         let (one, act, random) = (client.clone(), self.act(context), self.ports().random.clone());
-        self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                         callback_id_token, standing, created_at, secret_hash, revision, products)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-                    params![
-                        one.id.as_str(),
-                        one.guid.as_bytes(),
-                        one.name,
-                        to_list(&one.redirect_uris),
-                        to_list(&one.post_logout_uris),
-                        one.pkce.code(),
-                        one.consent.code(),
-                        one.callback_id_token.code(),
-                        one.status.code(),
-                        one.created_at.0,
-                        hash,
-                        signed(one.revision),
-                        one.products.bits()
-                    ],
-                )
-                .map_err(exists(format!("a client \"{}\"", one.id)))?;
-            append_audit(writer, &*random, act.client_added(&one))
-        })
-        .await
+        self.write(move |writer| insert_client(writer, &*random, &one, &hash, &act)).await
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
@@ -92,33 +148,7 @@ impl Clients for SqliteStore {
         let (id, update) = (id.clone(), update.clone());
         let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
-            let row = || find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client);
-            let before = row()?;
-            let updated = change(
-                writer,
-                "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
-                     post_logout_uris = coalesce(?4, post_logout_uris), pkce = coalesce(?5, pkce),
-                     consent = coalesce(?6, consent), callback_id_token = coalesce(?7, callback_id_token),
-                     standing = coalesce(?8, standing), products = coalesce(?10, products), revision = revision + 1
-                 WHERE id = ?1 AND (?9 IS NULL OR revision = ?9)",
-                params![
-                    id.as_str(),
-                    update.name,
-                    update.redirect_uris.as_deref().map(to_list),
-                    update.post_logout_uris.as_deref().map(to_list),
-                    update.pkce.map(Pkce::code),
-                    update.consent.map(Consent::code),
-                    update.callback_id_token.map(CallbackIdToken::code),
-                    update.status.map(Status::code),
-                    expected_revision.map(signed),
-                    update.products.map(Products::bits)
-                ],
-            )?;
-            let outcome = UpdateOutcome::of(updated, row()?);
-            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
-                append_audit(writer, &*random, act.client_changed(before, after))?;
-            }
-            Ok(outcome)
+            change_client(writer, &*random, &id, &update, expected_revision, &act)
         })
         .await
     }

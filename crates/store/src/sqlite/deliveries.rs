@@ -12,9 +12,11 @@ use super::authorizations::owner_access;
 use super::changes::{ENTRY, bounds, entry};
 use super::delivery_lock::{Ownership, lease_all_shards, release_all_shards};
 use super::rows::{guid, tenant_no};
+use super::teams::team_clients;
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::{SqliteStore, checkpoint, store_error};
 use crate::plan::{signed, unsigned};
+use crate::teams::limited_by_team;
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LeaseRenewal, LoadedWebhook, LogEvent,
@@ -164,6 +166,7 @@ impl Deliveries for SqliteStore {
                 tenants: texts(reader, "SELECT id FROM tenants WHERE standing = 0", TenantId::new)?,
                 clients: texts(reader, "SELECT id FROM clients WHERE standing = 0", ClientId::new)?,
                 limited_clients: limited_clients(reader)?,
+                team_clients: limited_by_team(team_clients(reader)?),
             })
         })
     }

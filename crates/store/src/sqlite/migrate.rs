@@ -29,6 +29,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0015_accounts", include_str!("migrations/0015_accounts.sql")),
     ("0016_invitations", include_str!("migrations/0016_invitations.sql")),
     ("0018_operator_tokens", include_str!("migrations/0018_operator_tokens.sql")),
+    ("0019_teams", include_str!("migrations/0019_teams.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

@@ -3,13 +3,14 @@
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use domain::{Secret, Ticks};
+use domain::{Random, Secret, TeamId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
 use super::rows::{AFTER, IN_ORDER, find, list};
 use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
@@ -17,7 +18,7 @@ use crate::{
     SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
-const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision FROM subscriptions s";
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
 
 fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
     Ok(Subscription {
@@ -29,11 +30,51 @@ fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
         daily_quota: row.get::<_, Option<i64>>(5)?.map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
         revision: unsigned(row.get(7)?),
+        team: row.get::<_, Option<Box<str>>>(8)?.map(TeamId::new),
+        is_sandbox: row.get(9)?,
     })
 }
 
 fn find_row(connection: &Connection, id: &SubscriptionId) -> Result<Option<Subscription>> {
     find(connection, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)
+}
+
+/// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+pub(super) fn insert_subscription(
+    writer: &Connection,
+    random: &dyn Random,
+    one: &Subscription,
+    [primary, secondary]: &[[u8; 32]; 2],
+    act: &Act,
+) -> Result<()> {
+    writer
+        .execute(
+            "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at, revision,
+                 team_id, sandbox)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+            params![
+                one.id.as_str(),
+                one.name,
+                one.products.bits(),
+                one.status.code(),
+                one.created_at.0,
+                one.daily_quota.map(signed),
+                one.cancelled_at.map(|at| at.0),
+                signed(one.revision),
+                one.team.as_ref().map(TeamId::as_str),
+                one.is_sandbox
+            ],
+        )
+        .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
+    for (slot, hash) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
+        writer
+            .execute(
+                "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
+                params![hash, one.id.as_str(), slot.code()],
+            )
+            .map_err(exists("such a key".into()))?;
+    }
+    append_audit(writer, random, act.subscription_added(one))
 }
 
 #[async_trait]
@@ -45,38 +86,10 @@ impl Subscriptions for SqliteStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
-        let vault = &self.ports().vault;
-        let keys = [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)]
-            .map(|(slot, key)| (slot, vault.fingerprint(SUBSCRIPTION_KEY, key)));
+        let keys = [primary, secondary].map(|key| self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key));
         let (one, act, random) = (one.clone(), self.act(context), self.ports().random.clone());
-        self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at, revision)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-                    params![
-                        one.id.as_str(),
-                        one.name,
-                        one.products.bits(),
-                        one.status.code(),
-                        one.created_at.0,
-                        one.daily_quota.map(signed),
-                        one.cancelled_at.map(|at| at.0),
-                        signed(one.revision)
-                    ],
-                )
-                .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-            for (slot, hash) in keys {
-                writer
-                    .execute(
-                        "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
-                        params![hash, one.id.as_str(), slot.code()],
-                    )
-                    .map_err(exists("such a key".into()))?;
-            }
-            append_audit(writer, &*random, act.subscription_added(&one))
-        })
-        .await
+        // A team's subscription may let its clients' webhooks be delivered to.
+        self.write_access(move |writer| insert_subscription(writer, &*random, &one, &keys, &act)).await
     }
 
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
@@ -108,14 +121,19 @@ impl Subscriptions for SqliteStore {
             let updated = change(
                 writer,
                 "UPDATE subscriptions SET standing = coalesce(?2, standing),
-                     daily_quota = CASE WHEN ?3 THEN ?4 ELSE daily_quota END, revision = revision + 1
+                     daily_quota = CASE WHEN ?3 THEN ?4 ELSE daily_quota END,
+                     team_id = CASE WHEN ?6 THEN ?7 ELSE team_id END, sandbox = coalesce(?8, sandbox),
+                     revision = revision + 1
                  WHERE id = ?1 AND cancelled_at IS NULL AND (?5 IS NULL OR revision = ?5)",
                 params![
                     id.as_str(),
                     update.status.map(Status::code),
                     update.daily_quota.is_some(),
                     update.daily_quota.flatten().map(signed),
-                    expected_revision.map(signed)
+                    expected_revision.map(signed),
+                    update.team.is_some(),
+                    update.team.as_ref().and_then(Option::as_ref).map(TeamId::as_str),
+                    update.is_sandbox
                 ],
             )?;
             let row = find_row(writer, &id)?;
@@ -212,7 +230,9 @@ impl Subscriptions for SqliteStore {
             reader
                 .prepare_cached(&format!(
                     "{SUBSCRIPTION} JOIN subscription_keys k ON s.id = k.subscription_id
-                     WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)"
+                     LEFT JOIN teams t ON t.id = s.team_id
+                     WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)
+                     AND (s.team_id IS NULL OR t.standing = 1)"
                 ))
                 .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
                 .map_err(store_error)

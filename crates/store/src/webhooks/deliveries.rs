@@ -99,6 +99,8 @@ pub struct DisabledOwners {
     pub clients: Vec<ClientId>,
     /// Clients that do not have every product, with those that they have.
     pub limited_clients: Vec<(ClientId, Products)>,
+    /// Clients whose team has no active subscription to some product, with the products that it has.
+    pub team_clients: Vec<(ClientId, Products)>,
 }
 
 /// What the engine writes for one webhook, atomically.

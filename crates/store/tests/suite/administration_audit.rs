@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use domain::{Secret, Ticks};
 use store::{
-    AccountUpdate, AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, ReplayKind,
-    Status, SubscribeOutcome, SubscriptionUpdate, TenantUpdate, WebhookChange, WebhookChangeOutcome,
+    AccountUpdate, AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, MemberStep,
+    ReplayKind, Status, SubscribeOutcome, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate,
+    WebhookChange, WebhookChangeOutcome,
 };
 
 use super::clients::{client, subscription};
@@ -13,6 +14,7 @@ use super::codes::{code, membership_id};
 use super::directory::{membership, user};
 use super::fixture::{Fixture, by, new_tenant};
 use super::signing_keys::signing_key;
+use super::teams::{add_developer, member_change, team};
 use super::test_tenant::TestTenant;
 use super::webhook_fixtures::new_webhook;
 
@@ -61,6 +63,7 @@ pub(crate) async fn every_mutation_leaves_its_entry(fixture: Fixture) {
     directory_mutations(&fixture, seen).await;
     client_mutations(&fixture, seen).await;
     subscription_mutations(&fixture, seen).await;
+    team_mutations(&fixture, seen).await;
     key_mutations(&fixture, seen).await;
 }
 
@@ -146,7 +149,11 @@ async fn subscription_mutations(fixture: &Fixture, seen: &mut usize) {
         added.starts_with("subscription_added subscription:s1: name  → ") && !added.contains("hush"),
         "{added}"
     );
-    let update = SubscriptionUpdate { status: Some(Status::Disabled), daily_quota: Some(Some(5)) };
+    let update = SubscriptionUpdate {
+        status: Some(Status::Disabled),
+        daily_quota: Some(Some(5)),
+        ..SubscriptionUpdate::default()
+    };
     assert!(store.update_subscription(&one.id, &update, None, by).await.unwrap().is_updated());
     let changed = &new_lines(fixture, seen).await[0];
     assert!(changed.starts_with("subscription_changed subscription:s1: status \"active\" → "), "{changed}");
@@ -159,6 +166,44 @@ async fn subscription_mutations(fixture: &Fixture, seen: &mut usize) {
     assert!(store.cancel_subscription(&one.id, fixture.now(), by).await.unwrap());
     let cancelled = &new_lines(fixture, seen).await[0];
     assert!(cancelled.starts_with("subscription_cancelled subscription:s1: cancelledAt  → "), "{cancelled}");
+}
+
+async fn team_mutations(fixture: &Fixture, seen: &mut usize) {
+    let (store, by) = (&fixture.store, &by());
+    let panel = team(fixture, "panel");
+    store.add_team(&panel, by).await.unwrap();
+    let added = &new_lines(fixture, seen).await[0];
+    assert!(added.starts_with("team_added team:panel: name  → ") && added.ends_with("\"active\""), "{added}");
+    let disable = TeamUpdate { status: Some(Status::Disabled), ..TeamUpdate::default() };
+    assert!(store.update_team(&panel.id, &disable, None, by).await.unwrap().is_updated());
+    assert_eq!(new_lines(fixture, seen).await, ["team_changed team:panel: status \"active\" → \"disabled\""]);
+    for id in ["ana", "leo"] {
+        add_developer(fixture, id).await;
+        new_lines(fixture, seen).await;
+    }
+    for (id, step, expected) in [
+        (
+            "ana",
+            MemberStep::Add(TeamRole::Owner),
+            "added team:panel: developer  → \"ana\", role  → \"owner\"",
+        ),
+        (
+            "leo",
+            MemberStep::Add(TeamRole::Owner),
+            "added team:panel: developer  → \"leo\", role  → \"owner\"",
+        ),
+        ("leo", MemberStep::SetRole(TeamRole::Member), "changed team:panel: role \"owner\" → \"member\""),
+        ("leo", MemberStep::Remove, "removed team:panel: developer \"leo\" → , role \"member\" → "),
+    ] {
+        let _ = store.change_team_member(&member_change("panel", id, step), by).await.unwrap();
+        let lines = new_lines(fixture, seen).await;
+        assert_eq!(lines, [format!("team_member_{expected}").trim_end()]);
+    }
+    // What is refused leaves no entry.
+    for step in [MemberStep::Remove, MemberStep::SetRole(TeamRole::Owner)] {
+        let _ = store.change_team_member(&member_change("panel", "ana", step), by).await.unwrap();
+        assert_eq!(new_lines(fixture, seen).await, [""; 0]);
+    }
 }
 
 async fn key_mutations(fixture: &Fixture, seen: &mut usize) {

@@ -22,7 +22,7 @@ use super::webhook_fixtures::{
 pub(crate) const ALL: &str = "openid SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks";
 
 /// A tenant with the member maria, and the client "erp".
-async fn tenant_with_member(fixture: &Fixture) -> TestTenant {
+pub(crate) async fn tenant_with_member(fixture: &Fixture) -> TestTenant {
     let (store, tenant) = (&fixture.store, fixture.add_tenant().await);
     store.add_client(&client(fixture, "erp"), &Secret::new("secret"), &by()).await.unwrap();
     add_member(fixture, &tenant, "maria").await;
@@ -49,7 +49,13 @@ async fn redeem(store: &Arc<dyn Store>, id: &str, now: Ticks, grant: Option<NewG
 }
 
 /// A user signs in to "erp": a code is exchanged for a grant.
-async fn sign_in(fixture: &Fixture, tenant: &TestTenant, user: &str, id: &str, scopes: &str) -> Grant {
+pub(crate) async fn sign_in(
+    fixture: &Fixture,
+    tenant: &TestTenant,
+    user: &str,
+    id: &str,
+    scopes: &str,
+) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
     let ClientAccess { user, client, tenant } = access(tenant, user);
     let code = AuthorizationCode {

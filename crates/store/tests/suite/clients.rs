@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
-use domain::{ClientId, Guid, Secret, Ticks};
+use domain::{ClientId, Guid, Secret, TeamId, Ticks};
 use store::{
     CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot, ListQuery, Pkce, Status,
     StoreError, Subscription,
@@ -23,6 +23,8 @@ pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
         consent: Consent::Required,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
+        team: None,
+        is_sandbox: false,
         status: Status::Active,
         created_at: fixture.now(),
         revision: FIRST_REVISION,
@@ -34,6 +36,8 @@ pub(crate) fn subscription(fixture: &Fixture, id: &str) -> Subscription {
         id: SubscriptionId::new(id),
         name: "Norte".into(),
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
+        team: None,
+        is_sandbox: false,
         status: Status::Active,
         created_at: fixture.now(),
         daily_quota: None,
@@ -59,6 +63,8 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         pkce: Pkce::IfSent,
         callback_id_token: CallbackIdToken::Always,
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
+        team: Some(TeamId::new("panel")),
+        is_sandbox: true,
         ..client(&fixture, "c")
     };
     for client in [&late, &plain, &third] {

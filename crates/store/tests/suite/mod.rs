@@ -36,11 +36,14 @@ mod payroll_filters;
 mod payroll_last_update;
 mod refresh_tokens;
 mod rejected_changes;
+mod requests;
 mod revisions;
 mod sessions;
 mod shard_leases;
 mod sign_in_buckets;
 mod signing_keys;
+mod team_access;
+mod teams;
 mod tenant_memberships;
 mod tenant_records;
 mod ticket_keys;
@@ -298,6 +301,27 @@ tests_on_every_store! {
         webhook_added_during_a_withdrawal_learns_of_it,
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
+    }
+    teams {
+        teams_are_stored_unchanged,
+        members_are_added_changed_and_removed,
+        team_keeps_an_owner_under_concurrent_removals,
+        concurrent_additions_of_a_member_add_one,
+    }
+    team_access {
+        key_of_a_disabled_team_finds_nothing,
+        webhooks_follow_the_subscriptions_of_the_clients_team,
+        changes_of_a_team_bump_the_access_version,
+    }
+    requests {
+        requests_are_stored_unchanged_and_filtered,
+        approval_carries_out_its_effect,
+        approved_redirect_address_is_added_once,
+        decided_request_never_changes,
+        concurrent_decisions_have_one_winner,
+        pending_requests_are_bounded,
+        old_decided_requests_make_room,
+        every_step_is_audited,
     }
     usage {
         calls_add_up_by_day_and_route,

@@ -2,7 +2,7 @@
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Product;
-use domain::{AccountId, ClientId, Realm, Secret, TenantId};
+use domain::{AccountId, ClientId, Realm, Secret, TeamId, TenantId};
 use store::{
     Account, AccountUpdate, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, KeySlot, Pkce,
     Status, StoreError, Subscription, SubscriptionUpdate, Tenant, TenantUpdate, UpdateOutcome,
@@ -93,6 +93,8 @@ pub(crate) async fn client_is_updated_only_at_the_expected_revision(fixture: Fix
         consent: Some(Consent::None),
         callback_id_token: Some(CallbackIdToken::Never),
         products: Some([Product::Invoicing].into_iter().collect()),
+        team: Some(Some(TeamId::new("panel"))),
+        is_sandbox: Some(true),
         status: Some(Status::Disabled),
     };
     let updated = store.update_client(&original.id, &all, Some(2), &by()).await;
@@ -104,6 +106,8 @@ pub(crate) async fn client_is_updated_only_at_the_expected_revision(fixture: Fix
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Never,
         products: [Product::Invoicing].into_iter().collect(),
+        team: Some(TeamId::new("panel")),
+        is_sandbox: true,
         status: Status::Disabled,
         revision: 3,
         ..original.clone()
@@ -128,7 +132,11 @@ pub(crate) async fn subscription_is_updated_only_at_the_expected_revision(fixtur
     let limited = Subscription { daily_quota: Some(7), revision: 2, ..original.clone() };
     let updated = store.update_subscription(&original.id, &quota, Some(1), &by()).await;
     assert_eq!(updated, Ok(UpdateOutcome::Updated(limited.clone())));
-    let both = SubscriptionUpdate { status: Some(Status::Disabled), daily_quota: Some(None) };
+    let both = SubscriptionUpdate {
+        status: Some(Status::Disabled),
+        daily_quota: Some(None),
+        ..SubscriptionUpdate::default()
+    };
     let updated = store.update_subscription(&original.id, &both, Some(2), &by()).await;
     let disabled = Subscription { status: Status::Disabled, daily_quota: None, revision: 3, ..limited };
     assert_eq!(updated, Ok(UpdateOutcome::Updated(disabled)));

@@ -18,6 +18,8 @@ pub(super) struct Access {
     disabled_clients: StableSet<domain::ClientId>,
     /// Clients that do not have every product.
     limited_clients: StableMap<domain::ClientId, Products>,
+    /// Clients whose team does not have every product.
+    team_clients: StableMap<domain::ClientId, Products>,
     /// The version of access in this process: it moves before a change of access is answered.
     version: u64,
     /// The webhooks that changes up to this version concern are frozen or reloaded.
@@ -38,16 +40,18 @@ impl Access {
 
     /// Why nothing may be sent to the webhook.
     fn suspension(&self, state: &WebhookState) -> Option<Suspension> {
+        let product = state.tail_key.resource.area().product();
+        let lacks_product = |limited: &StableMap<domain::ClientId, Products>| {
+            limited.get(&state.client).is_some_and(|products| !products.contains(product))
+        };
         if self.disabled_tenants.contains(&state.tail_key.tenant) {
             Some(Suspension::TenantDisabled)
         } else if self.disabled_clients.contains(&state.client) {
             Some(Suspension::ClientDisabled)
-        } else if self
-            .limited_clients
-            .get(&state.client)
-            .is_some_and(|products| !products.contains(state.tail_key.resource.area().product()))
-        {
+        } else if lacks_product(&self.limited_clients) {
             Some(Suspension::ProductMissing)
+        } else if lacks_product(&self.team_clients) {
+            Some(Suspension::TeamSubscriptionMissing)
         } else {
             state.authorization_gap
         }
@@ -69,17 +73,19 @@ impl Core {
         let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
         let clients: StableSet<_> = disabled.clients.into_iter().collect();
         let limited: StableMap<_, _> = disabled.limited_clients.into_iter().collect();
+        let of_teams: StableMap<_, _> = disabled.team_clients.into_iter().collect();
         let access = &mut self.access;
         access.owners_read = access_version;
         let is_first = !std::mem::replace(&mut access.is_known, true);
         let is_same = tenants == access.disabled_tenants
             && clients == access.disabled_clients
-            && limited == access.limited_clients;
+            && limited == access.limited_clients
+            && of_teams == access.team_clients;
         if !is_first && is_same {
             return;
         }
         (access.disabled_tenants, access.disabled_clients) = (tenants, clients);
-        access.limited_clients = limited;
+        (access.limited_clients, access.team_clients) = (limited, of_teams);
         let all: Vec<WebhookId> = self.webhooks.keys().copied().collect();
         for webhook in all {
             self.apply_access(webhook);

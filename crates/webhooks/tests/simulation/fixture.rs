@@ -190,6 +190,8 @@ pub(crate) fn client_named(id: &str, status: Status) -> Client {
         consent: Consent::None,
         callback_id_token: store::CallbackIdToken::Auto,
         products: Products::all(),
+        team: None,
+        is_sandbox: false,
         status,
         created_at: START,
         revision: store::FIRST_REVISION,

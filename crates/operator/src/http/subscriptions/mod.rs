@@ -63,7 +63,8 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
                 ("Location" = String, description = "The subscription's path"),
                 ("Cache-Control" = String, description = "no-store")
             )),
-        BadBody
+        BadBody,
+        NotFound
     )
 )]
 async fn add(
@@ -75,6 +76,7 @@ async fn add(
         name: new.name.0,
         products: products_of(new.products),
         daily_quota: new.daily_quota.map(|quota| quota.0),
+        team: new.team.map(|team| team.0),
     };
     let (subscription, keys) = state.admin.acting(authority).add_subscription(new_subscription).await?;
     let key_infos = state.admin.keys_of(&subscription.id).await?;
@@ -127,7 +129,12 @@ async fn change(
         QuotaChange::None => None,
         QuotaChange::To(quota) => Some(quota.map(|quota| quota.0)),
     };
-    let update = SubscriptionUpdate { status: change.standing.map(Into::into), daily_quota };
+    let update = SubscriptionUpdate {
+        status: change.standing.map(Into::into),
+        daily_quota,
+        team: change.team.update(),
+        is_sandbox: change.sandbox,
+    };
     let revision = change.revision.map(|revision| revision.0);
     subscription_response(
         &state,

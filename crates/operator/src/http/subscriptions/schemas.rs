@@ -9,7 +9,8 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::admin::DAILY_QUOTA_MAX;
 use crate::http::product::{Product, ProductList, product_list};
-use crate::http::schema_types::{Name, Revision, whole_number};
+use crate::http::schema_types::{ChosenId, Name, Revision, whole_number};
+use crate::http::team_change::TeamChange;
 
 /// A subscription to products. Its keys cannot be read: only their hashes are stored.
 #[derive(Serialize, ToSchema)]
@@ -20,6 +21,11 @@ pub(super) struct Subscription {
     #[schema(examples("Panel de ventas"))]
     name: String,
     products: Vec<Product>,
+    /// The id of the team that owns the subscription: it opens for that team's clients alone. Null: it opens for every client.
+    #[schema(required = true, examples("panel"))]
+    team: Option<String>,
+    /// It opens sandbox tenants alone.
+    sandbox: bool,
     standing: SubscriptionStatus,
     /// Calls per day (UTC); null applies `gateway.quota_per_day` of the configuration.
     #[schema(required = true, minimum = 1, examples(50000))]
@@ -58,6 +64,8 @@ impl From<store::Subscription> for Subscription {
             id: stored.id.to_string(),
             name: stored.name,
             products: product_list(stored.products),
+            team: stored.team.map(|team| team.to_string()),
+            sandbox: stored.is_sandbox,
             daily_quota: stored.daily_quota,
             created_at: stored.created_at.iso(),
             cancelled_at: stored.cancelled_at.map(Ticks::iso),
@@ -194,6 +202,8 @@ pub(super) struct NewSubscription {
     pub(super) products: ProductList,
     /// `gateway.quota_per_day` by default.
     pub(super) daily_quota: Option<DailyQuota>,
+    /// The id of the team that owns the subscription: it opens for that team's clients alone. None by default.
+    pub(super) team: Option<ChosenId>,
 }
 
 /// Changes; a member that is left out stays as it is.
@@ -205,6 +215,12 @@ pub(super) struct SubscriptionChange {
     #[serde(default)]
     #[schema(value_type = Option<DailyQuota>)]
     pub(super) daily_quota: QuotaChange,
+    /// The id of the team that owns the subscription; null: it opens for every client.
+    #[serde(default)]
+    #[schema(value_type = Option<ChosenId>)]
+    pub(super) team: TeamChange,
+    /// False opens real tenants to a subscription that was approved for the sandbox alone.
+    pub(super) sandbox: Option<bool>,
     /// The revision that you read: with another one stored, nothing changes and the response is 409
     /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
     pub(super) revision: Option<Revision>,

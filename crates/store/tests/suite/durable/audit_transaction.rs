@@ -1,9 +1,9 @@
 //! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
 
-use domain::{AccountId, Realm, Secret, Ticks};
+use domain::{AccountId, Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
-    AccountUpdate, ClientSecret, ClientUpdate, InvitationLink, KeySlot, ReplayKind, Status,
-    SubscriptionUpdate, TenantUpdate, WebhookChange,
+    AccountUpdate, ClientSecret, ClientUpdate, InvitationLink, KeySlot, MemberStep, ReplayKind, Status,
+    SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -15,8 +15,10 @@ use crate::suite::invitations::{invitation, person};
 use crate::suite::mails::mail;
 use crate::suite::operators::named_token;
 use crate::suite::postgres_database::connect;
+use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
 use crate::suite::signing_keys::signing_key;
+use crate::suite::teams::{add_developer, member_change, team};
 use crate::suite::webhook_fixtures::{create_webhook, new_webhook};
 
 async fn execute(fixture: &Fixture, sql: &str) {
@@ -30,6 +32,7 @@ async fn execute(fixture: &Fixture, sql: &str) {
 pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fixture) {
     let tenant = fill_every_table(&fixture).await;
     let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "third")).await;
+    add_developer(&fixture, "leo").await;
     let mut before = rows(fixture.handle.archive()).await;
     execute(&fixture, "ALTER TABLE audit RENAME TO audit_elsewhere").await;
     let failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
@@ -65,6 +68,8 @@ async fn every_mutation(
     let quota = SubscriptionUpdate { daily_quota: Some(Some(9)), ..SubscriptionUpdate::default() };
     let invited = invitation(fixture, "i1", Realm::Developers);
     let link = InvitationLink { token: &a, expires_at: now, mail: None };
+    let (panel, team_update) = (TeamId::new("panel"), TeamUpdate { name: Some("x".into()), status: None });
+    let join = member_change("panel", "leo", MemberStep::Add(TeamRole::Member));
     let test_tenant = crate::suite::test_tenant::TestTenant::new(store.clone(), tenant.clone());
     vec![
         ("add_tenant", store.add_tenant(&new_tenant("x", now), by).await.is_err()),
@@ -85,6 +90,13 @@ async fn every_mutation(
         ("update_subscription", store.update_subscription(&one.id, &quota, None, by).await.is_err()),
         ("rotate_key", store.rotate_key(&one.id, KeySlot::Primary, &c, now, by).await.is_err()),
         ("cancel_subscription", store.cancel_subscription(&one.id, now, by).await.is_err()),
+        ("add_team", store.add_team(&team(fixture, "new"), by).await.is_err()),
+        ("update_team", store.update_team(&panel, &team_update, None, by).await.is_err()),
+        ("change_team_member", store.change_team_member(&join, by).await.is_err()),
+        ("add_request", store.add_request(&request(fixture, "new", new_client()), by).await.is_err()),
+        ("decide_request", {
+            store.decide_request(&RequestId::new("r1"), &approval(9), None, by).await.is_err()
+        }),
         ("add_operator_token", {
             store.add_operator_token(&named_token(fixture, "t9", "new"), &a, by).await.is_err()
         }),

@@ -3,6 +3,7 @@
 use std::fs;
 use std::sync::Arc;
 
+use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{AccountId, ClientId, GrantId, Scopes, TenantId, Ticks};
 use store::postgres::PostgresStore;
@@ -74,6 +75,7 @@ const SCHEMA_1_ROWS: &str = "
     INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
         VALUES ('maria', 'maria@x.example', 'María', 'es', 'hash', 1, 5);
     INSERT INTO tenants (id, name, short_code, standing, created_at) VALUES ('t', 'Norte', 'ES', 1, 6);
+    INSERT INTO subscriptions (id, name, products, standing, created_at) VALUES ('s1', 'Clave', 3, 1, 9);
     INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, revoked_at, expires_at)
         VALUES ('g1', 'erp', 'maria', 't', '{}', 700, NULL, 9000), ('g2', 'erp', 'maria', 't', '{}', 800, 850, 9001);";
 
@@ -125,7 +127,10 @@ pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
     for (id, callback_id_token) in [("erp", CallbackIdToken::Auto), ("strict", CallbackIdToken::Never)] {
         let client = store.find_client(&ClientId::new(id)).await.unwrap().unwrap();
         assert_eq!((client.products, client.callback_id_token), (Products::all(), callback_id_token), "{id}");
+        assert_eq!((client.team, client.is_sandbox), (None, false), "{id}");
     }
+    let subscription = store.find_subscription(&SubscriptionId::new("s1")).await.unwrap().unwrap();
+    assert_eq!((subscription.team, subscription.is_sandbox), (None, false));
     let maria = AccountId::new("maria");
     let memberships = store.active_memberships(&maria).await.unwrap();
     assert_eq!(memberships.len(), 1);

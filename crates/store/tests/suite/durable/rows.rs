@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
-    Archive, AuthorizationCode, CallCount, CellValue, ClientSecret, EventGap, Grant, HandshakeStep,
-    KeyLastUse, KeySlot, Status, SuspensionStep, WebhookChange,
+    Archive, AskOutcome, AuthorizationCode, CallCount, CellValue, Client, ClientSecret, DecisionOutcome,
+    EventGap, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Status, Subscription,
+    SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -17,10 +18,12 @@ use crate::suite::directory::{membership, user};
 use crate::suite::fixture::{Fixture, by};
 use crate::suite::invitations::{invitation, make};
 use crate::suite::operators::{named_token, operator};
-use crate::suite::password_resets::request;
+use crate::suite::password_resets::request as request_reset;
 use crate::suite::refresh_tokens::rotation;
+use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
+use crate::suite::teams::add_team;
 use crate::suite::test_tenant::{TestTenant, company, customer, delete, disable, entity, journal, payroll};
 use crate::suite::webhook_fixtures::{
     active_webhook, add_lanes_and_replay, create_webhook, failed_attempt, find_webhook, new_checkpoint,
@@ -70,6 +73,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.set_client_secret(&client(fixture, "erp").id, &second, &by()).await.unwrap();
     let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
     store.add_subscription(&subscription(fixture, "s1"), &keys.0, &keys.1, &by()).await.unwrap();
+    fill_teams(fixture).await;
     let route = "/accounting/api/customers".to_owned();
     let calls =
         CallCount { subscription: subscription(fixture, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
@@ -92,7 +96,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     make(fixture, &invitation(fixture, "i1", Realm::Developers), "invitation-link-1").await;
-    request(fixture, &user(fixture, "maria"), "reset-link-1", 9).await;
+    request_reset(fixture, &user(fixture, "maria"), "reset-link-1", 9).await;
     let ana = operator(fixture, "ana", OperatorRole::Admin, Status::Active);
     store.add_account(&ana, &[], &by()).await.unwrap();
     let token = named_token(fixture, "t1", "nightly ñ");
@@ -103,6 +107,28 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     fill_webhooks(fixture, &tenant).await;
     store.erase_tenant(&erased.id, &by()).await.unwrap();
     tenant
+}
+
+/// A team with its owner, a client, a subscription, and requests that together set every column.
+async fn fill_teams(fixture: &Fixture) {
+    let (store, team) = (&fixture.store, add_team(fixture, "panel", "eva").await);
+    let of_team = Client { team: Some(team.id.clone()), is_sandbox: true, ..client(fixture, "panel") };
+    store.add_client(&of_team, &Secret::new("client-secret-9"), &by()).await.unwrap();
+    let of_team = Subscription { team: Some(team.id), is_sandbox: true, ..subscription(fixture, "s2") };
+    let keys = ["subscription-key-8", "subscription-key-9"].map(Secret::new);
+    store.add_subscription(&of_team, &keys[0], &keys[1], &by()).await.unwrap();
+    for (id, decision) in [
+        ("r1", None),
+        ("r2", Some(approval(1))),
+        ("r3", Some(RequestDecision::Refuse { reason: "sin \"contrato\"".into() })),
+    ] {
+        let asked = store.add_request(&request(fixture, id, new_client()), &by()).await;
+        assert_eq!(asked, Ok(AskOutcome::Asked));
+        if let Some(decision) = decision {
+            let outcome = store.decide_request(&RequestId::new(id), &decision, None, &by()).await.unwrap();
+            assert!(matches!(outcome, DecisionOutcome::Decided(_)), "{outcome:?}");
+        }
+    }
 }
 
 /// One authorization that stands and one that has ended.

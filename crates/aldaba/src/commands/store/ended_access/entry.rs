@@ -90,6 +90,9 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::SubscriptionChanged
         | AuditKind::SubscriptionCancelled
         | AuditKind::SubscriptionKeyRotated
+        | AuditKind::TeamChanged
+        | AuditKind::TeamMemberChanged
+        | AuditKind::TeamMemberRemoved
         | AuditKind::OperatorTokenRevoked
         | AuditKind::SigningKeyRetired
         | AuditKind::WebhookChanged
@@ -114,6 +117,12 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
         | AuditKind::TenantAdded
         | AuditKind::UserAdded
         | AuditKind::DeveloperAdded
+        | AuditKind::TeamAdded
+        | AuditKind::TeamMemberAdded
+        | AuditKind::RequestAdded
+        | AuditKind::RequestApproved
+        | AuditKind::RequestRefused
+        | AuditKind::RequestWithdrawn
         | AuditKind::OperatorAdded
         // No link outlives a restore.
         | AuditKind::InvitationMade

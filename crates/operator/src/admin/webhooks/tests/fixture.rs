@@ -170,6 +170,8 @@ impl Fixture {
             consent: Consent::None,
             callback_id_token: store::CallbackIdToken::Auto,
             products: domain::subscription::Products::all(),
+            team: None,
+            is_sandbox: false,
             status: Status::Active,
             created_at: START,
             revision: store::FIRST_REVISION,

@@ -1,0 +1,31 @@
+//! Who approves what teams ask for, by product.
+
+use domain::subscription::{Product, Products};
+use serde::Serialize;
+
+use super::reader::SettingsReader;
+
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Approval {
+    /// The products whose requests for the sandbox are approved automatically.
+    #[serde(rename = "automatic", serialize_with = "names")]
+    pub(crate) automatic: Products,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
+fn names<S: serde::Serializer>(products: &Products, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(products.names())
+}
+
+pub(super) fn approval(reader: &mut SettingsReader<'_>) -> Approval {
+    let parse = |text: &str| match text {
+        "operator" => Some(false),
+        "automatic" => Some(true),
+        _ => None,
+    };
+    let must = "must be operator or automatic";
+    let mut is_automatic = |product: &Product| {
+        reader.parsed(&format!("portal.approval.{}", product.as_str()), false, parse, must)
+    };
+    Approval { automatic: Product::ALL.into_iter().filter(|product| is_automatic(product)).collect() }
+}

@@ -1,0 +1,229 @@
+//! Teams and their members in SQLite.
+
+use async_trait::async_trait;
+use domain::subscription::Products;
+use domain::{AccountId, ClientId, Random, Realm, TeamId, Ticks};
+use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+
+use super::audit::append_audit;
+use super::directory::change;
+use super::rows::{AFTER, IN_ORDER, find, list};
+use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
+use crate::plan::{signed, unsigned};
+use crate::teams::{MemberWrite, decide_member};
+use crate::{
+    AuditContext, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, Status, Team,
+    TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams, UpdateOutcome,
+};
+
+pub(super) const TEAM: &str = "SELECT id, name, standing, created_at, revision FROM teams";
+const MEMBER: &str = "SELECT team_id, account_id, role, created_at FROM team_members";
+/// Clients of teams, with the products of each active subscription of the team, if there is one.
+const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM clients c \
+     LEFT JOIN teams t ON t.id = c.team_id AND t.standing = 1 AND c.sandbox = 0 \
+     LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL AND s.sandbox = 0 \
+     WHERE c.team_id IS NOT NULL";
+
+pub(super) fn team(row: &Row<'_>) -> rusqlite::Result<Team> {
+    Ok(Team {
+        id: TeamId::new(row.get::<_, Box<str>>(0)?),
+        name: row.get(1)?,
+        status: Status::from_code(row.get(2)?),
+        created_at: Ticks(row.get(3)?),
+        revision: unsigned(row.get(4)?),
+    })
+}
+
+fn member(row: &Row<'_>) -> rusqlite::Result<TeamMember> {
+    Ok(TeamMember {
+        team: TeamId::new(row.get::<_, Box<str>>(0)?),
+        account: AccountId::new(row.get::<_, Box<str>>(1)?),
+        role: TeamRole::from_code(row.get(2)?),
+        created_at: Ticks(row.get(3)?),
+    })
+}
+
+fn all<T>(
+    reader: &Connection,
+    sql: &str,
+    args: impl Params,
+    row: fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Vec<T>> {
+    reader.prepare_cached(sql).and_then(|mut all| all.query_map(args, row)?.collect()).map_err(store_error)
+}
+
+fn client_products(row: &Row<'_>) -> rusqlite::Result<(ClientId, Option<Products>)> {
+    let products = row.get::<_, Option<i64>>(1)?.map(Products::from_bits);
+    Ok((ClientId::new(row.get::<_, Box<str>>(0)?), products))
+}
+
+/// Clients of teams by id, with the products of each active subscription of their team.
+pub(super) fn team_clients(reader: &Connection) -> Result<Vec<(ClientId, Option<Products>)>> {
+    all(reader, &format!("{TEAM_CLIENTS} ORDER BY c.id"), [], client_products)
+}
+
+/// The products of the active subscriptions of the client's team; None: it belongs to no team.
+pub(super) fn team_products(reader: &Connection, client: &str) -> Result<Option<Products>> {
+    let found = all(reader, &format!("{TEAM_CLIENTS} AND c.id = ?1"), [client], client_products)?;
+    Ok(found.into_iter().map(|(_, products)| products.unwrap_or_default()).reduce(Products::union))
+}
+
+/// Changes the members of a team, and audits it.
+pub(super) fn change_member(
+    writer: &Connection,
+    random: &dyn Random,
+    one: &TeamMemberChange,
+    act: &Act,
+) -> Result<TeamMemberOutcome> {
+    if find(writer, &format!("{TEAM} WHERE id = ?1"), one.team.as_str(), team)?.is_none() {
+        return Ok(TeamMemberOutcome::TeamNotFound);
+    }
+    if matches!(one.step, MemberStep::Add(_)) && !is_developer(writer, &one.account)? {
+        return Ok(TeamMemberOutcome::AccountNotFound);
+    }
+    let members = all(writer, &format!("{MEMBER} WHERE team_id = ?1"), [one.team.as_str()], member)?;
+    let ids = (one.team.as_str(), one.account.as_str());
+    let (after, entry) = match decide_member(&members, one, act.at) {
+        MemberWrite::Nothing(outcome) => return Ok(outcome),
+        MemberWrite::Insert(new) => {
+            change(
+                writer,
+                "INSERT INTO team_members (team_id, account_id, role, created_at) VALUES (?1, ?2, ?3, ?4)",
+                params![ids.0, ids.1, new.role.code(), new.created_at.0],
+            )?;
+            let entry = act.team_member_added(&new);
+            (new, entry)
+        }
+        MemberWrite::Update { before, after } => {
+            change(
+                writer,
+                "UPDATE team_members SET role = ?3 WHERE team_id = ?1 AND account_id = ?2",
+                params![ids.0, ids.1, after.role.code()],
+            )?;
+            let entry = act.team_member_changed(&before, &after);
+            (after, entry)
+        }
+        MemberWrite::Delete(gone) => {
+            change(writer, "DELETE FROM team_members WHERE team_id = ?1 AND account_id = ?2", ids)?;
+            let entry = act.team_member_removed(&gone);
+            (gone, entry)
+        }
+    };
+    append_audit(writer, random, entry)?;
+    Ok(TeamMemberOutcome::Done(after))
+}
+
+fn is_developer(writer: &Connection, account: &AccountId) -> Result<bool> {
+    writer
+        .prepare_cached("SELECT 1 FROM accounts WHERE id = ?1 AND realm = ?2")
+        .and_then(|mut find| find.exists(params![account.as_str(), Realm::Developers.code()]))
+        .map_err(store_error)
+}
+
+#[async_trait]
+impl Teams for SqliteStore {
+    async fn add_team(&self, team: &Team, context: &AuditContext) -> Result<()> {
+        let (one, act, random) = (team.clone(), self.act(context), self.ports().random.clone());
+        self.write(move |writer| {
+            writer
+                .execute(
+                    "INSERT INTO teams (id, name, standing, created_at, revision) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    params![
+                        one.id.as_str(),
+                        one.name,
+                        one.status.code(),
+                        one.created_at.0,
+                        signed(one.revision)
+                    ],
+                )
+                .map_err(exists(format!("a team \"{}\"", one.id)))?;
+            append_audit(writer, &*random, act.team_added(&one))
+        })
+        .await
+    }
+
+    async fn find_team(&self, id: &TeamId) -> Result<Option<Team>> {
+        self.read(|reader| find(reader, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team))
+    }
+
+    async fn list_teams(&self, query: &ListQuery) -> Result<ListPage<Team>> {
+        self.read(|reader| list(reader, &format!("{TEAM} WHERE {AFTER} {IN_ORDER}"), query, team))
+    }
+
+    async fn update_team(
+        &self,
+        id: &TeamId,
+        update: &TeamUpdate,
+        expected_revision: Option<u64>,
+        context: &AuditContext,
+    ) -> Result<UpdateOutcome<Team>> {
+        let (id, update) = (id.clone(), update.clone());
+        let (act, random) = (self.act(context), self.ports().random.clone());
+        self.write_access(move |writer| {
+            let row = || find(writer, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team);
+            let before = row()?;
+            let updated = change(
+                writer,
+                "UPDATE teams SET name = coalesce(?2, name), standing = coalesce(?3, standing),
+                     revision = revision + 1
+                 WHERE id = ?1 AND (?4 IS NULL OR revision = ?4)",
+                params![
+                    id.as_str(),
+                    update.name,
+                    update.status.map(Status::code),
+                    expected_revision.map(signed)
+                ],
+            )?;
+            let outcome = UpdateOutcome::of(updated, row()?);
+            if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+                append_audit(writer, &*random, act.team_changed(before, after))?;
+            }
+            Ok(outcome)
+        })
+        .await
+    }
+
+    async fn change_team_member(
+        &self,
+        change: &TeamMemberChange,
+        context: &AuditContext,
+    ) -> Result<TeamMemberOutcome> {
+        let (one, act, random) = (change.clone(), self.act(context), self.ports().random.clone());
+        self.write(move |writer| change_member(writer, &*random, &one, &act)).await
+    }
+
+    async fn find_team_member(&self, team: &TeamId, account: &AccountId) -> Result<Option<TeamMember>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{MEMBER} WHERE team_id = ?1 AND account_id = ?2"))
+                .and_then(|mut find| find.query_row([team.as_str(), account.as_str()], member).optional())
+                .map_err(store_error)
+        })
+    }
+
+    async fn team_members(&self, team: &TeamId) -> Result<Vec<ListedMember>> {
+        let sql = "SELECT m.team_id, m.account_id, m.role, m.created_at, a.email, a.given_name, a.standing
+                   FROM team_members m JOIN accounts a ON a.id = m.account_id
+                   WHERE m.team_id = ?1 ORDER BY m.created_at, m.account_id";
+        let listed = |row: &Row<'_>| {
+            Ok(ListedMember {
+                member: member(row)?,
+                email: row.get(4)?,
+                given_name: row.get(5)?,
+                status: Status::from_code(row.get(6)?),
+            })
+        };
+        self.read(|reader| all(reader, sql, [team.as_str()], listed))
+    }
+
+    async fn developer_teams(&self, account: &AccountId) -> Result<Vec<(Team, TeamRole)>> {
+        let sql = format!(
+            "SELECT t.id, t.name, t.standing, t.created_at, t.revision, m.role
+             FROM team_members m JOIN teams t ON t.id = m.team_id
+             WHERE m.account_id = ?1 ORDER BY t.id LIMIT {LIST_ROWS_MAX}"
+        );
+        let team_role = |row: &Row<'_>| Ok((team(row)?, TeamRole::from_code(row.get(5)?)));
+        self.read(|reader| all(reader, &sql, [account.as_str()], team_role))
+    }
+}
