@@ -5,7 +5,8 @@ use domain::{AccountId, OperatorRole, Random as _, Realm, Secret, TenantId, pass
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
 use store::{
-    Account, AuditContext, CallbackIdToken, Consent, FIRST_REVISION, ListQuery, Pkce, Status, Store,
+    Account, AuditContext, CallbackIdToken, ClientUpdate, Consent, FIRST_REVISION, ListQuery, Pkce, Status,
+    Store, TeamRole,
 };
 
 use crate::cli::Dev;
@@ -20,6 +21,7 @@ pub(super) const CALLBACK_URI: &str = "http://localhost:8765/callback";
 const UNFINISHED: &str = "unfinished";
 /// The names of the two clients.
 pub(super) const CLIENT_NAMES: [&str; 2] = ["Panel de ventas", "Otra aplicación"];
+const TEAM_NAME: &str = "Panel";
 pub(super) const PASSWORD: &str = "aldaba-dev-2026";
 /// E-mail address, name, language, and the indexes of the user's tenants.
 pub(super) const USERS: [(&str, &str, &str, &[usize]); 3] = [
@@ -107,13 +109,31 @@ pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credenti
         args.redirect_uris.first().map_or(CALLBACK_URI, String::as_str).clone_into(&mut client.redirect_uri);
     }
     if credentials.developer.is_none() {
-        credentials.developer = Some(person(admin, Realm::Developers, "diego@example.com", "Diego").await?);
+        let developer = person(admin, Realm::Developers, "diego@example.com", "Diego").await?;
+        add_team(admin, &developer, &credentials.client).await?;
+        credentials.developer = Some(developer);
     }
     if credentials.operator.is_none() {
         credentials.operator = Some(person(admin, Realm::Operators, "olga@example.com", "Olga").await?);
     }
     credentials.save(&*admin.store).await?;
     Ok(credentials)
+}
+
+/// The developer's team. It owns a client and has a subscription of its own; the printed ones belong to no team.
+async fn add_team(admin: &Admin, developer: &Person, client: &Client) -> Result<(), Failure> {
+    let team = admin.add_team(None, TEAM_NAME).await?.id;
+    admin.add_team_member(team.as_str(), &developer.email, TeamRole::Owner).await?;
+    let new = NewSubscription {
+        name: TEAM_NAME.to_owned(),
+        products: Products::all(),
+        daily_quota: None,
+        team: Some(team.to_string()),
+    };
+    admin.add_subscription(new).await?;
+    let update = ClientUpdate { team: Some(Some(team)), ..ClientUpdate::default() };
+    admin.update_client(&client.client_id, update, None).await?;
+    Ok(())
 }
 
 /// Adds a developer or an operator.

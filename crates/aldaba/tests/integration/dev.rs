@@ -273,3 +273,30 @@ fn developer_and_operator_sign_in_with_the_printed_accounts() {
         assert!(page.text().contains(text("email")), "{}", page.text());
     }
 }
+
+#[test]
+fn first_client_belongs_to_the_developers_team() {
+    let dev = Dev::start(&["--empty"]);
+    let get = |path: &str| {
+        let url = format!("{}/operator/v1/{path}", dev.text("operator_url"));
+        HttpRequest::get(&url)
+            .header("authorization", &format!("Bearer {}", dev.text("operator_token")))
+            .send()
+            .json()
+    };
+    let teams = get("teams");
+    let team = &teams["teams"][0];
+    assert_eq!((team["name"].as_str(), teams["teams"].as_array().unwrap().len()), (Some("Panel"), 1));
+    let client = |member: &str| get(&format!("clients/{}", dev.ready[member]["client_id"].as_str().unwrap()));
+    assert_eq!(client("client")["team"], team["id"]);
+    assert!(client("other_client")["team"].is_null());
+    let subscriptions = get("subscriptions");
+    let owners: Vec<&Value> =
+        subscriptions["subscriptions"].as_array().unwrap().iter().map(|one| &one["team"]).collect();
+    assert_eq!(owners.len(), 3);
+    assert_eq!(
+        owners.iter().filter(|owner| **owner == &team["id"]).count(),
+        1,
+        "the printed ones belong to no team"
+    );
+}
