@@ -2,6 +2,7 @@
 
 mod fixture;
 mod roles;
+mod teams;
 
 use axum::http::Method;
 use domain::AccountId;

@@ -10,7 +10,7 @@ use operator::admin::{
 use operator::ingest::IngestRequest;
 use store::{
     AuditContext, AuditQuery, CallbackIdToken, ClientUpdate, Consent, KeySlot, Pkce, Status,
-    SubscriptionUpdate, TenantUpdate,
+    SubscriptionUpdate, TeamUpdate, TenantUpdate,
 };
 
 use super::fixture::Api;
@@ -75,6 +75,9 @@ async fn admin_methods(by: &Admin, subscription: &str) -> Vec<(&'static str, Res
         ("add_membership", by.add_membership(&user, &tenant).await.map(drop)),
         ("set_membership_admin", by.set_membership_admin(&user, &tenant, true).await),
         ("remove_membership", by.remove_membership(&user.email, &tenant).await),
+        ("add_team", by.add_team(Some("sur"), "Sur").await.map(drop)),
+        ("update_team", by.update_team("panel", TeamUpdate::default(), None).await.map(drop)),
+        ("set_team_status", by.set_team_status("panel", Status::Active).await.map(drop)),
         ("add_client", by.add_client(new_client("other")).await.map(drop)),
         ("update_client", by.update_client("app", client_update, None).await.map(drop)),
         ("set_client_status", by.set_client_status("app", Status::Active).await.map(drop)),
@@ -97,6 +100,7 @@ async fn accounts_keys_and_configuration_are_for_admins_alone() {
     let admin = acting(&api.admin, OperatorRole::Admin);
     admin.add_tenant(Some("norte"), "Norte", None).await.unwrap();
     admin.add_user(new_user("eva@example.com")).await.unwrap();
+    admin.add_team(Some("panel"), "Panel").await.unwrap();
     admin.add_client(new_client("app")).await.unwrap();
     let subscription = admin.add_subscription(new_subscription()).await.unwrap().0.id;
     let before = audit_entries(&admin).await;
