@@ -61,18 +61,29 @@ impl Installation {
     /// Adds an operator `<id>@operators.example`, who has no password.
     #[track_caller]
     pub(crate) fn add_operator(&self, id: &str, role: OperatorRole) {
+        self.add_account(id, Realm::Operators, Some(role));
+    }
+
+    /// Adds a developer `<id>@developers.example`, who has no password.
+    #[track_caller]
+    pub(crate) fn add_developer(&self, id: &str) {
+        self.add_account(id, Realm::Developers, None);
+    }
+
+    #[track_caller]
+    fn add_account(&self, id: &str, realm: Realm, role: Option<OperatorRole>) {
         let base = aldaba::BasePorts::system();
         let master = std::fs::read_to_string(self.path().join("master.key")).unwrap();
         let vault = Arc::new(Vault::new(&MasterKey::parse(&master).unwrap()).unwrap());
         let account = Account {
             id: AccountId::new(id),
-            realm: Realm::Operators,
-            email: format!("{id}@operators.example"),
+            realm,
+            email: format!("{id}@{}.example", realm.as_str()),
             given_name: "Nuria".into(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
-            role: Some(role),
+            role,
             created_at: base.clock.now(),
             revision: FIRST_REVISION,
         };

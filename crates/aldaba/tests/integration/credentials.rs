@@ -35,7 +35,7 @@ fn client_secret_is_printed_once_at_registration() {
     let entry = json!({
         "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
         "consent": false, "callback_id_token": "auto",
-        "products": ["accounting", "payroll", "invoicing"], "standing": "active"
+        "products": ["accounting", "payroll", "invoicing"], "team": null, "sandbox": false, "standing": "active"
     });
     assert_eq!(list(&installation, "client"), json!([entry]), "the list contains no secrets");
     expect_not_stored_in_plain_text(&installation, secret);
@@ -157,7 +157,7 @@ fn client_addresses_are_shown_and_removed() {
             "client_id          mine\nname               Panel\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
              consent            false\ncallback_id_token  auto\n\
-             products           accounting payroll invoicing\npost_logout_uris   {after}\n"
+             products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n"
         )
     );
     installation

@@ -33,6 +33,7 @@ mod operator_api;
 mod sample;
 mod shutdown;
 mod supervision;
+mod team_commands;
 mod tls;
 mod truncated_bodies;
 mod walkthrough;

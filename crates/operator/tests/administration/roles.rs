@@ -10,7 +10,7 @@ use operator::admin::{
 use operator::ingest::IngestRequest;
 use store::{
     AuditContext, AuditQuery, CallbackIdToken, ClientUpdate, Consent, KeySlot, Pkce, Status,
-    SubscriptionUpdate, TenantUpdate,
+    SubscriptionUpdate, TeamUpdate, TenantUpdate,
 };
 
 use super::fixture::Api;
@@ -95,6 +95,9 @@ async fn admin_methods(
         ("invite", by.invite(new_invitation("invited@example.com")).await.map(drop)),
         ("resend_invitation", by.resend_invitation(invitation).await.map(drop)),
         ("revoke_invitation", by.revoke_invitation(invitation).await.map(drop)),
+        ("add_team", by.add_team(Some("sur"), "Sur").await.map(drop)),
+        ("update_team", by.update_team("panel", TeamUpdate::default(), None).await.map(drop)),
+        ("set_team_status", by.set_team_status("panel", Status::Active).await.map(drop)),
         ("add_client", by.add_client(new_client("other")).await.map(drop)),
         ("update_client", by.update_client("app", client_update, None).await.map(drop)),
         ("set_client_status", by.set_client_status("app", Status::Active).await.map(drop)),
@@ -117,6 +120,7 @@ async fn accounts_keys_and_configuration_are_for_admins_alone() {
     let admin = acting(&api.admin, OperatorRole::Admin);
     admin.add_tenant(Some("norte"), "Norte", None).await.unwrap();
     admin.add_user(new_user("eva@example.com")).await.unwrap();
+    admin.add_team(Some("panel"), "Panel").await.unwrap();
     admin.add_client(new_client("app")).await.unwrap();
     let subscription = admin.add_subscription(new_subscription()).await.unwrap().0.id;
     let invitation = admin.invite(new_invitation("jon@example.com")).await.unwrap().invitation.id;

@@ -12,7 +12,7 @@ use webhooks::engine::Input;
 
 use crate::authorization::{ALL_SCOPES, USER};
 
-use super::fixture::{CLIENTS, TENANTS, block_on, random_webhook};
+use super::fixture::{CLIENTS, SUBSCRIPTIONS, TEAM, TENANTS, block_on, random_webhook};
 use super::receiver::Behaviour;
 use super::world::{SimEvent, World};
 
@@ -201,9 +201,26 @@ impl World {
         self.nodes[node].cut_off_until = self.at + pause;
     }
 
+    /// The team loses or gets back a subscription, is disabled or enabled, or a client joins or leaves it.
+    fn change_team(&mut self, status: Status) {
+        match self.random.below(4) {
+            0 | 1 => {
+                let subscription = *self.random.pick::<&str>(&SUBSCRIPTIONS);
+                self.fixture.set_subscription_status(subscription, status);
+            }
+            2 => self.fixture.set_team_status(status),
+            _ => {
+                let client = *self.random.pick::<&str>(&CLIENTS);
+                self.fixture.set_client_team(client, (status == Status::Active).then_some(TEAM));
+            }
+        }
+    }
+
     fn change_owner_status(&mut self) {
         let status = if self.random.percent(40) { Status::Disabled } else { Status::Active };
-        if self.random.percent(20) {
+        if self.random.percent(30) {
+            self.change_team(status);
+        } else if self.random.percent(20) {
             let client = *self.random.pick::<&str>(&CLIENTS);
             let products = Product::ALL.into_iter().filter(|_| self.random.percent(60)).collect();
             self.fixture.set_products(client, products);
@@ -309,8 +326,13 @@ impl World {
             ))
             .unwrap();
         }
+        self.fixture.set_team_status(Status::Active);
+        for subscription in SUBSCRIPTIONS {
+            self.fixture.set_subscription_status(subscription, Status::Active);
+        }
         for client in CLIENTS {
             self.fixture.set_products(client, Products::all());
+            self.fixture.set_client_team(client, Some(TEAM));
             block_on(self.fixture.store.set_client_status(
                 &ClientId::new(client),
                 Status::Active,

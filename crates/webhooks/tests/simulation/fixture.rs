@@ -6,15 +6,16 @@ use std::time::Duration;
 
 use domain::catalogue::Area;
 use domain::change::Change;
-use domain::subscription::Products;
+use domain::ids::SubscriptionId;
+use domain::subscription::{Product, Products};
 use domain::webhook::EventKinds;
-use domain::{AccountId, ClientId, Guid, Resource, Secret, TenantId, Ticks};
+use domain::{AccountId, ClientId, Guid, Resource, Secret, TeamId, TenantId, Ticks};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
     AuditContext, BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, ClientAccess, ClientUpdate,
-    Clients as _, Consent, Directory as _, Grants as _, MasterKey, NewWebhook, Pkce, Ports, Status, Tenant,
-    Vault, WebhookOwner,
+    Clients as _, Consent, Directory as _, Grants as _, MasterKey, NewWebhook, Pkce, Ports, Status,
+    Subscription, Subscriptions as _, Team, TeamUpdate, Teams as _, Tenant, Vault, WebhookOwner,
 };
 
 use crate::authorization::{ALL_SCOPES, USER, add_account, authorize};
@@ -24,6 +25,8 @@ use super::random::{RandomBytes, SeededRandom, SteadyClock};
 pub(crate) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(crate) const TENANTS: [&str; 2] = ["tenant-a", "tenant-b"];
 pub(crate) const CLIENTS: [&str; 2] = ["app-1", "app-2"];
+pub(crate) const TEAM: &str = "team";
+pub(crate) const SUBSCRIPTIONS: [&str; 3] = ["team-accounting", "team-payroll", "team-invoicing"];
 const COMPANY: &str = "company";
 const RECORDS: u64 = 6;
 
@@ -79,6 +82,7 @@ impl Fixture {
             ))
             .unwrap();
         }
+        add_team(&store);
         block_on(add_account(&store, &TENANTS, START));
         let fixture = Self { store, clock, ports, backup: None };
         for tenant in TENANTS {
@@ -102,6 +106,25 @@ impl Fixture {
         let (client, context) = (ClientId::new(client), AuditContext::default());
         let updated = block_on(self.store.update_client(&client, &update, None, &context)).unwrap();
         assert!(updated.is_updated());
+    }
+
+    /// Takes a subscription of the team away, or gives it back.
+    pub(crate) fn set_subscription_status(&self, subscription: &str, status: Status) {
+        let (id, context) = (SubscriptionId::new(subscription), AuditContext::default());
+        assert!(block_on(self.store.set_subscription_status(&id, status, &context)).unwrap());
+    }
+
+    pub(crate) fn set_client_team(&self, client: &str, team: Option<&str>) {
+        let update = ClientUpdate { team: Some(team.map(TeamId::new)), ..ClientUpdate::default() };
+        let (client, context) = (ClientId::new(client), AuditContext::default());
+        let updated = block_on(self.store.update_client(&client, &update, None, &context)).unwrap();
+        assert!(updated.is_updated());
+    }
+
+    pub(crate) fn set_team_status(&self, status: Status) {
+        let (team, context) = (TeamId::new(TEAM), AuditContext::default());
+        let update = TeamUpdate { status: Some(status), ..TeamUpdate::default() };
+        assert!(block_on(self.store.update_team(&team, &update, None, &context)).unwrap().is_updated());
     }
 
     pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
@@ -177,6 +200,38 @@ impl Fixture {
         let ticks = i64::try_from(steady.as_nanos() / 100).unwrap();
         self.clock.0.store(START.0 + ticks, std::sync::atomic::Ordering::Relaxed);
     }
+}
+
+/// A team with a subscription to each product; the second client belongs to it.
+fn add_team(store: &MemoryStore) {
+    let context = AuditContext::default();
+    let team = Team {
+        id: TeamId::new(TEAM),
+        name: TEAM.into(),
+        status: Status::Active,
+        created_at: START,
+        revision: store::FIRST_REVISION,
+    };
+    block_on(store.add_team(&team, &context)).unwrap();
+    for (product, id) in Product::ALL.into_iter().zip(SUBSCRIPTIONS) {
+        let one = Subscription {
+            id: SubscriptionId::new(id),
+            name: id.into(),
+            products: [product].into_iter().collect(),
+            team: Some(team.id.clone()),
+            is_sandbox: false,
+            status: Status::Active,
+            created_at: START,
+            daily_quota: None,
+            cancelled_at: None,
+            revision: store::FIRST_REVISION,
+        };
+        let keys = ["first", "second"].map(|slot| Secret::new(format!("{slot} of {id}")));
+        block_on(store.add_subscription(&one, &keys[0], &keys[1], &context)).unwrap();
+    }
+    let join = ClientUpdate { team: Some(Some(team.id)), ..ClientUpdate::default() };
+    let joined = block_on(store.update_client(&ClientId::new(CLIENTS[1]), &join, None, &context)).unwrap();
+    assert!(joined.is_updated());
 }
 
 pub(crate) fn client_named(id: &str, status: Status) -> Client {

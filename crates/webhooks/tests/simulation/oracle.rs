@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::{TenantId, Ticks, WebhookId};
+use domain::subscription::Products;
+use domain::{ClientId, TenantId, Ticks, WebhookId};
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, Authorizations as _, ChangeLog as _, CheckpointResult, Deliveries as _, History as _,
@@ -118,11 +119,16 @@ impl Oracle {
             let disabled = block_on(store.disabled_owners()).unwrap();
             assert!(!disabled.tenants.contains(&webhook.owner.tenant), "an attempt for a disabled tenant");
             assert!(!disabled.clients.contains(&webhook.owner.client), "an attempt for a disabled client");
-            let mut limited = disabled.limited_clients.iter();
-            let limited = limited.find(|(client, _)| *client == webhook.owner.client);
-            let has_product =
-                limited.is_none_or(|(_, products)| products.contains(webhook.resource.area().product()));
-            assert!(has_product, "an attempt for a client without the product");
+            let product = webhook.resource.area().product();
+            let has_product = |limited: &[(ClientId, Products)]| {
+                let limited = limited.iter().find(|(client, _)| *client == webhook.owner.client);
+                limited.is_none_or(|(_, products)| products.contains(product))
+            };
+            assert!(has_product(&disabled.limited_clients), "an attempt for a client without the product");
+            assert!(
+                has_product(&disabled.team_clients),
+                "an attempt for a client whose team has no subscription to the product"
+            );
         }
     }
 

@@ -25,5 +25,6 @@ mod records;
 mod routing;
 mod scopes;
 mod shared_limits;
+mod teams;
 mod tokens;
 mod usage;

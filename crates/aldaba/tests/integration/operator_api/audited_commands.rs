@@ -9,7 +9,7 @@ use super::webhook_fixture::{Subscriber, fixture, operator};
 use crate::harness::{CALLBACK, FinishedProcess, Installation, PASSWORD, Program, wait_for};
 
 /// Commands that change no audited data, and why.
-const UNAUDITED: [(&str, &str); 32] = [
+const UNAUDITED: [(&str, &str); 38] = [
     ("asyncapi", "reads"),
     ("audit", "reads"),
     ("changes apply", "the change log is the audit of record changes"),
@@ -22,6 +22,8 @@ const UNAUDITED: [(&str, &str); 32] = [
     ("deliveries show", "reads"),
     ("dev", "serves; what it adds to a new store is audited as `cli`"),
     ("dev token", "a client of the service, which audits the sign-in"),
+    ("developer list", "reads"),
+    ("developer show", "reads"),
     ("help", "reads"),
     ("init", "writes files; there is no store yet"),
     ("invitation list", "reads"),
@@ -31,10 +33,14 @@ const UNAUDITED: [(&str, &str); 32] = [
     ("listen", "a client of the service, which audits the subscription"),
     ("openapi", "reads"),
     ("operator list", "reads"),
+    ("request list", "reads"),
+    ("request show", "reads"),
     ("serve", "serves; the invitation of the first operator is audited as `service`"),
     ("signing-keys list", "reads"),
     ("store backup", "reads"),
     ("store migrate", "changes the schema, not the data"),
+    ("team list", "reads"),
+    ("team show", "reads"),
     ("tenant list", "reads"),
     ("token list", "reads"),
     ("trigger", "the change log is the audit of record changes"),
@@ -98,6 +104,9 @@ impl Commands {
         let audit = ["audit", "--json", "--actor", &format!("cli:{user}")];
         let printed = installation.program(&audit).run().code(0).stdout;
         let entries: Vec<Value> = printed.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // An approval and what it adds are two entries.
+        let entries: Vec<Value> =
+            entries.into_iter().filter(|one| kind != "request_approved" || one["kind"] == kind).collect();
         let [entry] = &entries[..] else { panic!("{words} left {} entries: {entries:?}", entries.len()) };
         assert_eq!(
             (&entry["kind"], &entry["actor"]),
@@ -150,6 +159,33 @@ fn clients_and_keys(commands: &Commands) {
     commands.check("signing-keys rotate", &[], "signing_key_rotated");
 }
 
+fn teams_and_requests(commands: &Commands) {
+    let (team, email) = ("cli-audited", "cli-audited@developers.example");
+    fixture().installation.add_developer("cli-audited");
+    commands.check("team add", &["Auditada", "--id", team], "team_added");
+    commands.check("team rename", &[team, "Otra"], "team_changed");
+    commands.check("team disable", &[team], "team_changed");
+    commands.check("team enable", &[team], "team_changed");
+    commands.check("team join", &[team, email], "team_member_added");
+    commands.check("team join", &[team, email, "--owner"], "team_member_changed");
+    let added = commands.check("key add", &["Auditada", "--team", team, "--json"], "subscription_added");
+    let id = added.only_line()["subscription"]["id"].as_str().unwrap().to_owned();
+    commands.check("key team", &[&id, ""], "subscription_changed");
+    let ask = || {
+        let asked = json!({"name": "Auditada", "product": "payroll"});
+        let request = json!({"team": team, "developer": email, "subscription": asked});
+        operator().create("/requests", &request)["id"].as_str().unwrap().to_owned()
+    };
+    commands.check("request approve", &[&ask()], "request_approved");
+    commands.check("request refuse", &[&ask(), "--reason", "no"], "request_refused");
+    commands.check("developer disable", &[email], "developer_changed");
+    commands.check("developer enable", &[email], "developer_changed");
+    fixture().installation.add_developer("cli-second");
+    let second = "cli-second@developers.example";
+    commands.check("team join", &[team, second], "team_member_added");
+    commands.check("team leave", &[team, second], "team_member_removed");
+}
+
 fn operators_and_tokens(commands: &Commands) {
     for name in ["first", "second"] {
         fixture().installation.add_operator(name, domain::OperatorRole::Admin);
@@ -190,6 +226,7 @@ fn every_mutating_command_leaves_an_audit_entry() {
     directory(&commands);
     clients_and_keys(&commands);
     operators_and_tokens(&commands);
+    teams_and_requests(&commands);
     webhooks(&commands);
     restore(&commands);
     let (all, audited) = (all_commands(), commands.audited.into_inner());

@@ -24,6 +24,9 @@ impl Audited {
         let all = operator().get("/audit?actor=operator&pageSize=1000").json();
         let of_request = |entry: &&Value| entry["requestId"] == request;
         let found: Vec<&Value> = all["records"].as_array().unwrap().iter().filter(of_request).collect();
+        // An approval and what it adds are two entries.
+        let found: Vec<&Value> =
+            found.into_iter().filter(|one| kind != "request_approved" || one["kind"] == kind).collect();
         let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
         assert_eq!(entry["address"], "127.0.0.1", "{entry}");
@@ -89,6 +92,47 @@ fn clients_and_subscriptions(audited: &mut Audited) {
     audited.check(&format!("post {path}/cancel"), &cancelled, "subscription_cancelled");
 }
 
+fn teams_and_requests(audited: &mut Audited) {
+    let api = operator();
+    let team = json!({"name": "Auditada", "id": "audited"});
+    audited.check("post /operator/v1/teams", &api.post("/teams", &team), "team_added");
+    let renamed = api.patch("/teams/audited", &json!({"name": "Otra"}));
+    audited.check("patch /operator/v1/teams/{team}", &renamed, "team_changed");
+    for id in ["audited", "second"] {
+        fixture().installation.add_developer(id);
+    }
+    let path = "/operator/v1/teams/{team}/members";
+    for id in ["audited", "second"] {
+        let member = json!({"developer": format!("{id}@developers.example"), "role": "owner"});
+        audited.check(
+            &format!("post {path}"),
+            &api.post("/teams/audited/members", &member),
+            "team_member_added",
+        );
+    }
+    let second = "/teams/audited/members/second";
+    let changed = api.patch(second, &json!({"role": "member"}));
+    audited.check(&format!("patch {path}/{{developer}}"), &changed, "team_member_changed");
+    audited.check(&format!("delete {path}/{{developer}}"), &api.delete(second), "team_member_removed");
+    let renamed = api.patch("/developers/audited", &json!({"givenName": "Ana"}));
+    audited.check("patch /operator/v1/developers/{developer}", &renamed, "developer_changed");
+
+    let path = "/operator/v1/requests";
+    for (step, body, kind) in [
+        ("approve", json!({}), "request_approved"),
+        ("refuse", json!({"reason": "no"}), "request_refused"),
+        ("withdraw", json!({}), "request_withdrawn"),
+    ] {
+        let asked = json!({"name": "Auditada", "redirectUris": [CALLBACK], "products": ["payroll"]});
+        let request = json!({"team": "audited", "developer": "audited@developers.example", "client": asked});
+        let added = api.post("/requests", &request);
+        audited.check(&format!("post {path}"), &added, "request_added");
+        let id = added.json()["id"].as_str().unwrap().to_owned();
+        let decided = api.post(&format!("/requests/{id}/{step}"), &body);
+        audited.check(&format!("post {path}/{{request}}/{step}"), &decided, kind);
+    }
+}
+
 fn operators_and_tokens(audited: &mut Audited) {
     let api = operator();
     fixture().installation.add_operator("audited", OperatorRole::Viewer);
@@ -123,6 +167,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     directory(&mut audited);
     clients_and_subscriptions(&mut audited);
     operators_and_tokens(&mut audited);
+    teams_and_requests(&mut audited);
     webhooks(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();

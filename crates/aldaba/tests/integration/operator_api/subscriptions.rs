@@ -34,8 +34,19 @@ fn created_keys_give_access_to_their_products() {
     let id = subscription["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!(response.header("location"), format!("/operator/v1/subscriptions/{id}"));
-    let known =
-        ["cancelledAt", "createdAt", "dailyQuota", "id", "keys", "name", "products", "revision", "standing"];
+    let known = [
+        "cancelledAt",
+        "createdAt",
+        "dailyQuota",
+        "id",
+        "keys",
+        "name",
+        "products",
+        "revision",
+        "sandbox",
+        "standing",
+        "team",
+    ];
     assert_eq!(members(subscription), known);
     assert_eq!([&subscription["name"], &subscription["standing"]], ["Panel", "active"]);
     assert_eq!([&subscription["dailyQuota"], &subscription["cancelledAt"]], [&Value::Null, &Value::Null]);

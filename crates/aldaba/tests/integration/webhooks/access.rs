@@ -119,6 +119,39 @@ fn replays_and_test_events_are_refused_while_suspended() {
 }
 
 #[test]
+fn team_without_a_subscription_suspends_the_webhooks_of_its_clients() {
+    let fixture = DeliveryFixture::new();
+    let id = fixture.active_webhook("/hook");
+    let api = operator(&fixture);
+    let (client, team) =
+        (format!("/clients/{}", fixture.api.sign_in.app.id), fixture.api.sign_in.app.id.clone());
+    api.create("/teams", &json!({"name": "Panel", "id": team}));
+    let patch = |path: &str, body: Value| assert_eq!(api.patch(path, &body).status, 200, "{path} {body}");
+    patch(&client, json!({"team": team}));
+    assert_suspended(&fixture, &id, "team_subscription_missing", "r1");
+    let made = api.create("/subscriptions", &json!({"name": "x", "products": ["payroll"], "team": team}));
+    assert!(made["primaryKey"].is_string());
+    assert_suspended(&fixture, &id, "team_subscription_missing", "r2");
+    let made = api.create("/subscriptions", &json!({"name": "x", "products": ["accounting"], "team": team}));
+    let subscription = format!("/subscriptions/{}", made["subscription"]["id"].as_str().unwrap());
+    assert_resumes(&fixture, &id, &["r1", "r2"]);
+    patch(&subscription, json!({"standing": "suspended"}));
+    assert_suspended(&fixture, &id, "team_subscription_missing", "r3");
+    let refused = api.post(&format!("/webhooks/{id}/test"), &json!({}));
+    assert!(refused.status == 409 && refused.text().contains("no active subscription"), "{refused:?}");
+    patch(&subscription, json!({"standing": "active"}));
+    assert_resumes(&fixture, &id, &["r1", "r2", "r3"]);
+    patch(&format!("/teams/{team}"), json!({"standing": "disabled"}));
+    assert_suspended(&fixture, &id, "team_subscription_missing", "r4");
+    patch(&format!("/teams/{team}"), json!({"standing": "active"}));
+    assert_resumes(&fixture, &id, &["r1", "r2", "r3", "r4"]);
+    assert_eq!(api.post(&format!("{subscription}/cancel"), &json!({})).status, 200);
+    assert_suspended(&fixture, &id, "team_subscription_missing", "r5");
+    patch(&client, json!({"team": null}));
+    assert_resumes(&fixture, &id, &["r1", "r2", "r3", "r4", "r5"]);
+}
+
+#[test]
 fn disabled_user_suspends_webhooks_until_enabled() {
     let fixture = DeliveryFixture::new();
     let id = fixture.active_webhook("/hook");
