@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::ids::InvitationId;
-use domain::{AccountId, OperatorRole, Random, Realm, Secret, TenantId, Ticks};
+use domain::{AccountId, OperatorRole, Random, Realm, Secret, TeamId, TenantId, Ticks};
 
 use crate::mails::SealedMail;
 use crate::{
-    Account, Actor, AuditContext, FIRST_REVISION, ListPage, ListQuery, Mail, Membership, Ports, Result,
-    Status, Vault,
+    Account, Actor, AuditContext, FIRST_REVISION, ListPage, ListQuery, Mail, MemberStep, Membership, Ports,
+    Result, Status, TeamMemberChange, TeamRole, Vault,
 };
 
 /// How long the link of an invitation works.
@@ -106,6 +106,16 @@ impl Invitation {
     ) -> Vec<Membership> {
         let tenants = self.tenants.iter().filter(|tenant| existing.contains(tenant));
         tenants.map(|tenant| Membership::new(random, account, tenant, now)).collect()
+    }
+
+    /// The team that the new developer joins.
+    pub(crate) fn team_change(&self, account: &AccountId) -> Option<TeamMemberChange> {
+        let role = if self.is_team_owner { TeamRole::Owner } else { TeamRole::Member };
+        (self.realm == Realm::Developers && !self.team.is_empty()).then(|| TeamMemberChange {
+            team: TeamId::new(self.team.as_str()),
+            account: account.clone(),
+            step: MemberStep::Add(role),
+        })
     }
 
     /// The tenants as they are stored.
@@ -271,7 +281,8 @@ pub trait Invitations: Send + Sync + 'static {
     async fn revoke_invitation(&self, id: &InvitationId, context: &AuditContext)
     -> Result<InvitationOutcome>;
 
-    /// Uses a link: makes the account with its role or memberships, and ends the invitation.
+    /// Uses a link: makes the account with its role, memberships or team, and ends the invitation. Who cannot join the team
+    /// any more, because it is full, joins none.
     async fn accept_invitation(
         &self,
         realm: Realm,

@@ -1,7 +1,7 @@
 //! What developers do in their teams. Every function checks here whether the developer belongs to the team: to others the
 //! team, its members and its requests do not exist.
 
-use domain::{AccountId, ClientId, RequestId, TeamId};
+use domain::{AccountId, ClientId, Realm, RequestId, TeamId};
 use store::{
     Actor, AskOutcome, AuditContext, Client, Consent, FIRST_REVISION, ListPage, ListQuery, ListedMember,
     MemberStep, RequestDecision, RequestFilter, RequestKind, RequestState, Status, Team, TeamMember,
@@ -11,8 +11,10 @@ use store::{
 use super::approval::{ApprovalMode, ApprovalSettings, approval_mode};
 use super::requests::{checked_text, no_request};
 use super::teams::changed_member;
-use super::{Admin, AdminError, Permission, Result, checked_products, updated};
-use crate::checks::{check_redirect, checked_name};
+use super::{
+    Admin, AdminError, NewInvitation, Permission, Result, SentInvitation, checked_products, updated,
+};
+use crate::checks::{check_redirect, checked_email, checked_name};
 
 /// A developer who acts in their teams.
 #[derive(Clone, Debug)]
@@ -94,6 +96,34 @@ impl DeveloperAdmin {
             self.require_owner(team).await?;
         }
         self.change_member(team, member, MemberStep::Remove).await
+    }
+
+    /// Invites a developer into the team. An invitation of somebody else for the same address stays.
+    pub async fn invite(
+        &self,
+        team: &str,
+        email: &str,
+        lang: &str,
+        role: TeamRole,
+    ) -> Result<SentInvitation> {
+        let member = self.require_owner(team).await?;
+        let email = checked_email(email)?;
+        let open = self.admin.store.find_open_invitation(Realm::Developers, &email).await?;
+        if open.is_some_and(|open| open.team != member.team.as_str()) {
+            let why = format!("\"{email}\" is already invited; ask the operator to add them to the team");
+            return Err(AdminError::Conflict { code: "already_invited", why });
+        }
+        let new = NewInvitation {
+            realm: Realm::Developers,
+            email,
+            name: String::new(),
+            lang: lang.to_owned(),
+            tenants: Vec::new(),
+            role: None,
+            team: member.team.to_string(),
+            is_team_owner: role == TeamRole::Owner,
+        };
+        self.admin.invite_as(new, &self.context).await
     }
 
     async fn change_member(&self, team: &str, member: &AccountId, step: MemberStep) -> Result<TeamMember> {

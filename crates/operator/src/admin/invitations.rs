@@ -3,7 +3,8 @@
 use domain::ids::InvitationId;
 use domain::{OperatorRole, Realm, Secret, TenantId};
 use store::{
-    INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome, ListPage, ListQuery,
+    AuditContext, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome, ListPage,
+    ListQuery,
 };
 
 use super::{Admin, AdminError, Permission, Result};
@@ -36,7 +37,15 @@ pub struct SentInvitation {
 impl Admin {
     /// Invites somebody. An open invitation for the same address is revoked.
     pub async fn invite(&self, new: NewInvitation) -> Result<SentInvitation> {
-        let context = self.require(Permission::Accounts)?;
+        self.invite_as(new, self.require(Permission::Accounts)?).await
+    }
+
+    /// The caller has checked that the actor may invite.
+    pub(super) async fn invite_as(
+        &self,
+        new: NewInvitation,
+        context: &AuditContext,
+    ) -> Result<SentInvitation> {
         let now = self.now();
         let invitation = Invitation {
             id: InvitationId::from(self.random.guid()),
@@ -47,6 +56,9 @@ impl Admin {
             revoked_at: None,
             ..checked(new)?
         };
+        if !invitation.team.is_empty() {
+            self.team(&invitation.team).await?;
+        }
         let sending = self.new_link(&invitation);
         let link = InvitationLink {
             token: &sending.token,

@@ -4,8 +4,9 @@ use std::time::Duration;
 
 use axum::http::Method;
 use domain::{AccountId, Realm, Secret, Ticks};
+use operator::admin::{AdminError, ApprovalSettings, DeveloperAdmin};
 use serde_json::{Value, json};
-use store::{AcceptOutcome, AuditContext, InvitedPerson, MailFailure};
+use store::{AcceptOutcome, AuditContext, InvitedPerson, MailFailure, TeamRole};
 
 use super::fixture::{Api, Reply};
 
@@ -13,15 +14,18 @@ fn token(link: &Value) -> Secret {
     Secret::new(link.as_str().unwrap().split_once("token=").unwrap().1)
 }
 
-async fn accept(api: &Api, realm: Realm, token: &Secret) -> AcceptOutcome {
-    let person = InvitedPerson {
+fn person() -> InvitedPerson {
+    InvitedPerson {
         id: AccountId::new("new"),
         email: String::new(),
         given_name: "Ana".into(),
         lang: "es".into(),
         password_hash: "h".into(),
-    };
-    api.store.accept_invitation(realm, token, &person, &AuditContext::default()).await.unwrap()
+    }
+}
+
+async fn accept(api: &Api, realm: Realm, token: &Secret) -> AcceptOutcome {
+    api.store.accept_invitation(realm, token, &person(), &AuditContext::default()).await.unwrap()
 }
 
 async fn post(api: &Api, path: &str) -> Reply {
@@ -101,6 +105,9 @@ async fn realm_decides_what_an_invitation_can_carry() {
     let (status, made) =
         invite("users", json!({"tenants": ["norte", "norte"], "name": "Ana", "lang": "en"})).await;
     assert_eq!((status, &made["tenants"]), (201, &json!(["norte"])));
+    let (status, refused) = invite("developers", json!({"team": "panel"})).await;
+    assert_eq!((status, &refused["errors"][0]["code"]), (404, &json!("not_found")), "{refused}");
+    api.add("/teams", &json!({"name": "Panel", "id": "panel"})).await;
     let (status, made) = invite("developers", json!({"team": "panel", "teamOwner": true})).await;
     assert_eq!((status, &made["team"], &made["teamOwner"]), (201, &json!("panel"), &json!(true)));
     let (status, made) = invite("operators", json!({"role": "viewer"})).await;
@@ -154,4 +161,38 @@ async fn weak_passwords_are_refused() {
             assert!(status == 400 && refused["message"].as_str().unwrap().contains(rule), "{refused}");
         }
     }
+}
+
+/// Owners invite into their own team; nobody takes an invitation of somebody else away.
+#[tokio::test]
+async fn owner_invites_into_the_team() {
+    let api = Api::new();
+    let add = async |id: &str| api.add("/teams", &json!({"name": id, "id": id})).await;
+    add("panel").await;
+    add("otro").await;
+    let mut accounts = Vec::new();
+    for (email, owner) in [("owner@example.com", true), ("member@example.com", false)] {
+        let body = json!({"realm": "developers", "email": email, "team": "panel", "teamOwner": owner});
+        let made = api.add("/invitations", &body).await;
+        let person = InvitedPerson { id: AccountId::new(email), ..person() };
+        let (id, by, token) = (person.id.clone(), AuditContext::default(), token(&made["link"]));
+        let accepted = api.store.accept_invitation(Realm::Developers, &token, &person, &by).await.unwrap();
+        assert!(matches!(accepted, AcceptOutcome::Accepted(_)));
+        accounts.push(DeveloperAdmin::new(&api.admin, id, &by, ApprovalSettings::default()));
+    }
+    let [owner, member] = &accounts[..] else { panic!() };
+    let invite = async |by: &DeveloperAdmin, team: &str, email: &str| {
+        by.invite(team, email, "es", TeamRole::Member).await.map(|sent| sent.invitation)
+    };
+    let invited = invite(owner, "panel", "new@example.com").await.unwrap();
+    assert_eq!((invited.team.as_str(), invited.is_team_owner), ("panel", false));
+    assert_eq!(invited.invited_by.to_string(), "developer:owner@example.com");
+    assert!(matches!(invite(member, "panel", "x@example.com").await, Err(AdminError::Forbidden(_))));
+    assert!(matches!(invite(owner, "otro", "x@example.com").await, Err(AdminError::NotFound(_))));
+    let of_another = json!({"realm": "developers", "email": "x@example.com", "team": "otro"});
+    let kept = api.add("/invitations", &of_another).await;
+    let refused = invite(owner, "panel", "X@example.com").await;
+    assert!(matches!(refused, Err(AdminError::Conflict { code: "already_invited", .. })), "{refused:?}");
+    let path = format!("/invitations/{}", kept["id"].as_str().unwrap());
+    assert_eq!(api.get(&path).await["state"], "pending");
 }

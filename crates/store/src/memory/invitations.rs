@@ -96,6 +96,9 @@ impl State {
         let account = one.account(person, act.at);
         let memberships = one.memberships(&account.id, &existing, random, act.at);
         self.insert_account(random, &account, &memberships, act)?;
+        if let Some(team) = one.team_change(&account.id) {
+            let _joined_or_not = self.change_member(random, &team, act);
+        }
         self.remove_link(&one.id);
         self.append_audit(random, act.invitation_accepted(&one, &account));
         self.put_invitation(&Invitation { accepted_at: Some(act.at), ..one });
@@ -103,10 +106,10 @@ impl State {
     }
 
     /// The invitation, or the outcome where it cannot change.
-    fn open_by_id(&self, id: &InvitationId) -> std::result::Result<Invitation, InvitationOutcome> {
+    fn open_by_id(&self, id: &InvitationId) -> std::result::Result<Invitation, Box<InvitationOutcome>> {
         match self.invitations.get(id.as_str()) {
-            None => Err(InvitationOutcome::NotFound),
-            Some(ended) if !ended.is_open() => Err(InvitationOutcome::Ended(ended.clone())),
+            None => Err(Box::new(InvitationOutcome::NotFound)),
+            Some(ended) if !ended.is_open() => Err(Box::new(InvitationOutcome::Ended(ended.clone()))),
             Some(open) => Ok(open.clone()),
         }
     }
@@ -167,7 +170,7 @@ impl Invitations for MemoryStore {
         let mut state = self.state_mut()?;
         let before = match state.open_by_id(id) {
             Ok(before) => before,
-            Err(outcome) => return Ok(outcome),
+            Err(outcome) => return Ok(*outcome),
         };
         state.put_link(id, link.sealed(before.realm, &self.ports)?)?;
         let after = Invitation { expires_at: link.expires_at, ..before.clone() };
@@ -185,7 +188,7 @@ impl Invitations for MemoryStore {
         let mut state = self.state_mut()?;
         let before = match state.open_by_id(id) {
             Ok(before) => before,
-            Err(outcome) => return Ok(outcome),
+            Err(outcome) => return Ok(*outcome),
         };
         state.remove_link(id);
         let after = Invitation { revoked_at: Some(act.at), ..before.clone() };

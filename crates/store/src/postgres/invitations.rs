@@ -1,4 +1,4 @@
-//! Invitations in PostgreSQL. Locks have one order: the invitation, its link, the account, its tenants.
+//! Invitations in PostgreSQL. Locks have one order: the invitation, its link, the account, its tenants, its team.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -10,6 +10,7 @@ use super::accounts::insert_account;
 use super::audit::append_audit;
 use super::mails::queue_mail;
 use super::rows::{AFTER, IN_ORDER, execute, row};
+use super::teams::change_member;
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::invitations::{SealedLink, invitation_hash};
@@ -162,6 +163,9 @@ async fn accept(
         Err(StoreError::Exists(_)) => return Ok(AcceptOutcome::AccountExists),
         inserted => inserted?,
     }
+    if let Some(team) = one.team_change(&account.id) {
+        let _joined_or_not = change_member(on, random, &team, act).await?;
+    }
     let sql = "UPDATE invitations SET accepted_at = $2 WHERE id = $1";
     execute(on, sql, &[&one.id.as_str(), &act.at.0]).await.map_err(store_error)?;
     append_audit(on, random, act.invitation_accepted(&one, &account)).await?;
@@ -172,11 +176,11 @@ async fn accept(
 async fn lock_open(
     on: &Transaction<'_>,
     id: &InvitationId,
-) -> Result<std::result::Result<Invitation, InvitationOutcome>> {
+) -> Result<std::result::Result<Invitation, Box<InvitationOutcome>>> {
     let find = format!("{INVITATION} WHERE id = $1 FOR UPDATE");
     Ok(match row(on, &find, &[&id.as_str()]).await?.as_ref().map(invitation) {
-        None => Err(InvitationOutcome::NotFound),
-        Some(ended) if !ended.is_open() => Err(InvitationOutcome::Ended(ended)),
+        None => Err(Box::new(InvitationOutcome::NotFound)),
+        Some(ended) if !ended.is_open() => Err(Box::new(InvitationOutcome::Ended(ended))),
         Some(open) => Ok(open),
     })
 }
@@ -243,7 +247,7 @@ impl Invitations for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let before = match lock_open(&transaction, id).await? {
             Ok(before) => before,
-            Err(outcome) => return Ok(outcome),
+            Err(outcome) => return Ok(*outcome),
         };
         let link = link.sealed(before.realm, self.ports())?;
         put_link(&transaction, id, &link).await?;
@@ -265,7 +269,7 @@ impl Invitations for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let before = match lock_open(&transaction, id).await? {
             Ok(before) => before,
-            Err(outcome) => return Ok(outcome),
+            Err(outcome) => return Ok(*outcome),
         };
         let act = self.act(context);
         revoke(&transaction, id, act.at).await?;

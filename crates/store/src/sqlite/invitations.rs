@@ -10,6 +10,7 @@ use super::audit::append_audit;
 use super::directory::change;
 use super::mails::queue_mail;
 use super::rows::{AFTER, IN_ORDER, find, tenant_no};
+use super::teams::change_member;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::invitations::{SealedLink, invitation_hash};
@@ -176,6 +177,9 @@ fn accept(
     let account = one.account(person, act.at);
     let memberships = one.memberships(&account.id, &existing, random, act.at);
     insert_account(writer, random, &account, &memberships, act)?;
+    if let Some(team) = one.team_change(&account.id) {
+        let _joined_or_not = change_member(writer, random, &team, act)?;
+    }
     remove_link(writer, &one.id)?;
     let sql = "UPDATE invitations SET accepted_at = ?2 WHERE id = ?1";
     change(writer, sql, params![one.id.as_str(), act.at.0])?;

@@ -6,13 +6,14 @@ use domain::ids::InvitationId;
 use domain::{AccountId, OperatorRole, Realm, Secret, TenantId, Ticks};
 use store::{
     AcceptOutcome, Actor, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
-    InvitationState, InvitedPerson, ListQuery, Mail, RetentionCutoffs, Status, StoreError,
+    InvitationState, InvitedPerson, ListQuery, Mail, RetentionCutoffs, Status, StoreError, TeamRole,
 };
 
 use super::audit::entries_of_all;
 use super::directory::user;
 use super::fixture::{Fixture, by, concurrently};
 use super::mails::mail;
+use super::teams::team;
 
 pub(crate) fn invitation(fixture: &Fixture, id: &str, realm: Realm) -> Invitation {
     Invitation {
@@ -141,6 +142,22 @@ pub(crate) async fn operator_gets_the_invited_role(fixture: Fixture) {
     let AcceptOutcome::Accepted(account) = accept(&fixture, Realm::Operators, "link").await else { panic!() };
     assert_eq!((account.realm, account.role), (Realm::Operators, Some(OperatorRole::Support)));
     assert_eq!(kinds(&fixture).await, ["invitation_accepted", "invitation_made", "operator_added"]);
+}
+
+pub(crate) async fn developer_joins_the_team(fixture: Fixture) {
+    let store = &fixture.store;
+    let panel = team(&fixture, "panel");
+    store.add_team(&panel, &by()).await.unwrap();
+    make(&fixture, &invitation(&fixture, "i1", Realm::Developers), "link").await;
+    let AcceptOutcome::Accepted(account) = accept(&fixture, Realm::Developers, "link").await else {
+        panic!()
+    };
+    let member = store.find_team_member(&panel.id, &account.id).await.unwrap().unwrap();
+    assert_eq!(member.role, TeamRole::Owner);
+    assert_eq!(
+        kinds(&fixture).await,
+        ["developer_added", "invitation_accepted", "invitation_made", "team_added", "team_member_added"]
+    );
 }
 
 /// The first operator has no address yet.

@@ -417,6 +417,7 @@ tests_on_every_store! {
         invitation_is_stored_unchanged_and_found_by_its_link,
         accepted_invitation_makes_one_account_and_ends,
         operator_gets_the_invited_role,
+        developer_joins_the_team,
         invitation_without_an_address_takes_the_chosen_one,
         concurrent_acceptances_make_one_account,
         new_invitation_replaces_the_open_one,

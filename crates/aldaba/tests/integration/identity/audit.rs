@@ -181,7 +181,8 @@ fn command_prints_the_same_records(server: &ServeProcess, fixture: &SignInFixtur
     }
     assert!(lines(&audit(&["--json", "--since", "1h"]).code(0).stdout).len() >= ids(all).len());
     audit(&["--since", "yesterday"]).expect_failure(2, "must be a duration");
-    audit(&["--actor", "nobody"]).expect_failure(2, "actor must be one of service, anonymous, operator, cli");
+    audit(&["--actor", "nobody"])
+        .expect_failure(2, "actor must be one of service, anonymous, operator, token, cli");
     audit(&["--kind", "nonsense"]).expect_failure(2, "[possible values: signed_in, sign_in_failed, ");
     audit(&["--before", "nonsense"]).expect_failure(2, "before must be");
     for limit in ["0", "-1", "many"] {

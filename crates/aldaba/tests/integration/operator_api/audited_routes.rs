@@ -135,8 +135,8 @@ fn teams_and_requests(audited: &mut Audited) {
 
 fn operators_and_tokens(audited: &mut Audited) {
     let api = operator();
-    fixture().installation.add_operator("audited", OperatorRole::Viewer);
-    let changed = api.patch("/operators/audited", &json!({"role": "support"}));
+    fixture().installation.add_operator("audited-operator", OperatorRole::Viewer);
+    let changed = api.patch("/operators/audited-operator", &json!({"role": "support"}));
     audited.check("patch /operator/v1/operators/{operator}", &changed, "operator_changed");
     let added = api.post("/tokens", &json!({"name": "audited", "role": "viewer", "expiresIn": "1d"}));
     let id = added.json()["token"]["id"].as_str().unwrap().to_owned();

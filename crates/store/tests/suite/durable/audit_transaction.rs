@@ -124,7 +124,7 @@ async fn every_mutation(
         ("revoke_invitation", store.revoke_invitation(&invited.id, by).await.is_err()),
         ("accept_invitation", {
             let token = Secret::new("invitation-link-1");
-            store.accept_invitation(Realm::Developers, &token, &person("new"), by).await.is_err()
+            store.accept_invitation(Realm::Developers, &token, &person("nora"), by).await.is_err()
         }),
         ("request_password_reset", {
             store.request_password_reset(&maria.id, &a, now, &mail(8, now), by).await.is_err()

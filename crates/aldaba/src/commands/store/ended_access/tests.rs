@@ -88,3 +88,12 @@ fn line_that_is_no_entry_is_named() {
     assert!(read(&entry(50, "revoked", "").replace("2026", "x")).is_err());
     assert_eq!(read("\n").unwrap(), Ends::default());
 }
+
+/// A new kind has to be put into one of the lists.
+#[test]
+fn every_kind_is_decided_about() {
+    for kind in AuditKind::ALL {
+        let listed = [may_end_access(kind), entry::NOT_ENDING.contains(&kind)];
+        assert_eq!(listed.iter().filter(|is_listed| **is_listed).count(), 1, "{}", kind.as_str());
+    }
+}
