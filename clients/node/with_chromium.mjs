@@ -7,6 +7,7 @@ import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
 import { Callbacks } from './callbacks.mjs';
+import { secondFactors } from './second_factors.mjs';
 import { check, done, version, world } from './stage.mjs';
 import { swagger } from './swagger.mjs';
 import { tour } from './tour.mjs';
@@ -34,6 +35,17 @@ function ways() {
       all.push({ lang, theme, size: (lang === 'es') === (theme === 'light') ? 'phone' : 'desk', kind: 'axe' });
     }
     all.push({ lang, theme: lang === 'es' ? 'dark' : 'light', size: 'phone', kind: 'plain' });
+  }
+  return all;
+}
+
+/** The walks through the second factors, which need scripts: pictures and audits, in both languages and themes. */
+function factorWays() {
+  const all = [];
+  for (const kind of ['seen', 'axe']) {
+    for (const lang of ['es', 'en']) {
+      all.push({ lang, theme: 'light', size: 'desk', kind }, { lang, theme: 'dark', size: 'phone', kind });
+    }
   }
   return all;
 }
@@ -68,7 +80,7 @@ async function document(browser) {
   await context.close();
 }
 
-async function walk(browser, callbacks, users, way) {
+async function walk(browser, callbacks, users, way, visit = tour) {
   const name = `${way.lang}-${way.theme}-${way.size}`;
   const context = await browser.newContext({
     locale: LOCALES[way.lang],
@@ -91,7 +103,7 @@ async function walk(browser, callbacks, users, way) {
     else await picture(page, `${title}-${name}${way.kind === 'plain' ? '-plain' : ''}`, way);
   };
   try {
-    await tour({ page, context, callbacks, users, show, lang: way.lang, plain: way.kind === 'plain' });
+    await visit({ page, context, callbacks, users, show, lang: way.lang, plain: way.kind === 'plain' });
   } catch (error) {
     await page.screenshot({ path: `${world.screenshots}/FAILED-${name}-${way.kind}.png` }).catch(() => {});
     error.message = `${name} (${way.kind}) at ${page.url()}: ${error.message}`;
@@ -146,7 +158,7 @@ const browser = await chromium.launch({
   executablePath: process.env.ALDABA_TEST_CHROMIUM, args: FLAGS, chromiumSandbox: false,
 });
 const waiting = ways();
-const number = waiting.length;
+const number = waiting.length + factorWays().length;
 let pages = 0;
 try {
   await document(browser);
@@ -156,6 +168,11 @@ try {
       pages += seen;
     }
   }));
+  const { factors } = world.site.users;
+  for (const way of factorWays()) {
+    const [user] = factors.splice(factors.findIndex(({ lang }) => lang === way.lang), 1);
+    pages += await walk(browser, callbacks, user, way, secondFactors);
+  }
 } finally {
   await browser.close();
   callbacks.close();

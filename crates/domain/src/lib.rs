@@ -29,6 +29,7 @@ pub mod recovery_codes;
 pub mod redirect_uri;
 pub mod retry;
 pub mod scope;
+pub mod second_factor;
 pub mod secret;
 pub mod signature;
 pub mod subscription;
@@ -49,6 +50,7 @@ pub use ids::{
 };
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
+pub use second_factor::{SecondFactorPolicies, SecondFactorPolicy};
 pub use secret::Secret;
 pub use suspension::Suspension;
 pub use time::Ticks;

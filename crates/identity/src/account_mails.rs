@@ -76,6 +76,11 @@ impl AccountMails {
         self.compose_for(account, &MailTemplate::PasswordChanged, now)
     }
 
+    /// Tells the owner that a second factor was added, removed or reset.
+    pub fn second_factor_changed(&self, account: &Account, now: Ticks) -> Option<Mail> {
+        self.compose_for(account, &MailTemplate::SecondFactorChanged, now)
+    }
+
     fn compose_for(&self, account: &Account, template: &MailTemplate<'_>, now: Ticks) -> Option<Mail> {
         self.compose(&account.email, &account.given_name, &account.lang, template, now)
     }

@@ -2,6 +2,7 @@
 //! errors can be sent to that target.
 
 use domain::scope::RequestedScopes;
+use domain::second_factor::SECOND_FACTOR_METHOD;
 use domain::{ClientId, Scope, Scopes, TenantId};
 use serde::{Deserialize, Serialize};
 use store::{Client, Pkce};
@@ -47,6 +48,9 @@ pub(crate) struct AuthorizationRequest {
     pub(crate) hinted_user: Option<String>,
     pub(crate) ui_locales: Option<String>,
     pub(crate) tenant: Option<TenantId>,
+    /// `acr_values=2fa`: the user must have given a second factor.
+    #[serde(default)]
+    pub(crate) needs_second_factor: bool,
 }
 
 impl AuthorizationRequest {
@@ -131,12 +135,15 @@ pub(crate) fn parse(
         login_hint: params.get("login_hint").map(Into::into),
         hinted_user,
         ui_locales: params.get("ui_locales").map(Into::into),
-        tenant: params
-            .get("acr_values")
-            .and_then(|values| values.split(' ').find_map(|value| value.strip_prefix("tenant:")))
-            .map(TenantId::new),
+        tenant: acr_values(params).find_map(|value| value.strip_prefix("tenant:")).map(TenantId::new),
+        needs_second_factor: acr_values(params).any(|value| value == SECOND_FACTOR_METHOD),
         target,
     })
+}
+
+/// The values of `acr_values`; unknown ones are ignored.
+fn acr_values(params: &Params) -> impl Iterator<Item = &str> {
+    params.get("acr_values").unwrap_or_default().split(' ')
 }
 
 fn check_unsupported(params: &Params) -> Result<(), OAuthError> {

@@ -1,6 +1,7 @@
 //! The claims of access tokens and id_tokens, as the contract defines them, and the parsing of presented tokens.
 
 use aws_lc_rs::digest::{SHA256, digest};
+use domain::second_factor::{SECOND_FACTOR_METHOD, has_second_factor};
 use domain::{AccountId, Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{Client, TenantMembership};
@@ -133,6 +134,9 @@ pub(crate) struct IdClaims<'a> {
     iat: i64,
     auth_time: i64,
     amr: Vec<&'a str>,
+    /// `2fa` if the user has given a second factor.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    acr: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -153,6 +157,7 @@ impl<'a> IdClaims<'a> {
             iat: now.unix_seconds(),
             auth_time: now.unix_seconds(),
             amr: Vec::new(),
+            acr: None,
             nonce: None,
             c_hash: None,
             at_hash: None,
@@ -164,6 +169,7 @@ impl<'a> IdClaims<'a> {
     pub(crate) fn set_authentication(&mut self, at: Ticks, methods: &'a str) {
         self.auth_time = at.unix_seconds();
         self.amr = methods.split(' ').collect();
+        self.acr = has_second_factor(methods).then_some(SECOND_FACTOR_METHOD);
     }
 }
 

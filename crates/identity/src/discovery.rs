@@ -38,9 +38,10 @@ impl DiscoveryDocument {
             "introspection_endpoint_auth_methods_supported": secret,
             "code_challenge_methods_supported": ["S256"],
             "claims_supported": [
-                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "c_hash",
+                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "at_hash", "c_hash",
                 "given_name", "name", "locale", "email"
             ],
+            "acr_values_supported": ["2fa"],
             "prompt_values_supported": ["none", "login", "consent", "select_account"],
             "ui_locales_supported": ["es", "en"],
             "claims_parameter_supported": false,

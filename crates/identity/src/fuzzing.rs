@@ -99,6 +99,7 @@ pub(crate) fn settings() -> Settings {
         is_registration_open: false,
         hashing_parallel: 1,
         hashing_queue_max: 1,
+        second_factor: domain::SecondFactorPolicies::default(),
     }
 }
 

@@ -20,6 +20,7 @@ mod oauth_error;
 mod openapi;
 mod pages;
 mod params;
+mod second_factor;
 mod settings;
 mod sign_in;
 mod site;

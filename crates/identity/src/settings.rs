@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::Realm;
+use domain::{Realm, SecondFactorPolicies};
 
 use crate::keys::KeyPolicy;
 use crate::mail::MailIdentity;
@@ -36,6 +36,7 @@ pub struct Settings {
     /// Passwords that are hashed in parallel, and how many requests may wait for that.
     pub hashing_parallel: usize,
     pub hashing_queue_max: usize,
+    pub second_factor: SecondFactorPolicies,
 }
 
 impl Settings {

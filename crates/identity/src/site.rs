@@ -7,6 +7,8 @@ use domain::Realm;
 
 use crate::Identity;
 use crate::cookies::CookieNames;
+use crate::http::browser::BrowserContext;
+use crate::webauthn::RelyingParty;
 
 /// The pages of a realm: their paths and cookies, on top of what all realms share.
 pub(crate) struct Site {
@@ -17,6 +19,8 @@ pub(crate) struct Site {
     /// Base path of the pages' static files.
     pub(crate) assets: String,
     pub(crate) cookies: CookieNames,
+    /// Where passkeys of this realm are valid; none where they do not work.
+    relying_party: Option<RelyingParty>,
 }
 
 impl Site {
@@ -24,7 +28,13 @@ impl Site {
         let url = identity.settings.realms.url(realm);
         let base_path = base_path(url).to_owned();
         let (assets, cookies) = (format!("{base_path}/look"), CookieNames::new(realm, is_https(url)));
-        Self { identity, realm, base_path, assets, cookies }
+        let relying_party = RelyingParty::at(url, &identity.settings.mail.identity.service).ok();
+        Self { identity, realm, base_path, assets, cookies, relying_party }
+    }
+
+    /// The relying party for this browser. A page that was reached by an IP address cannot use passkeys.
+    pub(crate) fn relying_party(&self, browser: &BrowserContext) -> Option<&RelyingParty> {
+        self.relying_party.as_ref().filter(|_| !browser.is_at_ip_address)
     }
 
     /// What all realms share, for a task that outlives the request.

@@ -6,7 +6,7 @@ use domain::delivery::{
     WebhookHealth,
 };
 use domain::{Realm, Secret, Ticks, WebhookId};
-use store::{AuditContext, Invitation, Mail, StoreError};
+use store::{Account, AuditContext, Invitation, Mail, StoreError};
 
 pub type HistoryResult<T> = Result<T, HistoryError<StoreError>>;
 
@@ -39,4 +39,7 @@ pub trait AccountLinks: Send + Sync + 'static {
 
     /// The mail that carries the link; none where no mail server is configured.
     fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail>;
+
+    /// The mail that tells a person that their second factors were reset; none where no mail server is configured.
+    fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail>;
 }

@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 36] = [
+pub static TABLES: [Table; 38] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -98,6 +98,8 @@ pub static TABLES: [Table; 36] = [
     table("authorizations", "tenant_id:t client_id:t user_id:t membership_id:t scopes:t created_at:i ended_at:i ended_why:t", "tenant_id, client_id, user_id"),
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
     table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i id:b realm:i address:t user_agent:t", "hash"),
+    table("second_factors", "id:b account_id:t realm:i kind:i name:t hash:b sealed:b counter:i created_at:i last_used_at:i", "id"),
+    table("recovery_codes", "hash:b account_id:t", "hash"),
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t actor_kind:t actor_id:t object:t changes:t count:i", "at, id"),
@@ -110,10 +112,17 @@ pub static TABLES: [Table; 36] = [
 ];
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
-/// count, a new key encrypts tickets, the links of invitations and password resets are void, and no mail of the past is sent
-/// again: it may be sent already.
-pub const NOT_ARCHIVED: [&str; 6] =
-    ["invitation_links", "mails", "password_resets", "shard_leases", "sign_in_buckets", "ticket_keys"];
+/// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
+/// resets are void, and no mail of the past is sent again: it may be sent already.
+pub const NOT_ARCHIVED: [&str; 7] = [
+    "invitation_links",
+    "mails",
+    "password_resets",
+    "shard_leases",
+    "sign_in_buckets",
+    "ticket_keys",
+    "used_challenges",
+];
 
 /// The oldest schema whose backups can be restored.
 pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;

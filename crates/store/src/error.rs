@@ -30,6 +30,9 @@ pub enum StoreError {
         "the Idempotency-Key \"{0}\" is in use by another request; wait until it ends, or use another key"
     )]
     KeyInUse(String),
+    /// The session was not begun: its methods lack the second factor, and the account has one.
+    #[error("the account has a second factor, and the sign-in was without it")]
+    SecondFactorNeeded,
     /// The changes waited too long for their turn.
     #[error("the changes waited too long to be written and were not applied; send them again")]
     Expired,

@@ -31,6 +31,7 @@ pub mod postgres;
 mod records;
 mod requests;
 mod revision;
+mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 pub mod sqlite;
@@ -89,6 +90,10 @@ pub use requests::{
     RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
 };
 pub use revision::{FIRST_REVISION, UpdateOutcome};
+pub use second_factors::{
+    AccountFactors, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod, FactorRemoval, KeptSession,
+    Passkey, PasskeyUse, PasskeyUseOutcome, SecondFactor, SecondFactors, UsedChallenge,
+};
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
@@ -126,6 +131,7 @@ pub trait Store:
     + Grants
     + Authorizations
     + Sessions
+    + SecondFactors
     + Audit
     + SigningKeys
     + TicketKeys
@@ -155,6 +161,7 @@ impl<T> Store for T where
         + Grants
         + Authorizations
         + Sessions
+        + SecondFactors
         + Audit
         + SigningKeys
         + TicketKeys

@@ -11,7 +11,7 @@ pub trait Maintenance: Send + Sync + 'static {
     async fn health(&self) -> Result<Health>;
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
-    /// that are full, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
+    /// that are full, used challenges, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
     /// history, mails, invitations and the links of invitations and password resets.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
@@ -68,6 +68,7 @@ pub struct ExpiredRows {
     pub processes: usize,
     pub sessions: usize,
     pub sign_in_buckets: usize,
+    pub used_challenges: usize,
     pub audit: usize,
     pub calls: usize,
     pub deliveries: usize,
@@ -86,6 +87,7 @@ impl ExpiredRows {
             + self.processes
             + self.sessions
             + self.sign_in_buckets
+            + self.used_challenges
             + self.audit
             + self.calls
             + self.deliveries

@@ -37,7 +37,8 @@ pub struct Session {
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
     /// Creates a session under a new cookie, ends the browser's previous session, and audits the sign-in. It confirms the
-    /// access of a user who was restored from a backup.
+    /// access of a user who was restored from a backup. `SecondFactorNeeded` where the methods lack `2fa` and the account has
+    /// a second factor, which may have been added since the password was verified.
     async fn begin_session(
         &self,
         cookie: &Secret,

@@ -28,6 +28,9 @@ const TENANTS: usize = 12;
 /// Browsers that run at the same time need separate accounts: an account's page shows all of its permissions.
 const BROWSERS: usize = 2;
 
+/// Each walk through the second factors begins with an account that has none: so many in each language.
+const FACTOR_WALKS: usize = 4;
+
 #[derive(Debug)]
 pub(super) struct Environment {
     dev: Process,
@@ -138,10 +141,18 @@ fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<SiteData,
             "many": installation.add_user(&format!("lucia{number}@example.com"), "Lucía", &ids)?,
         }));
     }
+    let mut factors = Vec::new();
+    for number in 0..FACTOR_WALKS {
+        for lang in ["es", "en"] {
+            let email = format!("nerea-{lang}-{number}@example.com");
+            factors.push(installation.add_user_with_lang(&email, "Nerea", &ids[..1], lang)?);
+        }
+    }
     let users = json!({
         "one": installation.add_user("maria@example.com", "María", &ids[..1])?,
         "two": installation.add_user("inaki@example.com", "Iñaki", &ids[..2])?,
         "browsers": browsers,
+        "factors": factors,
     });
     let callback = format!("http://localhost:{callback_port}/callback");
     let signed_out = format!("http://localhost:{callback_port}/signed-out");

@@ -39,13 +39,24 @@ impl<'a> Installation<'a> {
     }
 
     pub(super) fn add_user(&self, email: &str, name: &str, tenants: &[&str]) -> Result<Value, String> {
+        self.add_user_with_lang(email, name, tenants, "es")
+    }
+
+    /// The pages behind the sign-in have the account's language.
+    pub(super) fn add_user_with_lang(
+        &self,
+        email: &str,
+        name: &str,
+        tenants: &[&str],
+        lang: &str,
+    ) -> Result<Value, String> {
         let mut command = self.command();
-        command.args(["user", "add", email, "--given-name", name]);
+        command.args(["user", "add", email, "--given-name", name, "--lang", lang]);
         for tenant in tenants {
             command.args(["--tenant", tenant]);
         }
         finish(&mut command, &format!("{PASSWORD}\n"))?;
-        Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants}))
+        Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants, "lang": lang}))
     }
 
     /// Registers a client and returns the command's JSON output with its name.

@@ -100,6 +100,11 @@ pub(crate) enum User {
         #[arg(long)]
         remove: bool,
     },
+    /// Remove the second factors of a user who has lost them; the password alone signs in again
+    ResetSecondFactors {
+        /// The user's e-mail address
+        email: String,
+    },
     /// Remove the user from a tenant
     Leave {
         /// The user's e-mail address

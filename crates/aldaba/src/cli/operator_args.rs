@@ -28,6 +28,11 @@ pub(crate) enum Operator {
         /// The operator's e-mail address
         email: String,
     },
+    /// Remove the second factors of an operator who has lost them; the password alone signs in again
+    ResetSecondFactors {
+        /// The operator's e-mail address
+        email: String,
+    },
     /// Change the role of an operator; the last one with the role admin keeps it
     Role {
         /// The operator's e-mail address

@@ -81,6 +81,11 @@ pub(crate) enum Developer {
         /// The developer's id or e-mail address
         developer: String,
     },
+    /// Remove the second factors of a developer who has lost them; the password alone signs in again
+    ResetSecondFactors {
+        /// The developer's id or e-mail address
+        developer: String,
+    },
     /// Enable a disabled developer
     Enable {
         /// The developer's id or e-mail address

@@ -63,6 +63,9 @@ pub(crate) async fn run(command: Developer, sources: &Sources, output: Output) -
         Developer::Invite { person, team, owner } => {
             super::invitation::invite_developer(&admin, person, team, owner, output).await?;
         }
+        Developer::ResetSecondFactors { developer } => {
+            super::reset_second_factors(&admin, Realm::Developers, &developer, output).await?;
+        }
         Developer::List => {
             let found =
                 all_pages(async |query| admin.store.list_accounts(Realm::Developers, &query).await).await?;

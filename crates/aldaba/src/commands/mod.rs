@@ -133,3 +133,20 @@ fn team_phrase(id: &str) -> String {
 fn status_name(status: Status) -> String {
     status.as_str().to_owned()
 }
+
+/// Removes the second factors of an account.
+async fn reset_second_factors(
+    admin: &Admin,
+    realm: domain::Realm,
+    email: &str,
+    output: crate::output::Output,
+) -> crate::exit::CommandResult {
+    let removed = admin.reset_second_factors(realm, email).await?;
+    let text = match removed {
+        0 => format!("{email} has no second factor"),
+        1 => format!("the second factor of {email} is removed; all sessions have ended"),
+        count => format!("{count} second factors of {email} are removed; all sessions have ended"),
+    };
+    output.done(&serde_json::json!({"email": email, "removed": removed}), &text);
+    Ok(())
+}

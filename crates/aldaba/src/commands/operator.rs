@@ -45,6 +45,9 @@ pub(crate) async fn run(command: Operator, sources: &Sources, output: Output) ->
         Operator::List => list(&admin, output).await?,
         Operator::Disable { email } => set_status(&admin, &email, Status::Disabled, output).await?,
         Operator::Enable { email } => set_status(&admin, &email, Status::Active, output).await?,
+        Operator::ResetSecondFactors { email } => {
+            super::reset_second_factors(&admin, Realm::Operators, &email, output).await?;
+        }
         Operator::Role { email, role } => {
             let change = OperatorChange { role: Some(role_named(&role)?), ..OperatorChange::default() };
             let changed = update(&admin, &email, change).await?;

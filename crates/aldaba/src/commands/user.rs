@@ -86,6 +86,9 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
             let role = if remove { "no longer an administrator" } else { "now an administrator" };
             output.done(&data, &format!("{email} is {role} of {tenant}"));
         }
+        User::ResetSecondFactors { email } => {
+            super::reset_second_factors(&admin, Realm::Users, &email, output).await?;
+        }
         User::Leave { email, tenant } => {
             admin.remove_membership(&email, &TenantId::new(tenant.clone())).await?;
             let data = json!({"email": email, "tenant": tenant, "member": false});

@@ -9,6 +9,7 @@ mod layers;
 mod mail;
 mod portal;
 mod reader;
+mod second_factor;
 mod typed;
 mod urls;
 

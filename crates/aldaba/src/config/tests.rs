@@ -48,6 +48,21 @@ fn command_line_overrides_environment_overrides_file() {
 }
 
 #[test]
+fn section_within_a_section_has_a_key_for_each_realm() {
+    let (_folder, mut layered) =
+        file("[identity]\ncode_ttl = \"1m\"\n[identity.second_factor]\nusers = \"required\"\n");
+    layered.environment = vec![("ALDABA__IDENTITY__SECOND_FACTOR__OPERATORS".into(), "off".into())];
+    let policies = load(&layered).unwrap().identity.second_factor.0;
+    let names = domain::Realm::ALL.map(|realm| policies.of(realm).as_str());
+    assert_eq!(names, ["required", "optional", "off"]);
+    layered.environment = vec![("ALDABA__IDENTITY__SECOND_FACTOR__OPERATORS".into(), "always".into())];
+    let key = "identity.second_factor.operators must be off, optional or required";
+    assert!(faults(&layered)[0].contains(key), "{:?}", faults(&layered));
+    let (_folder, unknown) = file("[identity.second_factor]\nuser = \"off\"\n");
+    assert!(faults(&unknown)[0].contains("unknown key \"identity.second_factor.user\""));
+}
+
+#[test]
 fn approval_is_set_by_product() {
     let (_folder, mut layered) = file("[portal.approval]\naccounting = \"automatic\"\n");
     assert_eq!(load(&layered).unwrap().approval.automatic.names(), ["accounting"]);

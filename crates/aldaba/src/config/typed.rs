@@ -16,6 +16,7 @@ use super::layers::Settings;
 use super::mail::Mail;
 use super::portal::Portal;
 use super::reader::SettingsReader;
+use super::second_factor::SecondFactor;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Config {
@@ -108,6 +109,7 @@ pub(crate) struct Identity {
     pub(crate) address_failures_max: u32,
     pub(crate) hashing_parallel: usize,
     pub(crate) hashing_queue_max: usize,
+    pub(crate) second_factor: SecondFactor,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -297,6 +299,7 @@ fn identity(reader: &mut SettingsReader<'_>) -> Identity {
         address_failures_max: reader.number("identity.address_failures_max", 1, 1_000_000),
         hashing_parallel: reader.number("identity.hashing_parallel", 0, 1024),
         hashing_queue_max: reader.number("identity.hashing_queue_max", 1, 100_000),
+        second_factor: super::second_factor::second_factor(reader),
     }
 }
 

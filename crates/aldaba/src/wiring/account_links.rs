@@ -5,7 +5,7 @@ use std::sync::Arc;
 use domain::{Realm, Secret, Ticks};
 use identity::AccountMails;
 use operator::ports::AccountLinks;
-use store::{Invitation, Mail};
+use store::{Account, Invitation, Mail};
 
 use super::BasePorts;
 use super::identity::{mail_settings, realm_urls};
@@ -26,5 +26,9 @@ impl AccountLinks for MailedLinks {
 
     fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail> {
         self.0.invitation(invitation, url, now)
+    }
+
+    fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail> {
+        self.0.second_factor_changed(account, now)
     }
 }

@@ -3,10 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use domain::totp::{TimeStep, TotpSecret};
 use domain::{AccountId, OperatorRole, Realm};
 use store::sqlite::SqliteStore;
 use store::{
-    Account, Accounts as _, AuditContext, FIRST_REVISION, Maintenance as _, MasterKey, Ports, Status, Vault,
+    Account, Accounts as _, AuditContext, FIRST_REVISION, FactorAddition, FactorEffects, FactorMethod,
+    Maintenance as _, MasterKey, Ports, SecondFactor, SecondFactors as _, Status, Vault,
 };
 use tempfile::TempDir;
 
@@ -71,10 +73,8 @@ impl Installation {
     }
 
     #[track_caller]
-    fn add_account(&self, id: &str, realm: Realm, role: Option<OperatorRole>) {
+    pub(crate) fn add_account(&self, id: &str, realm: Realm, role: Option<OperatorRole>) {
         let base = aldaba::BasePorts::system();
-        let master = std::fs::read_to_string(self.path().join("master.key")).unwrap();
-        let vault = Arc::new(Vault::new(&MasterKey::parse(&master).unwrap()).unwrap());
         let account = Account {
             id: AccountId::new(id),
             realm,
@@ -87,11 +87,44 @@ impl Installation {
             created_at: base.clock.now(),
             revision: FIRST_REVISION,
         };
+        self.in_store(async |store| {
+            store.add_account(&account, &[], &AuditContext::default()).await.unwrap();
+        });
+    }
+
+    /// Gives an account an authenticator app.
+    #[track_caller]
+    pub(crate) fn add_second_factor(&self, realm: Realm, account: &str) {
+        let base = aldaba::BasePorts::system();
+        let factor = SecondFactor {
+            id: base.random.guid(),
+            realm,
+            account: AccountId::new(account),
+            name: "App".into(),
+            method: FactorMethod::Totp {
+                secret: TotpSecret::random(&*base.random).base32(),
+                last_used: TimeStep(0),
+            },
+            created_at: base.clock.now(),
+            last_used_at: None,
+        };
+        self.in_store(async |store| {
+            let (effects, context) = (FactorEffects::default(), AuditContext::default());
+            let added = store.add_second_factor(&factor, &[], None, &effects, &context).await;
+            assert!(matches!(added, Ok(FactorAddition::Added { .. })), "{added:?}");
+        });
+    }
+
+    /// Opens the store beside the server.
+    fn in_store(&self, action: impl AsyncFnOnce(&SqliteStore)) {
+        let base = aldaba::BasePorts::system();
+        let master = std::fs::read_to_string(self.path().join("master.key")).unwrap();
+        let vault = Arc::new(Vault::new(&MasterKey::parse(&master).unwrap()).unwrap());
         let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let ports = Ports { clock: base.clock, random: base.random, vault };
             let store = SqliteStore::open(&self.path().join("aldaba.db"), ports).unwrap();
-            store.add_account(&account, &[], &AuditContext::default()).await.unwrap();
+            action(&store).await;
             store.close().await;
         });
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::{Scopes, TenantId, Ticks};
+use domain::second_factor::has_second_factor;
+use domain::{Scopes, SecondFactorPolicy, TenantId, Ticks};
 use store::{Client, Consent, Grant, Session, TenantMembership};
 
 use crate::authorization_request::AuthorizationRequest;
@@ -16,6 +17,7 @@ pub(crate) struct FlowState<'a> {
     /// When the flow started: a more recent session was created for it.
     pub(crate) started_at: Ticks,
     pub(crate) session: Option<&'a Session>,
+    pub(crate) second_factor: SecondFactorState,
     /// The user's active memberships.
     pub(crate) memberships: &'a [TenantMembership],
     /// The user's live grants.
@@ -25,9 +27,20 @@ pub(crate) struct FlowState<'a> {
     pub(crate) now: Ticks,
 }
 
+/// What is known about the second factor of the session's user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SecondFactorState {
+    pub(crate) policy: SecondFactorPolicy,
+    pub(crate) is_enrolled: bool,
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     SignIn,
+    /// The user has signed in with a password and must give the second factor.
+    GiveSecondFactor,
+    /// The user must add a second factor.
+    Enrol,
     /// Show the tenant page, with or without asking for consent.
     ChooseTenant {
         needs_consent: bool,
@@ -56,6 +69,9 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         };
     };
     debug_assert!(session.expires_at > state.now);
+    if let Some(step) = second_factor_step(state, session) {
+        return step;
+    }
     if state.memberships.is_empty() {
         return refuse("access_denied", "The user has no active tenant.");
     }
@@ -85,6 +101,27 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         return refuse("consent_required", "The user must consent, and prompt=none allows no page.");
     }
     Step::ChooseTenant { needs_consent: true }
+}
+
+/// What the session's user has to do about a second factor, if anything.
+fn second_factor_step(state: &FlowState<'_>, session: &Session) -> Option<Step> {
+    let SecondFactorState { policy, is_enrolled } = state.second_factor;
+    let is_needed = state.request.needs_second_factor || policy == SecondFactorPolicy::Required;
+    if has_second_factor(&session.methods) || !(is_needed || is_enrolled) {
+        return None;
+    }
+    if !is_enrolled && policy == SecondFactorPolicy::Off {
+        let description = "The user has no second factor (acr_values=2fa), and nobody can add one here.";
+        return Some(refuse("unmet_authentication_requirements", description));
+    }
+    Some(if state.request.prompt.none {
+        let description = "The user must give or add a second factor, and prompt=none allows no page.";
+        refuse("interaction_required", description)
+    } else if is_enrolled {
+        Step::GiveSecondFactor
+    } else {
+        Step::Enrol
+    })
 }
 
 /// Refuses scopes that the client's products do not open, by name.

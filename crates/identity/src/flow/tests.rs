@@ -3,10 +3,12 @@
 use std::time::Duration;
 
 use domain::subscription::Product;
-use domain::{AccountId, ClientId, GrantId, Guid, MembershipId, Realm, Scopes, TenantId, Ticks};
+use domain::{
+    AccountId, ClientId, GrantId, Guid, MembershipId, Realm, Scopes, SecondFactorPolicy, TenantId, Ticks,
+};
 use store::{Account, Client, Consent, Grant, Membership, Pkce, Session, Status, Tenant, TenantMembership};
 
-use super::step::{self, FlowState, Step, next_step};
+use super::step::{self, FlowState, SecondFactorState, Step, next_step};
 use crate::authorization_request::{self, AuthorizationRequest};
 use crate::grant::GrantDetails;
 use crate::params::Params;
@@ -113,6 +115,8 @@ struct FlowCase<'a> {
     grants: &'a [(&'a str, &'a str)],
     consent: Consent,
     chosen_tenant: Option<&'a str>,
+    methods: &'a str,
+    second_factor: SecondFactorState,
 }
 
 impl Default for FlowCase<'_> {
@@ -125,13 +129,18 @@ impl Default for FlowCase<'_> {
             grants: &[],
             consent: Consent::None,
             chosen_tenant: None,
+            methods: "password",
+            second_factor: NOT_ENROLLED,
         }
     }
 }
 
+const NOT_ENROLLED: SecondFactorState =
+    SecondFactorState { policy: SecondFactorPolicy::Optional, is_enrolled: false };
+
 fn check(case: &FlowCase<'_>, expected: &str) {
     let (request, client) = (request(case.extra), client(case.consent));
-    let session = case.session.map(session);
+    let session = case.session.map(|ago| Session { methods: case.methods.into(), ..session(ago) });
     let memberships: Vec<TenantMembership> =
         case.memberships.iter().map(|tenant| membership(tenant)).collect();
     let grants: Vec<Grant> = case.grants.iter().map(|(tenant, scope)| grant(tenant, scope)).collect();
@@ -141,6 +150,7 @@ fn check(case: &FlowCase<'_>, expected: &str) {
         client: &client,
         started_at: NOW.minus(Duration::from_secs(50)),
         session: session.as_ref(),
+        second_factor: case.second_factor,
         memberships: &memberships,
         grants: &grants,
         chosen_tenant: chosen_tenant.as_ref(),
@@ -148,6 +158,8 @@ fn check(case: &FlowCase<'_>, expected: &str) {
     });
     let outcome = match step {
         Step::SignIn => "sign in".into(),
+        Step::GiveSecondFactor => "second factor".into(),
+        Step::Enrol => "enrol".into(),
         Step::ChooseTenant { needs_consent: false } => "choose".into(),
         Step::ChooseTenant { needs_consent: true } => "choose and consent".into(),
         Step::Issue(membership) => format!("issue {}", membership.tenant.id),
@@ -226,6 +238,58 @@ fn consent_is_required_once_per_set_of_scopes() {
     check(&FlowCase { extra: "prompt=consent", ..FlowCase::default() }, "choose and consent");
 }
 
+/// Each row: what the request asks for, the session's methods, the policy, whether the user has enrolled, and the step.
+#[test]
+fn second_factor_is_given_or_added_where_it_is_needed() {
+    use SecondFactorPolicy::{Off, Optional, Required};
+    let unmet = "unmet_authentication_requirements";
+    let table = [
+        ("", "password", Optional, false, "issue one"),
+        ("", "password", Off, false, "issue one"),
+        ("", "password", Required, false, "enrol"),
+        // Who has enrolled must use it, whatever the policy says.
+        ("", "password", Optional, true, "second factor"),
+        ("", "password", Off, true, "second factor"),
+        ("", "password 2fa", Required, true, "issue one"),
+        ("", "passkey 2fa", Off, true, "issue one"),
+        ("acr_values=2fa", "password", Optional, true, "second factor"),
+        ("acr_values=2fa", "password", Optional, false, "enrol"),
+        ("acr_values=2fa", "password", Off, false, unmet),
+        ("acr_values=2fa", "password", Off, true, "second factor"),
+        ("acr_values=2fa", "password 2fa", Optional, true, "issue one"),
+        ("acr_values=tenant:one+2fa", "password", Optional, true, "second factor"),
+        ("acr_values=2fa+tenant:one", "password 2fa", Optional, true, "issue one"),
+        ("acr_values=other", "password", Optional, false, "issue one"),
+        // A fresh one: the session is 100 s old.
+        ("acr_values=2fa&max_age=99", "password 2fa", Optional, true, "sign in"),
+        ("acr_values=2fa&max_age=100", "password 2fa", Optional, true, "issue one"),
+        ("acr_values=2fa&prompt=login", "password 2fa", Optional, true, "sign in"),
+        ("prompt=none&acr_values=2fa", "password 2fa", Optional, true, "issue one"),
+        ("prompt=none&acr_values=2fa", "password", Optional, true, "interaction_required"),
+        ("prompt=none&acr_values=2fa", "password", Optional, false, "interaction_required"),
+        ("prompt=none&acr_values=2fa", "password", Off, false, unmet),
+        ("prompt=none&acr_values=2fa&max_age=99", "password 2fa", Optional, true, "login_required"),
+        ("prompt=none", "password", Required, false, "interaction_required"),
+        ("prompt=none", "password", Optional, true, "interaction_required"),
+    ];
+    for (extra, methods, policy, is_enrolled, expected) in table {
+        let second_factor = SecondFactorState { policy, is_enrolled };
+        check(&FlowCase { extra, methods, second_factor, ..FlowCase::default() }, expected);
+        // A chosen tenant skips nothing.
+        let chosen_tenant = Some("one");
+        check(&FlowCase { extra, methods, second_factor, chosen_tenant, ..FlowCase::default() }, expected);
+    }
+    let named = FlowCase {
+        extra: "prompt=none&acr_values=tenant:two+2fa",
+        methods: "password 2fa",
+        memberships: &["one", "two"],
+        grants: &[("two", "openid email")],
+        second_factor: SecondFactorState { policy: Optional, is_enrolled: true },
+        ..FlowCase::default()
+    };
+    check(&named, "issue two");
+}
+
 #[test]
 fn scope_outside_the_products_of_the_client_is_refused_by_name() {
     let client = Client { products: [Product::Payroll].into_iter().collect(), ..client(Consent::None) };
@@ -245,6 +309,7 @@ fn scope_outside_the_products_of_the_client_is_refused_by_name() {
         client: &client,
         started_at: NOW,
         session: Some(&session),
+        second_factor: NOT_ENROLLED,
         memberships: &[membership("one")],
         grants: &[],
         chosen_tenant: Some(&TenantId::new("one")),

@@ -15,7 +15,8 @@ use crate::authorization_request::AuthorizationRequest;
 
 const PURPOSE: &str = "ticket";
 const BROWSER: &str = "browser";
-pub(super) const TTL: Duration = Duration::from_secs(30 * 60);
+/// How long a ticket is valid.
+pub(crate) const TICKET_TTL: Duration = Duration::from_secs(30 * 60);
 /// Longer tickets are refused.
 const BYTES_MAX: usize = 48 * 1024;
 
@@ -30,8 +31,43 @@ pub(crate) enum PendingRequest {
     Home,
     #[serde(rename = "SignOut")]
     Logout(LogoutRequest),
+    /// The page of the person's own second factors follows.
+    SecondFactors,
     /// The page of a one-time link; the link's secret.
     Link(LinkToken),
+}
+
+impl PendingRequest {
+    /// The address that the request finally leads to, if it is not a page of this service.
+    pub(crate) fn destination(&self) -> Option<&str> {
+        match self {
+            Self::Authorization(request) => Some(&request.target.redirect_uri),
+            Self::Home | Self::Logout(_) | Self::SecondFactors | Self::Link(_) => None,
+        }
+    }
+}
+
+/// What one page hands to the next besides the request.
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum TicketExtra {
+    /// The password was right; the second factor is missing.
+    Password {
+        account: String,
+        /// A mark of the password that was right: another one voids the ticket.
+        password: String,
+        verified_at: i64,
+    },
+    /// The secret of an authenticator app that is being added.
+    Totp { secret: String },
+}
+
+impl std::fmt::Debug for TicketExtra {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Password { .. } => "Password(***)",
+            Self::Totp { .. } => "Totp(***)",
+        })
+    }
 }
 
 /// The secret of a one-time link. `Debug` does not print it.
@@ -63,6 +99,8 @@ pub(crate) struct Ticket {
     /// Tickets of earlier versions are the users'.
     #[serde(default)]
     realm: TicketRealm,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) extra: Option<TicketExtra>,
 }
 
 /// The realm of a ticket: in another one it cannot be read.
@@ -102,10 +140,11 @@ impl Tickets {
         pending: PendingRequest,
         browser_id: &Secret,
         started_at: Ticks,
+        extra: Option<TicketExtra>,
     ) -> store::Result<Option<String>> {
         let (id, key) = self.keys.encrypting()?;
         let browser_id = browser_fingerprint(&key, browser_id);
-        let ticket = Ticket { pending, browser_id, started_at: started_at.0, realm: realm.into() };
+        let ticket = Ticket { pending, browser_id, started_at: started_at.0, realm: realm.into(), extra };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
         let mut sealed = id.as_bytes().to_vec();
@@ -126,7 +165,7 @@ impl Tickets {
             return TicketState::Unreadable;
         };
         let is_own = fingerprint.is_some_and(|fingerprint| fingerprint == ticket.browser_id);
-        if is_own && now.since(ticket.started_at()) <= TTL {
+        if is_own && now.since(ticket.started_at()) <= TICKET_TTL {
             TicketState::Valid(ticket)
         } else {
             TicketState::Stale(ticket.pending)

@@ -8,7 +8,7 @@ use domain::{Clock, Guid, Random, Ticks};
 use parking_lot::RwLock;
 use store::{MasterKey, Store, StoreError, TicketKey, Vault};
 
-use super::ticket::TTL;
+use super::ticket::TICKET_TTL;
 
 /// How long a key encrypts.
 const PERIOD: Duration = Duration::from_secs(24 * 3600);
@@ -75,7 +75,7 @@ impl TicketKeyRing {
             self.add(Some(newest.id), now + LEAD).await?;
         }
         for (key, next) in keys.iter().zip(keys.iter().skip(1)) {
-            if next.encrypts_from + TTL + LEAD < now {
+            if next.encrypts_from + TICKET_TTL + LEAD < now {
                 self.store.delete_ticket_key(key.id).await?;
             }
         }

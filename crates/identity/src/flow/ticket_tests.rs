@@ -36,7 +36,7 @@ impl Fixture {
     }
 
     fn issue(&self, node: &Tickets) -> String {
-        node.issue(Realm::Users, PendingRequest::Home, &browser(), self.clock.now()).unwrap().unwrap()
+        node.issue(Realm::Users, PendingRequest::Home, &browser(), self.clock.now(), None).unwrap().unwrap()
     }
 
     fn is_valid(&self, node: &Tickets, text: &str) -> bool {
@@ -53,7 +53,7 @@ async fn ticket_is_valid_in_its_browser_for_half_an_hour() {
     let fixture = Fixture::new();
     let (tickets, now, other) = (fixture.node().await, fixture.clock.now(), Secret::new("other"));
     let logout = PendingRequest::Logout(LogoutRequest::default());
-    let text = tickets.issue(Realm::Users, logout, &browser(), now).unwrap().unwrap();
+    let text = tickets.issue(Realm::Users, logout, &browser(), now, None).unwrap().unwrap();
     let opened = |browser: Option<&Secret>, at| tickets.open(Realm::Users, &text, browser, at);
     let mine = browser();
     assert!(matches!(opened(Some(&mine), now), TicketState::Valid(_)));

@@ -11,6 +11,7 @@ use ui::Lang;
 
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
+use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use super::session::ActiveSession;
@@ -35,7 +36,7 @@ pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, 
     };
     let result = match site.active_session(&browser).await {
         Ok(Some(active)) => site.account_page(&browser, &active, news, StatusCode::OK).await,
-        Ok(None) => Ok(response::redirect(&site.path_in(&browser, "login"))),
+        Ok(None) => site.to_sign_in(&browser).await.map_err(Into::into),
         Err(error) => Err(error.into()),
     };
     site.render(&browser, result)
@@ -103,6 +104,7 @@ impl Site {
             sessions: &rows,
             news,
             permissions: permissions.as_deref(),
+            second_factors: &in_lang(own_factors::PAGE, lang),
             sign_out: &in_lang("logout", lang),
         };
         let page = response::page(status, pages::account(&model));
@@ -115,7 +117,7 @@ impl Site {
         form: &Params,
     ) -> Result<Response, PageError> {
         let Some(active) = self.active_session(browser).await? else {
-            return Ok(response::redirect(&self.path_in(browser, "login")));
+            return Ok(self.to_sign_in(browser).await?);
         };
         let ticket = self.open_ticket(browser, form.get("ticket").unwrap_or_default());
         let is_valid =

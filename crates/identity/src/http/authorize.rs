@@ -6,18 +6,20 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
+use domain::second_factor::has_second_factor;
 use domain::{Scope, Secret, TenantId};
 use store::{AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
+use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use super::session::ActiveSession;
 use crate::authorization_request::{self, AuthorizationRequest, ResponseTarget, TargetError};
 use crate::claims::{IdClaims, IdTokenHint};
-use crate::flow::step::{self, FlowState, Step};
-use crate::flow::ticket::{PendingRequest, TicketState};
+use crate::flow::step::{self, FlowState, SecondFactorState, Step};
+use crate::flow::ticket::{PendingRequest, TicketExtra, TicketState};
 use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
@@ -45,7 +47,10 @@ pub(super) const DOC: OperationDoc = OperationDoc {
         optional("code_challenge_method", "`S256`."),
         optional("response_mode", "`query` or `form_post`."),
         optional("prompt", "`none`, `login`, `consent` or `select_account`."),
-        optional("acr_values", "`tenant:<id>` preselects a tenant."),
+        optional(
+            "acr_values",
+            "`tenant:<id>` preselects a tenant. `2fa` asks for a session with a second factor. Both can be combined, separated by a space.",
+        ),
     ],
     responses: &[
         ResponseDoc::Page("200", "An HTML page for the user."),
@@ -140,7 +145,7 @@ impl Site {
         started_at: Ticks,
         chosen_tenant: Option<&TenantId>,
     ) -> Result<Response, PageError> {
-        let active_session = self.active_session(browser).await?;
+        let active_session = self.any_session(browser).await?;
         let step =
             self.next_step(request, client, active_session.as_ref(), started_at, chosen_tenant).await?;
         match (step, active_session) {
@@ -151,6 +156,10 @@ impl Site {
                 self.error_callback(browser, &request.target, &error, client, request.ui_locales.as_deref())
             }
             (Step::ChooseTenant { .. }, _) => self.redirect_to_page(browser, "tenant", request, started_at),
+            (Step::GiveSecondFactor, _) => {
+                self.redirect_to_page(browser, "second-factor", request, started_at)
+            }
+            (Step::Enrol, _) => self.redirect_to_page(browser, own_factors::PAGE, request, started_at),
             (Step::SignIn | Step::Issue(_), _) => {
                 self.redirect_to_page(browser, "login", request, started_at)
             }
@@ -167,10 +176,14 @@ impl Site {
     ) -> Result<Step, PageError> {
         let now = self.clock.now();
         let (mut memberships, mut grants) = (Vec::new(), Vec::new());
-        if let Some(ActiveSession { account: user, .. }) = active_session {
+        let mut second_factor = SecondFactorState { policy: self.second_factor_policy(), is_enrolled: false };
+        if let Some(ActiveSession { account: user, session }) = active_session {
             memberships = self.store.active_memberships(&user.id).await?;
             if client.consent == store::Consent::Required || request.tenant.is_some() {
                 grants = self.store.live_grants(&user.id, now).await?;
+            }
+            if !has_second_factor(&session.methods) {
+                second_factor.is_enrolled = self.store.second_factors(&user.id).await?.is_enrolled();
             }
         }
         Ok(step::next_step(&FlowState {
@@ -178,6 +191,7 @@ impl Site {
             client,
             started_at,
             session: active_session.map(|active_session| &active_session.session),
+            second_factor,
             memberships: &memberships,
             grants: &grants,
             chosen_tenant,
@@ -194,7 +208,19 @@ impl Site {
         started_at: Ticks,
     ) -> Result<Response, PageError> {
         let pending = PendingRequest::Authorization(Box::new(request.clone()));
-        let (ticket, cookie) = self.issue_ticket(browser, pending, started_at)?;
+        self.redirect_with(browser, page, pending, started_at, None)
+    }
+
+    /// Redirects the browser to a page of this realm, with a ticket.
+    pub(crate) fn redirect_with(
+        &self,
+        browser: &BrowserContext,
+        page: &str,
+        pending: PendingRequest,
+        started_at: Ticks,
+        extra: Option<TicketExtra>,
+    ) -> Result<Response, PageError> {
+        let (ticket, cookie) = self.issue_ticket_with(browser, pending, started_at, extra)?;
         let lang = browser.selected_lang();
         let params = [("ticket", Some(ticket.as_str())), ("lang", lang)];
         let params = params.into_iter().filter_map(|(name, value)| Some((name, value?)));
@@ -209,11 +235,22 @@ impl Site {
         pending: PendingRequest,
         started_at: Ticks,
     ) -> Result<(String, Option<Secret>), PageError> {
+        self.issue_ticket_with(browser, pending, started_at, None)
+    }
+
+    pub(crate) fn issue_ticket_with(
+        &self,
+        browser: &BrowserContext,
+        pending: PendingRequest,
+        started_at: Ticks,
+        extra: Option<TicketExtra>,
+    ) -> Result<(String, Option<Secret>), PageError> {
         let new_id = browser.browser_id.is_none().then(|| Secret::new(self.random.token()));
         let Some(browser_id) = browser.browser_id.as_ref().or(new_id.as_ref()) else {
             return Err(too_long());
         };
-        let ticket = self.tickets.issue(self.realm, pending, browser_id, started_at)?.ok_or_else(too_long)?;
+        let ticket =
+            self.tickets.issue(self.realm, pending, browser_id, started_at, extra)?.ok_or_else(too_long)?;
         Ok((ticket, new_id))
     }
 

@@ -6,8 +6,9 @@ use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
 use axum::http::Method;
-use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, USER_AGENT};
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HOST, HeaderMap, USER_AGENT};
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use domain::{AccountId, Realm, Secret};
 use store::{Actor, AuditContext};
 use ui::Lang;
@@ -38,6 +39,8 @@ pub(crate) struct BrowserContext {
     pub(crate) sends_fetch_metadata: bool,
     /// Whether a browser has submitted a form: a POST that navigates.
     pub(crate) is_form_submission: bool,
+    /// Whether the page was reached by an IP address instead of a host name.
+    pub(crate) is_at_ip_address: bool,
     /// `User-Agent`, shortened.
     pub(crate) user_agent: String,
     accept_language: Option<String>,
@@ -70,6 +73,7 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
             is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             sends_fetch_metadata: fetch_mode.is_some(),
             is_form_submission: parts.method == Method::POST && fetch_mode.as_deref() == Some("navigate"),
+            is_at_ip_address: is_at_ip_address(parts),
             user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             selected_lang: params.get("lang").map(Into::into),
@@ -100,6 +104,13 @@ impl BrowserContext {
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
+}
+
+fn is_at_ip_address(parts: &Parts) -> bool {
+    let host = header(&parts.headers, HOST.as_str());
+    let authority = parts.uri.authority().map(ToString::to_string).or(host);
+    let authority: Option<Authority> = authority.and_then(|text| text.parse().ok());
+    authority.is_some_and(|one| one.host().trim_matches(['[', ']']).parse::<IpAddr>().is_ok())
 }
 
 fn user_agent(headers: &HeaderMap) -> String {

@@ -4,20 +4,22 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::Secret;
-use store::{Account, AuditEntry, AuditKind, Client};
+use domain::{SecondFactorPolicy, Secret};
+use store::{Account, AuditEntry, AuditKind, Client, StoreError};
 use ui::Lang;
 
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
+use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
-use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, SignInError, SignInPage};
+use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, PasskeyOffer, SignInError, SignInPage};
 use crate::params::{Params, query};
 use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
+use crate::webauthn::request_options;
 
 pub(super) async fn get(
     State(identity): State<Arc<Site>>,
@@ -36,7 +38,7 @@ pub(super) async fn post(
 }
 
 /// What the sign-in page needs to know about the request.
-struct SignInContext<'a> {
+pub(super) struct SignInContext<'a> {
     browser: &'a BrowserContext,
     pending: &'a PendingRequest,
     /// The client of the authorization request, if there is one.
@@ -47,7 +49,10 @@ impl SignInContext<'_> {
     fn authorization(&self) -> Option<&AuthorizationRequest> {
         match self.pending {
             PendingRequest::Authorization(request) => Some(request),
-            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => None,
+            PendingRequest::Home
+            | PendingRequest::Logout(_)
+            | PendingRequest::SecondFactors
+            | PendingRequest::Link(_) => None,
         }
     }
 
@@ -76,14 +81,17 @@ impl Site {
         self.fresh_sign_in_page(&context, None, "", StatusCode::OK)
     }
 
-    async fn sign_in_context<'a>(
+    pub(super) async fn sign_in_context<'a>(
         &self,
         browser: &'a BrowserContext,
         pending: &'a PendingRequest,
     ) -> Result<SignInContext<'a>, PageError> {
         let client = match pending {
             PendingRequest::Authorization(request) => Some(self.requesting_client(request).await?),
-            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => None,
+            PendingRequest::Home
+            | PendingRequest::Logout(_)
+            | PendingRequest::SecondFactors
+            | PendingRequest::Link(_) => None,
         };
         Ok(SignInContext { browser, pending, client })
     }
@@ -101,7 +109,7 @@ impl Site {
     }
 
     /// The sign-in page with a new ticket.
-    fn fresh_sign_in_page(
+    pub(super) fn fresh_sign_in_page(
         &self,
         context: &SignInContext<'_>,
         error: Option<SignInError>,
@@ -127,6 +135,12 @@ impl Site {
             context.authorization().and_then(|request| request.login_hint.as_deref()).unwrap_or_default();
         let language_switch =
             self.path(&format!("login?{}", query([("ticket", ticket), ("lang", lang.other().tag())])));
+        // Who has enrolled before they were switched off uses a passkey after the password.
+        let is_offered = self.second_factor_policy() != SecondFactorPolicy::Off;
+        let relying_party = self.relying_party(context.browser).filter(|_| is_offered);
+        let options = relying_party.zip(self.assertion_challenge(ticket));
+        let options = options.map(|(party, challenge)| request_options(party, &challenge, &[]));
+        let passkey_action = self.path(&format!("login/passkey?{}", query([("lang", lang.tag())])));
         let forgot = self.is_offered(MailPurpose::Reset).then(|| self.path_with_lang("forgot", lang));
         let register =
             self.is_offered(MailPurpose::Registration).then(|| self.path_with_lang("register", lang));
@@ -146,32 +160,25 @@ impl Site {
             help,
             register: register.as_deref(),
             error,
+            passkey: options.as_deref().map(|options| PasskeyOffer { action: &passkey_action, options }),
         };
-        let destination = context.authorization().map(|request| request.target.redirect_uri.as_str());
-        let form_action = response::form_action(context.browser.sends_fetch_metadata, destination);
-        response::page_with_forms(status, pages::sign_in(&model), form_action)
+        let sends_fetch_metadata = context.browser.sends_fetch_metadata;
+        let form_action = response::form_action(sends_fetch_metadata, context.pending.destination());
+        let markup = pages::sign_in(&model);
+        if options.is_some() {
+            response::page_with_script(status, markup, form_action)
+        } else {
+            response::page_with_forms(status, markup, form_action)
+        }
     }
 
     async fn sign_in(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
         let username = sign_in::trimmed_username(form.get("username").unwrap_or_default());
-        let now = self.clock.now();
         let ticket = match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => ticket,
             TicketState::Stale(pending) => {
-                let context = self.sign_in_context(browser, &pending).await?;
-                // The user has signed in in another window meanwhile: continue without asking again.
-                if let (PendingRequest::Authorization(request), Some(client)) = (&pending, &context.client)
-                    && self.active_session(browser).await?.is_some()
-                {
-                    return self.advance(browser, request, client, now, None).await;
-                }
-                // The page had set a cookie; without it, the browser does not accept cookies.
-                let error = Some(match &browser.browser_id {
-                    Some(_) => SignInError::Expired,
-                    None => SignInError::NoCookies,
-                });
-                return self.fresh_sign_in_page(&context, error, username, StatusCode::BAD_REQUEST);
+                return self.expired_sign_in_page(browser, &pending, username).await;
             }
             TicketState::Unreadable => return Err(invalid_ticket()),
         };
@@ -190,7 +197,7 @@ impl Site {
             known_browser: browser.known_browser.clone(),
         };
         match self.password_sign_in.attempt(attempt).await? {
-            PasswordCheck::Accepted(user) => self.start_session(&context, &ticket, &user).await,
+            PasswordCheck::Accepted(user) => self.password_accepted(browser, &ticket, &user).await,
             PasswordCheck::Rejected(user) => {
                 self.audit_failure(browser, user.as_ref(), context.client.as_ref()).await?;
                 Ok(retry_page(SignInError::Wrong, StatusCode::BAD_REQUEST))
@@ -225,24 +232,87 @@ impl Site {
         Ok(self.store.count(&entry).await?)
     }
 
-    /// Starts a session under a new id and takes the next step of the flow.
-    async fn start_session(
+    /// The page again, for a form that was open for too long or comes from another browser.
+    pub(super) async fn expired_sign_in_page(
         &self,
-        context: &SignInContext<'_>,
-        ticket: &Ticket,
-        user: &Account,
+        browser: &BrowserContext,
+        pending: &PendingRequest,
+        username: &str,
     ) -> Result<Response, PageError> {
-        let mut entry = self.sign_in_entry(context.browser, user);
-        entry.client = context.client.as_ref().map(|client| client.id.clone());
-        let new = self.begin_session(context.browser, user, AUTHENTICATION_METHODS, &entry).await?;
-        let browser = new.browser(context.browser);
-        let next = match (&ticket.pending, &context.client) {
-            (PendingRequest::Authorization(request), Some(client)) => {
-                self.advance(&browser, request, client, ticket.started_at(), None).await?
+        let context = self.sign_in_context(browser, pending).await?;
+        // The user has signed in in another window meanwhile: continue without asking again.
+        if let (PendingRequest::Authorization(request), Some(client)) = (pending, &context.client)
+            && self.active_session(browser).await?.is_some()
+        {
+            return self.advance(browser, request, client, self.clock.now(), None).await;
+        }
+        // The page had set a cookie; without it, the browser does not accept cookies.
+        let error = Some(match &browser.browser_id {
+            Some(_) => SignInError::Expired,
+            None => SignInError::NoCookies,
+        });
+        self.fresh_sign_in_page(&context, error, username, StatusCode::BAD_REQUEST)
+    }
+
+    /// Starts a session, or asks for the second factor of an account that has one.
+    async fn password_accepted(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+        account: &Account,
+    ) -> Result<Response, PageError> {
+        if self.store.second_factors(&account.id).await?.is_enrolled() {
+            return self.ask_for_second_factor(browser, ticket, account);
+        }
+        self.start_session(browser, ticket, account, AUTHENTICATION_METHODS).await
+    }
+
+    /// Starts a session under a new id and takes the next step of the flow.
+    pub(super) async fn start_session(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+        account: &Account,
+        methods: &str,
+    ) -> Result<Response, PageError> {
+        let mut entry = self.sign_in_entry(browser, account);
+        if let PendingRequest::Authorization(request) = &ticket.pending {
+            entry.client = Some(request.target.client.clone());
+        }
+        if methods != AUTHENTICATION_METHODS {
+            entry = entry.note(methods);
+        }
+        let new = match self.begin_session(browser, account, methods, &entry).await {
+            // It was added since the password was verified.
+            Err(StoreError::SecondFactorNeeded) => {
+                return self.ask_for_second_factor(browser, ticket, account);
             }
-            _ => response::redirect(&self.path_in(&browser, self.home())),
+            begun => begun?,
         };
+        let in_session = new.browser(browser);
+        let next = self.go_on(&in_session, &ticket.pending, ticket.started_at()).await?;
         Ok(self.with_session(next, &new))
+    }
+
+    /// Goes on with the request that waited for the sign-in.
+    pub(super) async fn go_on(
+        &self,
+        browser: &BrowserContext,
+        pending: &PendingRequest,
+        started_at: domain::Ticks,
+    ) -> Result<Response, PageError> {
+        match pending {
+            PendingRequest::Authorization(request) => {
+                let client = self.requesting_client(request).await?;
+                self.advance(browser, request, &client, started_at, None).await
+            }
+            PendingRequest::SecondFactors => {
+                Ok(response::redirect(&self.path_in(browser, own_factors::PAGE)))
+            }
+            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => {
+                Ok(response::redirect(&self.path_in(browser, self.home())))
+            }
+        }
     }
 }
 

@@ -169,9 +169,10 @@ impl Site {
         match self.open_ticket(browser, text) {
             TicketState::Valid(ticket) => match ticket.pending {
                 PendingRequest::Logout(logout) => self.sign_out(browser, &logout).await,
-                PendingRequest::Authorization(_) | PendingRequest::Home | PendingRequest::Link(_) => {
-                    Err(invalid_ticket())
-                }
+                PendingRequest::Authorization(_)
+                | PendingRequest::Home
+                | PendingRequest::SecondFactors
+                | PendingRequest::Link(_) => Err(invalid_ticket()),
             },
             // Show the page again with a new ticket.
             TicketState::Stale(PendingRequest::Logout(_)) => self.sign_out_page(browser, Some(text)).await,

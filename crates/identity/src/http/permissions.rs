@@ -50,7 +50,7 @@ impl Site {
         withdrawn: Option<WebhookOwner>,
     ) -> Result<Response, PageError> {
         let Some(ActiveSession { account: user, .. }) = self.active_session(browser).await? else {
-            return Ok(response::redirect(&self.path_in(browser, "login")));
+            return Ok(self.to_sign_in(browser).await?);
         };
         let entries = self.application_access(&user.id).await?;
         let (ticket, browser_id) = self.issue_ticket(browser, PendingRequest::Home, self.clock.now())?;

@@ -8,8 +8,8 @@ use axum::routing::MethodRouter;
 use utoipa::openapi::HttpMethod;
 
 use super::{
-    account, authorize, discovery, forgot, introspection, invitation, login, logout, permissions, reset,
-    revocation, tenant, token, userinfo,
+    account, authorize, discovery, forgot, introspection, invitation, login, logout, own_factors,
+    passkey_sign_in, permissions, reset, revocation, second_factor, tenant, token, userinfo,
 };
 use crate::openapi::OperationDoc;
 use crate::site::Site;
@@ -108,6 +108,15 @@ pub(super) fn provider_routes() -> Vec<Route> {
 pub(super) fn account_routes() -> Vec<Route> {
     vec![
         Route::new("/login").get(login::get, Page).post(login::post, Page),
+        Route::new("/login/passkey").post(passkey_sign_in::post, Page),
+        Route::new("/second-factor").get(second_factor::get, Page).post(second_factor::post, Page),
+        Route::new("/account/second-factors").get(own_factors::get, Page).post(own_factors::post, Page),
+        Route::new("/account/second-factors/totp")
+            .get(own_factors::get_totp, Page)
+            .post(own_factors::post_totp, Page),
+        Route::new("/account/second-factors/passkey")
+            .get(own_factors::get_passkey, Page)
+            .post(own_factors::post_passkey, Page),
         Route::new("/logout").get(logout::get, Page).post(logout::post, Page),
         Route::new("/invitation").get(invitation::get, Page).post(invitation::post, Page),
         Route::new("/forgot").get(forgot::get, Page).post(forgot::post, Page),

@@ -1,11 +1,13 @@
 //! Sessions of browsers: beginning one under new cookies, and finding the one of a request.
 
-use domain::Secret;
+use domain::second_factor::has_second_factor;
+use domain::{SecondFactorPolicy, Secret};
 use store::{Account, Actor, AuditEntry, AuditKind, Session, Status};
 
 use super::authorize::with_cookie;
 use super::browser::BrowserContext;
-use super::response::Response;
+use super::own_factors;
+use super::response::{self, Response};
 use crate::site::Site;
 
 /// The session of this browser and its account.
@@ -30,11 +32,32 @@ impl NewSession {
 }
 
 impl Site {
-    /// The browser's session, if it has not expired and its account is active.
+    /// The browser's session, unless it can only add a second factor.
     pub(crate) async fn active_session(
         &self,
         browser: &BrowserContext,
     ) -> store::Result<Option<ActiveSession>> {
+        let active = self.any_session(browser).await?;
+        Ok(active.filter(|active| !self.must_enrol(&active.session)))
+    }
+
+    /// Whether a session opens nothing but the enrolment: a second factor is required, and it has none.
+    pub(crate) fn must_enrol(&self, session: &Session) -> bool {
+        self.second_factor_policy() == SecondFactorPolicy::Required && !has_second_factor(&session.methods)
+    }
+
+    pub(crate) fn second_factor_policy(&self) -> SecondFactorPolicy {
+        self.settings.second_factor.of(self.realm)
+    }
+
+    /// The way to a session that opens the page: to the sign-in, or to the enrolment.
+    pub(crate) async fn to_sign_in(&self, browser: &BrowserContext) -> store::Result<Response> {
+        let page = if self.any_session(browser).await?.is_some() { own_factors::PAGE } else { "login" };
+        Ok(response::redirect(&self.path_in(browser, page)))
+    }
+
+    /// The browser's session, if it has not expired and its account is active, also one that can only add a second factor.
+    pub(crate) async fn any_session(&self, browser: &BrowserContext) -> store::Result<Option<ActiveSession>> {
         let Some(cookie) = &browser.session else { return Ok(None) };
         let Some(session) = self.store.find_session(self.realm, cookie, self.clock.now()).await? else {
             return Ok(None);

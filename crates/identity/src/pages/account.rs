@@ -10,7 +10,7 @@ use ui::{
 };
 
 use super::debug_only;
-use super::i18n::{AccountText, messages};
+use super::i18n::{AccountText, messages, second_factor_text};
 
 /// The element id of the notice.
 const NOTICE_ID: &str = "notice";
@@ -31,6 +31,8 @@ pub(crate) struct AccountPage<'a> {
     pub news: Option<AccountNews>,
     /// URL of the permissions page, which only users have.
     pub permissions: Option<&'a str>,
+    /// URL of the page of the account's second factors.
+    pub second_factors: &'a str,
     pub sign_out: &'a str,
 }
 
@@ -68,7 +70,7 @@ pub(crate) enum AccountNews {
 }
 
 pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
-    let text = &messages(model.lang).account;
+    let (text, factors) = (&messages(model.lang).account, second_factor_text(model.lang));
     let AccountPage { lang, assets, language_switch, .. } = *model;
     let layout = Layout { lang, assets, language_switch, title: text.title, width: PageWidth::Wide };
     let aside = html! {
@@ -81,6 +83,11 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
         @if let Some(news) = model.news { (notice_of(lang, news)) }
         section.panel aria-labelledby="profile" { h2 #profile { (text.profile) } (profile(model)) }
         section.panel aria-labelledby="password-title" { h2 #password-title { (text.password) } (password(model)) }
+        section.panel aria-labelledby="second-factors" {
+            h2 #second-factors { (factors.title) }
+            p { (factors.lead) }
+            p { a href=(safe_href(model.second_factors)) { (factors.manage) } }
+        }
         section.panel aria-labelledby="sessions" { h2 #sessions { (text.sessions) } (sessions(model)) }
         @if let Some(url) = model.permissions {
             section.panel aria-labelledby="applications" {

@@ -9,8 +9,10 @@ mod error;
 mod form_post;
 mod i18n;
 mod link;
+mod own_factors;
 mod permissions;
 mod scopes;
+mod second_factor;
 mod sign_in;
 mod sign_out;
 mod tenant_choice;
@@ -27,8 +29,14 @@ pub(crate) use link::{
     AddressPage, InvitationPage, LinkError, LinkKind, MailPurpose, MailSentPage, PasswordSetPage, ResetPage,
     VoidLinkPage, address, invitation, mail_sent, password_set, reset, void_link,
 };
+pub(crate) use own_factors::{
+    AddPasskeyPage, AddTotpPage, FactorFrame, FactorNews, FactorRow, OwnFactorsPage, RecoveryCodesPage,
+    add_passkey, add_totp, default_passkey_name, default_totp_name, own_factors, recovery_codes,
+    totp_qr_label,
+};
 pub(crate) use permissions::{PermissionEntry, PermissionsPage, WebhookRow, WithdrawnNotice, permissions};
-pub(crate) use sign_in::{ForgottenHelp, SignInError, SignInPage, sign_in};
+pub(crate) use second_factor::{SecondFactorError, SecondFactorPage, second_factor};
+pub(crate) use sign_in::{ForgottenHelp, PasskeyOffer, SignInError, SignInPage, sign_in};
 pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
 pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};
 

@@ -3,13 +3,13 @@
 use domain::Realm;
 use maud::{Markup, html};
 use ui::{
-    Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, Severity, button, duration, field,
-    hidden_field, notice, page, safe_href,
+    Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, PasskeyCeremony,
+    PasskeyForm, Severity, button, duration, field, hidden_field, notice, page, passkey_form, safe_href,
 };
 
 use super::{
     debug_only,
-    i18n::{Message, messages},
+    i18n::{Message, messages, second_factor_text},
 };
 
 #[derive(Clone, Copy)]
@@ -27,6 +27,15 @@ pub(crate) struct SignInPage<'a> {
     /// The page on which people make an account, where they may.
     pub register: Option<&'a str>,
     pub error: Option<SignInError>,
+    pub passkey: Option<PasskeyOffer<'a>>,
+}
+
+/// What the page needs for a sign-in with a passkey alone.
+#[derive(Clone, Copy)]
+pub(crate) struct PasskeyOffer<'a> {
+    pub action: &'a str,
+    /// The options for the browser.
+    pub options: &'a str,
 }
 
 debug_only!(SignInPage { lang, action, application, error });
@@ -46,9 +55,17 @@ pub(crate) enum SignInError {
     Wrong,
     Expired,
     NoCookies,
-    Busy { seconds: u64 },
+    Busy {
+        seconds: u64,
+    },
     Empty,
-    Throttled { seconds: u64 },
+    Throttled {
+        seconds: u64,
+    },
+    /// The passkey is unknown, or its response is not valid.
+    PasskeyRefused,
+    /// The browser ran no script, which passkeys need.
+    NoScript,
 }
 
 /// The element id of the error notice.
@@ -71,6 +88,7 @@ pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
         }
         @if let Some(error) = model.error { (notice_for(lang, error)) }
         (form(model))
+        @if let Some(offer) = model.passkey { (passkey(model, offer)) }
         p.small-print {
             @match model.help {
                 ForgottenHelp::Link(href) => a href=(safe_href(href)) { (links.forgotten) },
@@ -118,6 +136,24 @@ fn form(model: &SignInPage<'_>) -> Markup {
     }
 }
 
+/// Below the password: who has no passkey meets nothing new on the way.
+fn passkey(model: &SignInPage<'_>, offer: PasskeyOffer<'_>) -> Markup {
+    let text = second_factor_text(model.lang);
+    let form = PasskeyForm {
+        ceremony: PasskeyCeremony::Get,
+        options: offer.options,
+        action: offer.action,
+        assets: model.assets,
+        button: Button {
+            label: text.sign_in_with_passkey,
+            style: ButtonStyle::Secondary,
+            ..Button::default()
+        },
+        messages: text.passkey_messages,
+    };
+    passkey_form(&form, &hidden_field("ticket", model.ticket))
+}
+
 fn notice_for(lang: Lang, error: SignInError) -> Markup {
     let messages = &messages(lang).sign_in;
     let plain = |message: Message| (message.title, html! { (message.text) });
@@ -126,6 +162,8 @@ fn notice_for(lang: Lang, error: SignInError) -> Markup {
         SignInError::Empty => (Severity::Error, plain(messages.empty)),
         SignInError::Expired => (Severity::Warning, plain(messages.expired)),
         SignInError::NoCookies => (Severity::Error, plain(messages.no_cookies)),
+        SignInError::PasskeyRefused => (Severity::Error, plain(second_factor_text(lang).passkey_refused)),
+        SignInError::NoScript => (Severity::Error, plain(second_factor_text(lang).no_script)),
         SignInError::Busy { seconds } => {
             (Severity::Warning, (messages.busy, (messages.busy_wait)(&duration(lang, seconds))))
         }

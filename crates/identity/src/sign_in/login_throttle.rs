@@ -9,12 +9,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use domain::{Clock, Realm};
+use domain::{AccountId, Clock, Realm};
 use store::{SignInBucket, SignInTokens, Store};
 use tokio::sync::Notify;
 
 const ACCOUNT_TOKENS: u32 = 5;
 const ACCOUNT_REFILL: Duration = Duration::from_secs(10);
+/// A code has six digits: guesses must be rare.
+const SECOND_FACTOR_REFILL: Duration = Duration::from_secs(120);
 const ADDRESS_REFILL: Duration = Duration::from_secs(5);
 /// The networks of an IPv6 address: prefix length, and how many times the bucket of a /64 it has. A host can use all
 /// addresses of its /64, and one customer often gets a /56 or a /48.
@@ -65,8 +67,23 @@ impl LoginThrottle {
         vec![account_bucket(format!("browser {browser}"))]
     }
 
+    /// The buckets of an attempt with a code of an app, or with a recovery code.
+    pub(crate) fn second_factor_buckets(
+        &self,
+        realm: Realm,
+        account: &AccountId,
+        address: IpAddr,
+    ) -> Vec<SignInBucket> {
+        let account = SignInBucket {
+            name: format!("second factor {} {account}", realm.as_str()),
+            tokens_max: ACCOUNT_TOKENS,
+            refill: SECOND_FACTOR_REFILL,
+        };
+        std::iter::once(account).chain(self.address_buckets(address)).collect()
+    }
+
     /// The buckets of an address: one for IPv4, one for each network of `IPV6_NETWORKS`.
-    fn address_buckets(&self, address: IpAddr) -> Vec<SignInBucket> {
+    pub(crate) fn address_buckets(&self, address: IpAddr) -> Vec<SignInBucket> {
         let bucket = |(network, times): (String, u32)| SignInBucket {
             name: format!("address {network}"),
             tokens_max: self.address_tokens.saturating_mul(times),

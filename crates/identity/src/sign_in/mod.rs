@@ -17,7 +17,7 @@ use crate::Settings;
 pub(crate) use client_failures::ClientFailures;
 pub(crate) use known_browser::COOKIE_BYTES_MAX as KNOWN_BROWSER_BYTES_MAX;
 use known_browser::KnownBrowsers;
-use login_throttle::{Admission, LoginThrottle};
+pub(crate) use login_throttle::{Admission, LoginThrottle};
 pub(crate) use mail_throttle::{MailAdmission, MailThrottle};
 pub(crate) use password_hasher::PasswordHasher;
 
@@ -64,7 +64,7 @@ pub(crate) enum PasswordCheck {
 /// Checks passwords. Guessing is slow.
 pub(crate) struct PasswordSignIn {
     store: Arc<dyn Store>,
-    login_throttle: LoginThrottle,
+    pub(crate) login_throttle: Arc<LoginThrottle>,
     known_browsers: KnownBrowsers,
     pub(crate) password_hasher: PasswordHasher,
 }
@@ -77,7 +77,11 @@ impl PasswordSignIn {
         settings: &Settings,
     ) -> Self {
         Self {
-            login_throttle: LoginThrottle::new(store.clone(), clock.clone(), settings.address_failures_max),
+            login_throttle: Arc::new(LoginThrottle::new(
+                store.clone(),
+                clock.clone(),
+                settings.address_failures_max,
+            )),
             known_browsers: KnownBrowsers { vault: vault.clone() },
             password_hasher: PasswordHasher::new(settings.hashing_parallel, settings.hashing_queue_max),
             store: store.clone(),

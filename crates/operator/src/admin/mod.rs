@@ -11,6 +11,7 @@ mod operators;
 mod passwords;
 mod permissions;
 mod requests;
+mod second_factors;
 mod stats;
 mod subscriptions;
 mod teams;

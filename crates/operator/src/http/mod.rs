@@ -18,6 +18,7 @@ mod product;
 mod requests;
 mod role;
 mod schema_types;
+mod second_factors;
 mod stats;
 mod subscriptions;
 mod team_change;
@@ -118,6 +119,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         memberships::routes(),
         invitations::routes(),
         operators::routes(),
+        second_factors::routes(),
         tokens::routes(),
         teams::routes(),
         developers::routes(),

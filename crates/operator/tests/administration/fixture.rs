@@ -92,6 +92,10 @@ impl AccountLinks for TestLinks {
             expires_at: invitation.expires_at,
         })
     }
+
+    fn second_factor_mail(&self, _: &store::Account, _: Ticks) -> Option<Mail> {
+        None
+    }
 }
 
 pub(super) struct Api {

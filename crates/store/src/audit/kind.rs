@@ -38,6 +38,13 @@ audit_kinds! {
     OperatorSignedOut = "operator_signed_out",
     /// Somebody ended sessions of an account at its page.
     SessionsEnded = "sessions_ended",
+    SecondFactorAdded = "second_factor_added",
+    SecondFactorRenamed = "second_factor_renamed",
+    SecondFactorRemoved = "second_factor_removed",
+    /// An operator removed all factors of an account.
+    SecondFactorReset = "second_factor_reset",
+    RecoveryCodesMade = "recovery_codes_made",
+    RecoveryCodeUsed = "recovery_code_used",
     ConsentDenied = "consent_denied",
     ClientRefused = "client_refused",
     /// A user let a client have an authorization code for a tenant.

@@ -75,6 +75,9 @@ impl Maintenance for MemoryStore {
             sign_in_buckets: remove_expired(&mut state.sign_in_buckets, rows_max, |row| {
                 row.expires_at() < now
             }),
+            used_challenges: remove_expired(&mut state.used_challenges, rows_max, |expires_at| {
+                *expires_at < now
+            }),
             audit: remove_expired(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
             calls: {
                 let before = cutoffs.calls.day();

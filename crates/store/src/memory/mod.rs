@@ -20,6 +20,7 @@ mod password_resets;
 mod payroll;
 mod records;
 mod requests;
+mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
@@ -102,6 +103,9 @@ struct State {
     operator_tokens: BTreeMap<[u8; 32], crate::NamedToken>,
     ticket_keys: BTreeMap<[u8; 16], (crate::TicketKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
+    second_factors: BTreeMap<[u8; 16], crate::second_factors::FactorRow>,
+    recovery_codes: BTreeMap<[u8; 32], AccountId>,
+    used_challenges: BTreeMap<[u8; 32], Ticks>,
     sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
     mails: BTreeMap<[u8; 16], mails::StoredMail>,
@@ -150,9 +154,10 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, ticket keys, mails and links.
+            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails and links.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
+            state.used_challenges.clear();
             state.ticket_keys.clear();
             state.mails.clear();
             state.invitation_links.clear();

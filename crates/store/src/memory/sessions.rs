@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
+use domain::second_factor::has_second_factor;
 use domain::{AccountId, Realm, Secret, Ticks};
 
 use super::MemoryStore;
@@ -24,6 +25,10 @@ impl Sessions for MemoryStore {
         let hash = session_hash(&self.ports.vault, session.realm, cookie);
         let replaced = replaced.map(|old| session_hash(&self.ports.vault, session.realm, old));
         let mut state = self.state_mut()?;
+        let is_enrolled = state.second_factors.values().any(|factor| factor.account == session.account);
+        if is_enrolled && !has_second_factor(&session.methods) {
+            return Err(StoreError::SecondFactorNeeded);
+        }
         if replaced != Some(hash) && state.sessions.contains_key(&hash) {
             return Err(StoreError::Exists("such a session".into()));
         }

@@ -96,6 +96,7 @@ impl Maintenance for PostgresStore {
                 .await?,
             sessions: self.delete_some("sessions", "hash", "expires_at < $1", now).await?,
             sign_in_buckets: self.delete_some("sign_in_buckets", "hash", "expires_at < $1", now).await?,
+            used_challenges: self.delete_some("used_challenges", "hash", "expires_at < $1", now).await?,
             audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
             deliveries: self.expire_history(cutoffs.deliveries, rows_max).await?,

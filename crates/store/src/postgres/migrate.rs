@@ -28,6 +28,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0014_mail", include_str!("migrations/0014_mail.sql")),
     ("0015_accounts", include_str!("migrations/0015_accounts.sql")),
     ("0016_invitations", include_str!("migrations/0016_invitations.sql")),
+    ("0017_second_factors", include_str!("migrations/0017_second_factors.sql")),
     ("0018_operator_tokens", include_str!("migrations/0018_operator_tokens.sql")),
     ("0019_teams", include_str!("migrations/0019_teams.sql")),
 ];

@@ -1,16 +1,19 @@
 //! Sessions in PostgreSQL.
 
 use async_trait::async_trait;
+use domain::second_factor::has_second_factor;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::rows::{execute, guid, rows};
+use super::second_factors::{is_enrolled, lock_account};
 use super::{PostgresStore, exists, store_error};
 use crate::sessions::session_hash;
 use crate::{
     AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
+    StoreError,
 };
 
 const SESSION: &str =
@@ -42,6 +45,11 @@ impl Sessions for PostgresStore {
         let hash = session_hash(&ports.vault, session.realm, cookie);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        // An addition of a factor locks the account too: it either is seen here, or ends this session.
+        lock_account(&transaction, &session.account).await?;
+        if !has_second_factor(&session.methods) && is_enrolled(&transaction, &session.account).await? {
+            return Err(StoreError::SecondFactorNeeded);
+        }
         if let Some(replaced) = replaced {
             let old = session_hash(&ports.vault, session.realm, replaced);
             execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&old.as_slice()])

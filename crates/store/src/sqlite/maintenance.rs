@@ -139,6 +139,7 @@ impl Maintenance for SqliteStore {
                 )?,
                 sessions: some("sessions", "hash", "expires_at < ?1", now)?,
                 sign_in_buckets: some("sign_in_buckets", "hash", "expires_at < ?1", now)?,
+                used_challenges: some("used_challenges", "hash", "expires_at < ?1", now)?,
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
                 deliveries: {

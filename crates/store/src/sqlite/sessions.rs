@@ -1,6 +1,7 @@
 //! Sessions in SQLite.
 
 use async_trait::async_trait;
+use domain::second_factor::has_second_factor;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
@@ -8,10 +9,12 @@ use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::change;
 use super::rows::guid;
+use super::second_factors::is_enrolled;
 use super::{SqliteStore, exists, store_error};
 use crate::sessions::session_hash;
 use crate::{
     AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
+    StoreError,
 };
 
 const SESSION: &str =
@@ -71,6 +74,9 @@ impl Sessions for SqliteStore {
         let replaced = replaced.map(|old| session_hash(&ports.vault, session.realm, old));
         let (one, entry) = (session.clone(), entry.clone());
         self.write_access_for(move |writer| {
+            if !has_second_factor(&one.methods) && is_enrolled(writer, &one.account)? {
+                return Err(StoreError::SecondFactorNeeded);
+            }
             if let Some(replaced) = replaced {
                 remove(writer, &replaced)?;
             }

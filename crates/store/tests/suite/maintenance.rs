@@ -136,6 +136,7 @@ fn each(count: usize) -> ExpiredRows {
         processes: count,
         sessions: count,
         sign_in_buckets: 0,
+        used_challenges: 0,
         audit: count,
         calls: 0,
         deliveries: 0,

@@ -38,6 +38,7 @@ mod refresh_tokens;
 mod rejected_changes;
 mod requests;
 mod revisions;
+mod second_factors;
 mod sessions;
 mod shard_leases;
 mod sign_in_buckets;
@@ -221,6 +222,19 @@ tests_on_every_store! {
         new_password_ends_the_users_sessions,
         cookie_of_one_realm_finds_no_session_in_another,
         owner_lists_and_ends_sessions,
+    }
+    second_factors {
+        factors_are_stored_unchanged,
+        secret_and_credential_are_added_once,
+        concurrent_additions_stay_within_the_limit,
+        concurrent_additions_of_one_secret_add_it_once,
+        code_of_a_step_is_accepted_once,
+        challenge_and_count_of_a_passkey_are_accepted_once,
+        recovery_code_is_used_once,
+        changes_end_other_sessions_and_mail_the_person,
+        reset_removes_everything_and_ends_all_sessions,
+        session_without_the_second_factor_does_not_begin,
+        concurrent_enrolment_leaves_no_session_without_the_factor,
     }
     sign_in_buckets {
         bucket_allows_a_burst_and_then_refills_evenly,

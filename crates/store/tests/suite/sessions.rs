@@ -16,7 +16,7 @@ pub(crate) fn session(user: &str, now: Ticks) -> Session {
         realm: Realm::Users,
         account: AccountId::new(user),
         authenticated_at: now,
-        methods: "pwd otp".into(),
+        methods: "password 2fa".into(),
         expires_at: now + Duration::from_hours(8),
         address: "203.0.113.9".into(),
         user_agent: "Firefox".into(),

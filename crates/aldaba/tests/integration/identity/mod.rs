@@ -19,6 +19,7 @@ mod permissions;
 mod realms;
 mod refresh;
 mod revocation;
+mod second_factor;
 mod sessions;
 mod tenants;
 mod tokens;

@@ -131,6 +131,12 @@ fn directory(commands: &Commands) {
     commands.check("user join", &[email, tenant], "membership_added");
     commands.check("user admin", &[email, tenant], "membership_changed");
     commands.check("user leave", &[email, tenant], "membership_removed");
+    let users = fixture().installation.program(&["user", "list", "--json"]).run().code(0).stdout;
+    let user = users.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let user = user.flat_map(|value| value.as_array().cloned().unwrap_or_else(|| vec![value]));
+    let id = user.into_iter().find(|user| user["email"] == email).unwrap()["id"].as_str().unwrap().to_owned();
+    fixture().installation.add_second_factor(domain::Realm::Users, &id);
+    commands.check("user reset-second-factors", &[email], "second_factor_reset");
     commands.check("user invite", &["invited-1@example.com"], "invitation_made");
     commands.check("developer invite", &["invited-2@example.com"], "invitation_made");
     let invited = commands.check("operator invite", &["invited-3@example.com", "--json"], "invitation_made");
@@ -182,6 +188,8 @@ fn teams_and_requests(commands: &Commands) {
     commands.check("developer enable", &[email], "developer_changed");
     fixture().installation.add_developer("cli-second");
     let second = "cli-second@developers.example";
+    fixture().installation.add_second_factor(domain::Realm::Developers, "cli-second");
+    commands.check("developer reset-second-factors", &[second], "second_factor_reset");
     commands.check("team join", &[team, second], "team_member_added");
     commands.check("team leave", &[team, second], "team_member_removed");
 }
@@ -193,6 +201,8 @@ fn operators_and_tokens(commands: &Commands) {
     let email = "second@operators.example";
     commands.check("operator disable", &[email], "operator_changed");
     commands.check("operator enable", &[email], "operator_changed");
+    fixture().installation.add_second_factor(domain::Realm::Operators, "second");
+    commands.check("operator reset-second-factors", &[email], "second_factor_reset");
     commands.check("operator role", &[email, "support"], "operator_changed");
     commands.check("token add", &["cli-audited", "--role", "viewer"], "operator_token_added");
     commands.check("token revoke", &["cli-audited"], "operator_token_revoked");

@@ -138,6 +138,18 @@ fn operators_and_tokens(audited: &mut Audited) {
     fixture().installation.add_operator("audited-operator", OperatorRole::Viewer);
     let changed = api.patch("/operators/audited-operator", &json!({"role": "support"}));
     audited.check("patch /operator/v1/operators/{operator}", &changed, "operator_changed");
+    for realm in domain::Realm::ALL {
+        let (noun, id) = (realm.as_str(), format!("factors-{}", realm.as_str()));
+        fixture().installation.add_account(
+            &id,
+            realm,
+            (realm == domain::Realm::Operators).then_some(OperatorRole::Viewer),
+        );
+        fixture().installation.add_second_factor(realm, &id);
+        let reset = api.post(&format!("/{noun}/{id}/reset-second-factors"), &json!({}));
+        let path = format!("post /operator/v1/{noun}/{{{}}}/reset-second-factors", realm.person());
+        audited.check(&path, &reset, "second_factor_reset");
+    }
     let added = api.post("/tokens", &json!({"name": "audited", "role": "viewer", "expiresIn": "1d"}));
     let id = added.json()["token"]["id"].as_str().unwrap().to_owned();
     audited.check("post /operator/v1/tokens", &added, "operator_token_added");

@@ -4,10 +4,13 @@
 mod en;
 mod es;
 mod link;
+mod second_factor;
 
 use domain::Realm;
 use maud::Markup;
 use ui::{DisplayName, Lang};
+
+pub(super) use second_factor::second_factor_text;
 
 pub(super) const fn messages(lang: Lang) -> &'static Messages {
     match lang {

@@ -5,6 +5,7 @@ use domain::{Realm, Ticks};
 use maud::Markup;
 use ui::Lang;
 
+use super::factor_samples::second_factors;
 use crate::pages::*;
 
 /// The name of a page and its HTML.
@@ -20,6 +21,7 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         choices(lang, text),
         errors(lang, text),
         accounts(lang, text),
+        second_factors(lang, text),
         links(lang, text),
     ];
     for (name, page) in groups.into_iter().flatten() {
@@ -119,7 +121,7 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
 }
 
 fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    use SignInError::{Busy, Empty, Expired, NoCookies, Throttled, Wrong};
+    use SignInError::{Busy, Empty, Expired, NoCookies, NoScript, PasskeyRefused, Throttled, Wrong};
     let problems = [
         None,
         Some(Wrong),
@@ -128,6 +130,8 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         Some(Busy { seconds: 1 }),
         Some(Empty),
         Some(Throttled { seconds: 90 }),
+        Some(PasskeyRefused),
+        Some(NoScript),
     ];
     let blank = SignInPage {
         lang,
@@ -141,6 +145,7 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         help: ForgottenHelp::Ask(""),
         register: None,
         error: None,
+        passkey: None,
     };
     let mut pages: Vec<(String, Markup)> = Realm::ALL
         .map(|realm| (format!("sign in, {}", realm.as_str()), sign_in(&SignInPage { realm, ..blank })))
@@ -247,6 +252,7 @@ fn accounts(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         sessions: &sessions,
         news: None,
         permissions: Some(text),
+        second_factors: text,
         sign_out: text,
     };
     let with =

@@ -2,6 +2,7 @@
 //! the tests; the test vectors of the W3C; and ceremonies that were recorded in a browser.
 
 mod assertion;
+mod attempts;
 mod authenticator;
 mod chromium;
 mod keys;

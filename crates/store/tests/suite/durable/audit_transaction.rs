@@ -2,8 +2,8 @@
 
 use domain::{AccountId, Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
-    AccountUpdate, ClientSecret, ClientUpdate, InvitationLink, KeySlot, MemberStep, ReplayKind, Status,
-    SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
+    AccountUpdate, ClientSecret, ClientUpdate, FactorEffects, InvitationLink, KeySlot, MemberStep,
+    ReplayKind, Status, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -16,6 +16,7 @@ use crate::suite::mails::mail;
 use crate::suite::operators::named_token;
 use crate::suite::postgres_database::connect;
 use crate::suite::requests::{approval, new_client, request};
+use crate::suite::second_factors::{codes, totp};
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
 use crate::suite::signing_keys::signing_key;
 use crate::suite::teams::{add_developer, member_change, team};
@@ -136,6 +137,21 @@ async fn every_mutation(
         ("begin_session", {
             store.begin_session(&b, &session("maria", now), None, &sign_in_entry("maria", now)).await.is_err()
         }),
+        ("add_second_factor", {
+            let effects = &FactorEffects::default();
+            store.add_second_factor(&totp(9, "maria", now), &codes(fixture), None, effects, by).await.is_err()
+        }),
+        ("rename_second_factor", {
+            store.rename_second_factor(&maria.id, totp(1, "maria", now).id, "x", by).await.is_err()
+        }),
+        ("remove_second_factor", {
+            let (id, effects) = (totp(1, "maria", now).id, &FactorEffects::default());
+            store.remove_second_factor(&maria.id, id, effects, by).await.is_err()
+        }),
+        ("reset_second_factors", {
+            store.reset_second_factors(&maria.id, &FactorEffects::default(), by).await.is_err()
+        }),
+        ("set_recovery_codes", store.set_recovery_codes(&maria.id, &codes(fixture), by).await.is_err()),
         ("end_session", {
             store
                 .end_session(Realm::Users, &Secret::new("session-1"), &sign_out_entry("maria", Ticks(9)))

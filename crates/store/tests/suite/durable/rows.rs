@@ -7,8 +7,8 @@ use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, Ti
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AskOutcome, AuthorizationCode, CallCount, CellValue, Client, ClientSecret, DecisionOutcome,
-    EventGap, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Status, Subscription,
-    SuspensionStep, WebhookChange,
+    EventGap, FactorEffects, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Status,
+    Subscription, SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -21,6 +21,7 @@ use crate::suite::operators::{named_token, operator};
 use crate::suite::password_resets::request as request_reset;
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::requests::{approval, new_client, request};
+use crate::suite::second_factors::{codes, passkey, totp};
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
 use crate::suite::teams::add_team;
@@ -93,6 +94,10 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.take_code(&exchange(&used, &our_client(), now), decision).await.unwrap();
     store.rotate_refresh(&rotation(1, now)).await.unwrap();
     store.add_signing_key(&signing_key("kid-1", now), None, &by()).await.unwrap();
+    for factor in [totp(1, "maria", now), passkey(2, "maria", now)] {
+        let effects = FactorEffects::default();
+        store.add_second_factor(&factor, &codes(fixture), None, &effects, &by()).await.unwrap();
+    }
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
     make(fixture, &invitation(fixture, "i1", Realm::Developers), "invitation-link-1").await;

@@ -7,7 +7,7 @@ use store::CellValue;
 use super::rows::{fill_every_table, rows};
 use crate::suite::fixture::{Fixture, StoreKind};
 
-const SECRETS: [&str; 17] = [
+const SECRETS: [&str; 18] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "code-1",
     "code-2",
@@ -19,6 +19,7 @@ const SECRETS: [&str; 17] = [
     "subscription-key-2",
     "subscription-key-3",
     "session-1",
+    crate::suite::second_factors::TOTP_SECRET,
     "operator-token-1",
     "webhook-secret first",
     "webhook-secret second",

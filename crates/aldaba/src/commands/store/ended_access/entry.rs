@@ -92,6 +92,10 @@ const ENDING: &[AuditKind] = &[
     AuditKind::TeamMemberChanged,
     AuditKind::TeamMemberRemoved,
     AuditKind::OperatorTokenRevoked,
+    AuditKind::SecondFactorRemoved,
+    AuditKind::SecondFactorReset,
+    AuditKind::RecoveryCodesMade,
+    AuditKind::RecoveryCodeUsed,
     AuditKind::SigningKeyRetired,
     AuditKind::WebhookChanged,
     AuditKind::WebhookSecretRotated,
@@ -131,6 +135,8 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::ClientAdded,
     AuditKind::SubscriptionAdded,
     AuditKind::OperatorTokenAdded,
+    AuditKind::SecondFactorAdded,
+    AuditKind::SecondFactorRenamed,
     AuditKind::SigningKeyRotated,
     AuditKind::SigningKeyDeleted,
     AuditKind::WebhookSubscribed,
@@ -156,6 +162,12 @@ pub(super) fn may_end_access(kind: AuditKind) -> bool {
     ENDING.contains(&kind)
 }
 
+/// Whom an entry is about.
+fn account(entry: &Entry) -> String {
+    let user = entry.email.as_ref().or(entry.user.as_ref());
+    user.or(entry.object.as_ref()).map_or_else(String::new, |who| who.replace(':', " "))
+}
+
 /// A change that cannot be repeated, because no audit contains a secret or all of a row.
 pub(super) fn secret_change(kind: AuditKind, entry: &Entry) -> Option<String> {
     let who = entry.email.as_ref().or(entry.user.as_ref()).cloned().unwrap_or_default();
@@ -173,6 +185,15 @@ pub(super) fn secret_change(kind: AuditKind, entry: &Entry) -> Option<String> {
         }
         AuditKind::OperatorChanged if is_changed("role") => {
             format!("the role of operator {} was changed", object("operator"))
+        }
+        AuditKind::SecondFactorRemoved | AuditKind::SecondFactorReset => {
+            let who = account(entry);
+            format!(
+                "second factors of {who} were removed (aldaba user|developer|operator reset-second-factors)"
+            )
+        }
+        AuditKind::RecoveryCodeUsed | AuditKind::RecoveryCodesMade => {
+            format!("recovery codes of {} were used or replaced", account(entry))
         }
         AuditKind::TenantErased => format!("tenant {tenant} was erased (it is disabled now)"),
         AuditKind::ClientChanged if is_changed("pkce") => {

@@ -55,6 +55,10 @@ impl AccountLinks for NoLinks {
     fn invitation_mail(&self, _: &Invitation, _: &Secret, _: Ticks) -> Option<Mail> {
         None
     }
+
+    fn second_factor_mail(&self, _: &store::Account, _: Ticks) -> Option<Mail> {
+        None
+    }
 }
 
 pub(super) struct Fixture {

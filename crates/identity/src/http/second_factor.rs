@@ -1,0 +1,368 @@
+//! `/second-factor`: the step between a right password and the session of an account with a second factor. It also serves
+//! people who are signed in and must give the second factor again.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use domain::Secret;
+use domain::recovery_codes::RecoveryCode;
+use domain::second_factor::has_second_factor;
+use domain::totp::TotpCode;
+use store::{Account, AccountFactors, AuditEntry, AuditKind, FactorMethod, Status, UsedChallenge};
+use ui::PASSKEY_FIELD;
+
+use super::browser::BrowserContext;
+use super::extract::SameSiteForm;
+use super::login::invalid_ticket;
+use super::page_error::PageError;
+use super::response::{self, Response};
+use crate::flow::ticket::{PendingRequest, TICKET_TTL, Ticket, TicketExtra, TicketState};
+use crate::pages::{self, SecondFactorError, SecondFactorPage};
+use crate::params::{Params, query};
+use crate::second_factor::{
+    CodeAttempt, CodeCheck, FRESH, PasskeyAttempt, PasskeyCheck, PresentedCode, credential_of,
+    with_second_factor,
+};
+use crate::sign_in::AUTHENTICATION_METHODS;
+use crate::site::Site;
+use crate::webauthn::{AssertionChallenge, AssertionResponse, Credential, request_options};
+
+/// Purpose of the hash that makes the challenge of a page from its ticket.
+const ASSERTION: &str = "passkey assertion";
+
+pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, params: Params) -> Response {
+    let ticket = params.get("ticket").unwrap_or_default();
+    site.render(&browser, Box::pin(site.second_factor_start(&browser, ticket)).await)
+}
+
+pub(super) async fn post(
+    State(site): State<Arc<Site>>,
+    browser: BrowserContext,
+    SameSiteForm(form): SameSiteForm,
+) -> Response {
+    site.render(&browser, Box::pin(site.give_second_factor(&browser, &form)).await)
+}
+
+/// Who gives the second factor: somebody whose password was right, or who is signed in.
+struct Claimant {
+    account: Account,
+    /// The authentication methods so far.
+    methods: String,
+    /// When they signed in; none if only the password was given.
+    session_age: Option<std::time::Duration>,
+}
+
+/// What a given factor led to.
+enum Given {
+    Accepted,
+    Refused(SecondFactorError, StatusCode),
+}
+
+impl Given {
+    fn refused(error: SecondFactorError) -> Self {
+        Self::Refused(error, StatusCode::BAD_REQUEST)
+    }
+
+    fn throttled(retry_after: std::time::Duration) -> Self {
+        let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+        Self::Refused(SecondFactorError::Throttled { seconds }, StatusCode::TOO_MANY_REQUESTS)
+    }
+}
+
+impl Site {
+    /// Leads somebody whose password was right to the second step.
+    pub(super) fn ask_for_second_factor(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+        account: &Account,
+    ) -> Result<Response, PageError> {
+        let extra = TicketExtra::Password {
+            account: account.id.as_str().to_owned(),
+            password: self.password_mark(account),
+            verified_at: self.clock.now().0,
+        };
+        self.redirect_with(browser, "second-factor", ticket.pending.clone(), ticket.started_at(), Some(extra))
+    }
+
+    /// A mark of the present password: a ticket with an older one is void.
+    fn password_mark(&self, account: &Account) -> String {
+        let own = Secret::new(format!("{}\0{}", account.id, account.password_hash));
+        domain::secret::base64url(&self.vault.fingerprint("password of a second step", &own))
+    }
+
+    async fn claimant(&self, browser: &BrowserContext, ticket: &Ticket) -> store::Result<Option<Claimant>> {
+        let now = self.clock.now();
+        if let Some(TicketExtra::Password { account, password, verified_at }) = &ticket.extra {
+            if now.since(domain::Ticks(*verified_at)) > FRESH {
+                return Ok(None);
+            }
+            let account = self.store.find_account(&domain::AccountId::new(account.as_str())).await?;
+            let is_unchanged = |one: &Account| {
+                one.realm == self.realm
+                    && one.status != Status::Disabled
+                    && self.password_mark(one) == *password
+            };
+            let methods = AUTHENTICATION_METHODS.to_owned();
+            let account = account.filter(is_unchanged);
+            return Ok(account.map(|account| Claimant { account, methods, session_age: None }));
+        }
+        let active = self.any_session(browser).await?;
+        Ok(active.map(|active| Claimant {
+            session_age: Some(now.since(active.session.authenticated_at)),
+            methods: active.session.methods,
+            account: active.account,
+        }))
+    }
+
+    async fn second_factor_start(&self, browser: &BrowserContext, text: &str) -> Result<Response, PageError> {
+        let ticket = match self.open_ticket(browser, text) {
+            TicketState::Valid(ticket) => ticket,
+            // The page was open for too long, or the link comes from another browser: start again.
+            TicketState::Stale(pending) => {
+                return self.go_on(browser, &pending, self.clock.now()).await;
+            }
+            TicketState::Unreadable => return Err(invalid_ticket()),
+        };
+        let Some(claimant) = self.claimant(browser, &ticket).await? else {
+            return self.start_again(browser, &ticket);
+        };
+        let has_given = has_second_factor(&claimant.methods)
+            && match ticket.pending {
+                PendingRequest::SecondFactors => claimant.session_age.is_some_and(|age| age <= FRESH),
+                _ => true,
+            };
+        if has_given {
+            return self.go_on(browser, &ticket.pending, ticket.started_at()).await;
+        }
+        let factors = self.store.second_factors(&claimant.account.id).await?;
+        if !factors.is_enrolled() {
+            return self.start_again(browser, &ticket);
+        }
+        self.second_factor_page(browser, &ticket, &claimant, &factors, None, StatusCode::OK)
+    }
+
+    /// To the sign-in page, with the same request.
+    fn start_again(&self, browser: &BrowserContext, ticket: &Ticket) -> Result<Response, PageError> {
+        self.redirect_with(browser, "login", ticket.pending.clone(), ticket.started_at(), None)
+    }
+
+    /// The page with a new ticket, and so with a new challenge.
+    fn second_factor_page(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+        claimant: &Claimant,
+        factors: &AccountFactors,
+        error: Option<SecondFactorError>,
+        status: StatusCode,
+    ) -> Result<Response, PageError> {
+        let lang = browser.lang(Some(&claimant.account.lang));
+        let (text, browser_id) = self.issue_ticket_with(
+            browser,
+            ticket.pending.clone(),
+            ticket.started_at(),
+            ticket.extra.clone(),
+        )?;
+        let options = self.passkey_options(browser, &text, factors);
+        let with = |page: &str, params: &[(&str, &str)]| {
+            self.path(&format!("{page}?{}", query(params.iter().copied())))
+        };
+        let tag = lang.tag();
+        let model = SecondFactorPage {
+            lang,
+            assets: &self.assets,
+            language_switch: Some(&with("second-factor", &[("ticket", &text), ("lang", lang.other().tag())])),
+            action: &with("second-factor", &[("lang", tag)]),
+            ticket: &text,
+            email: &claimant.account.email,
+            passkey_options: options.as_deref(),
+            has_totp: factors.has_totp(),
+            error,
+            other_account: &with("login", &[("ticket", &text), ("lang", tag)]),
+        };
+        let markup = pages::second_factor(&model);
+        let form_action = response::form_action(browser.sends_fetch_metadata, ticket.pending.destination());
+        let page = if options.is_some() {
+            response::page_with_script(status, markup, form_action)
+        } else {
+            response::page_with_forms(status, markup, form_action)
+        };
+        Ok(self.with_browser_cookie(page, browser_id.as_ref()))
+    }
+
+    /// The options for the account's passkeys, if it has any and they work here.
+    fn passkey_options(
+        &self,
+        browser: &BrowserContext,
+        ticket: &str,
+        factors: &AccountFactors,
+    ) -> Option<String> {
+        let relying_party = self.relying_party(browser)?;
+        let credentials: Vec<Credential> = factors
+            .factors
+            .iter()
+            .filter_map(|factor| match &factor.method {
+                FactorMethod::Passkey(passkey) => credential_of(passkey),
+                FactorMethod::Totp { .. } => None,
+            })
+            .collect();
+        let challenge = self.assertion_challenge(ticket)?;
+        (!credentials.is_empty()).then(|| request_options(relying_party, &challenge, &credentials))
+    }
+
+    /// The challenge of a page follows from its ticket, which is random, bound to the browser, and expires.
+    pub(super) fn assertion_challenge(&self, ticket: &str) -> Option<AssertionChallenge> {
+        AssertionChallenge::from_text(&self.ticket_hash(ASSERTION, ticket))
+    }
+
+    pub(super) fn ticket_hash(&self, purpose: &str, ticket: &str) -> String {
+        domain::secret::base64url(&self.vault.fingerprint(purpose, &Secret::new(ticket)))
+    }
+
+    async fn give_second_factor(
+        &self,
+        browser: &BrowserContext,
+        form: &Params,
+    ) -> Result<Response, PageError> {
+        let text = form.get("ticket").unwrap_or_default();
+        let ticket = match self.open_ticket(browser, text) {
+            TicketState::Valid(ticket) => ticket,
+            TicketState::Stale(pending) => {
+                return self.redirect_with(browser, "login", pending, self.clock.now(), None);
+            }
+            TicketState::Unreadable => return Err(invalid_ticket()),
+        };
+        let Some(claimant) = self.claimant(browser, &ticket).await? else {
+            return self.start_again(browser, &ticket);
+        };
+        let given = match form.get("method") {
+            Some("passkey") => self.give_passkey(browser, (text, &ticket), &claimant, form).await?,
+            Some("recovery") => {
+                let code = form.get("recovery_code").and_then(RecoveryCode::parse);
+                let code = code.map(PresentedCode::Recovery);
+                self.give_code(browser, &claimant, code, SecondFactorError::WrongRecoveryCode).await?
+            }
+            _ => {
+                let code = form.get("code").and_then(TotpCode::parse).map(PresentedCode::Totp);
+                self.give_code(browser, &claimant, code, SecondFactorError::WrongCode).await?
+            }
+        };
+        match given {
+            Given::Accepted => {
+                let methods = with_second_factor(&claimant.methods);
+                self.start_session(browser, &ticket, &claimant.account, &methods).await
+            }
+            Given::Refused(error, status) => {
+                let factors = self.store.second_factors(&claimant.account.id).await?;
+                let page =
+                    self.second_factor_page(browser, &ticket, &claimant, &factors, Some(error), status)?;
+                Ok(match error {
+                    SecondFactorError::Throttled { seconds } => response::with_retry_after(page, seconds),
+                    _ => page,
+                })
+            }
+        }
+    }
+
+    /// What was typed but cannot be a code costs nothing: it guesses nothing.
+    async fn give_code(
+        &self,
+        browser: &BrowserContext,
+        claimant: &Claimant,
+        code: Option<PresentedCode>,
+        error: SecondFactorError,
+    ) -> Result<Given, PageError> {
+        let Some(code) = code else { return Ok(Given::refused(error)) };
+        let attempt = CodeAttempt {
+            realm: self.realm,
+            account: claimant.account.id.clone(),
+            code,
+            address: browser.address,
+            context: browser.audit_by(Some(claimant.account.id.clone())),
+        };
+        let throttle = self.password_sign_in.login_throttle.clone();
+        Ok(match attempt.run(self.store.clone(), self.clock.clone(), throttle).await? {
+            CodeCheck::Accepted => Given::Accepted,
+            CodeCheck::Rejected => {
+                self.audit_factor_failure(browser, Some(&claimant.account), "wrong second factor").await?;
+                Given::refused(error)
+            }
+            CodeCheck::Throttled { retry_after } => Given::throttled(retry_after),
+        })
+    }
+
+    async fn give_passkey(
+        &self,
+        browser: &BrowserContext,
+        ticket: (&str, &Ticket),
+        claimant: &Claimant,
+        form: &Params,
+    ) -> Result<Given, PageError> {
+        let json = form.get(PASSKEY_FIELD).unwrap_or_default();
+        if json.is_empty() {
+            return Ok(Given::refused(SecondFactorError::NoScript));
+        }
+        Ok(match self.check_passkey(browser, ticket, json, Some(&claimant.account)).await? {
+            PasskeyCheck::Accepted(_) => Given::Accepted,
+            PasskeyCheck::Rejected { .. } => Given::refused(SecondFactorError::PasskeyRefused),
+            PasskeyCheck::Throttled { retry_after } => Given::throttled(retry_after),
+        })
+    }
+
+    /// Verifies the browser's response to the challenge of a ticket, and audits a failure.
+    pub(super) async fn check_passkey(
+        &self,
+        browser: &BrowserContext,
+        (text, ticket): (&str, &Ticket),
+        json: &str,
+        known: Option<&Account>,
+    ) -> Result<PasskeyCheck, PageError> {
+        let refused = |reason: &str| PasskeyCheck::Rejected { account: None, reason: reason.to_owned() };
+        let (Some(relying_party), Some(challenge)) =
+            (self.relying_party(browser).cloned(), self.assertion_challenge(text))
+        else {
+            return Ok(refused("passkeys do not work here"));
+        };
+        let check = match AssertionResponse::parse(json) {
+            Err(error) => refused(&error.to_string()),
+            Ok(response) => {
+                let attempt = PasskeyAttempt {
+                    realm: self.realm,
+                    relying_party,
+                    used: UsedChallenge {
+                        challenge: Secret::new(challenge.to_text()),
+                        expires_at: ticket.started_at() + TICKET_TTL,
+                    },
+                    challenge,
+                    response,
+                    known: known.map(|account| account.id.clone()),
+                    address: browser.address,
+                };
+                let throttle = self.password_sign_in.login_throttle.clone();
+                attempt.run(self.store.clone(), self.clock.clone(), self.vault.clone(), throttle).await?
+            }
+        };
+        if let PasskeyCheck::Rejected { account, reason } = &check {
+            tracing::info!(reason, address = %browser.address, "a passkey was refused");
+            self.audit_factor_failure(browser, account.as_deref().or(known), reason).await?;
+        }
+        Ok(check)
+    }
+
+    /// Counts a failure like a failed sign-in.
+    async fn audit_factor_failure(
+        &self,
+        browser: &BrowserContext,
+        account: Option<&Account>,
+        reason: &str,
+    ) -> Result<(), PageError> {
+        let entry = AuditEntry::new(AuditKind::sign_in_failed(self.realm), self.clock.now(), &browser.audit);
+        let entry = match account {
+            Some(account) => entry.account(self.realm, &account.id),
+            None => entry,
+        };
+        Ok(self.store.count(&entry.note(reason)).await?)
+    }
+}
