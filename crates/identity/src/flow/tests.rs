@@ -277,7 +277,7 @@ fn second_factor_is_given_or_added_where_it_is_needed() {
         check(&FlowCase { extra, methods, second_factor, ..FlowCase::default() }, expected);
         // A chosen tenant skips nothing.
         let chosen_tenant = Some("one");
-        check(&FlowCase { extra, methods, second_factor, chosen_tenant, ..FlowCase::default() }, expected);
+        check(&FlowCase { extra, chosen_tenant, methods, second_factor, ..FlowCase::default() }, expected);
     }
     let named = FlowCase {
         extra: "prompt=none&acr_values=tenant:two+2fa",

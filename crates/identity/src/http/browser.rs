@@ -23,6 +23,7 @@ const COOKIE_BYTES_MAX: usize = 128;
 const USER_AGENT_BYTES_MAX: usize = 300;
 
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent facts about a request")]
 pub(crate) struct BrowserContext {
     realm: Realm,
     /// The cookie that binds tickets to this browser.

@@ -82,7 +82,7 @@ impl CodeAttempt {
             PresentedCode::Totp(code) => {
                 // Read after the token was taken: a waiting attempt sees what the one before it has used.
                 let factors = store.second_factors(&self.account).await?;
-                for (factor, step) in matching_apps(&factors, code, now) {
+                for (factor, step) in matching_apps(&factors, *code, now) {
                     // The store accepts each step once, also if two requests come here together.
                     if store.use_totp(&self.account, factor, step, now).await? {
                         return Ok(true);
@@ -97,12 +97,12 @@ impl CodeAttempt {
 /// The apps that show this code now, with the step that it belongs to.
 pub(crate) fn matching_apps(
     factors: &AccountFactors,
-    code: &TotpCode,
+    code: TotpCode,
     now: Ticks,
 ) -> Vec<(Guid, domain::totp::TimeStep)> {
     let matching = |factor: &store::SecondFactor| {
         let FactorMethod::Totp { secret, last_used } = &factor.method else { return None };
-        let step = TotpSecret::parse(secret.reveal())?.verify(code, now, Some(*last_used)).ok()?;
+        let step = TotpSecret::parse(secret.reveal())?.verify(&code, now, Some(*last_used)).ok()?;
         Some((factor.id, step))
     };
     factors.factors.iter().filter_map(matching).collect()
@@ -140,17 +140,17 @@ mod tests {
         let (second, secret) = app(2, TimeStep(0));
         let code = secret.code(current);
         let factors = AccountFactors { factors: vec![first, second], recovery_codes_left: 0 };
-        assert_eq!(matching_apps(&factors, &code, NOW), [(Guid::from_bytes([2; 16]), current)]);
+        assert_eq!(matching_apps(&factors, code, NOW), [(Guid::from_bytes([2; 16]), current)]);
         let (used, _) = app(2, current);
         let factors = AccountFactors { factors: vec![used], recovery_codes_left: 0 };
-        assert_eq!(matching_apps(&factors, &code, NOW), []);
+        assert_eq!(matching_apps(&factors, code, NOW), []);
         let old = secret.code(TimeStep(current.0 - 2));
         let (fresh, _) = app(2, TimeStep(0));
         let factors = AccountFactors { factors: vec![fresh], recovery_codes_left: 0 };
-        assert_eq!(matching_apps(&factors, &old, NOW), []);
+        assert_eq!(matching_apps(&factors, old, NOW), []);
         let damaged = FactorMethod::Totp { secret: Secret::new("?"), last_used: TimeStep(0) };
         let damaged = SecondFactor { method: damaged, ..app(2, TimeStep(0)).0 };
         let factors = AccountFactors { factors: vec![damaged], recovery_codes_left: 0 };
-        assert_eq!(matching_apps(&factors, &code, NOW), []);
+        assert_eq!(matching_apps(&factors, code, NOW), []);
     }
 }

@@ -150,7 +150,7 @@ impl DeveloperAdmin {
             result: None,
             revision: FIRST_REVISION,
         };
-        asked(self.admin.store.add_request(&request, &self.context).await?, &request)?;
+        asked(&self.admin.store.add_request(&request, &self.context).await?, &request)?;
         let client = self.named_client(&request.kind).await?;
         match approval_mode(&request.kind, self.approval, client.as_ref()) {
             ApprovalMode::NeedsOperator => Ok(request),
@@ -216,7 +216,7 @@ fn checked_kind(kind: RequestKind) -> Result<RequestKind> {
     })
 }
 
-fn asked(outcome: AskOutcome, request: &TeamRequest) -> Result<()> {
+fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
     let team = &request.team;
     let conflict = |code, why: String| Err(AdminError::Conflict { code, why });
     match outcome {

@@ -4,6 +4,7 @@
 
 mod audit;
 mod authentication;
+mod callback_id_token;
 mod changes;
 mod clients;
 mod developers;

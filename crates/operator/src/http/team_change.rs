@@ -20,6 +20,7 @@ impl<'de> Deserialize<'de> for TeamChange {
 }
 
 impl TeamChange {
+    #[allow(clippy::option_option, reason = "no change, no team, or a team")]
     pub(super) fn update(self) -> Option<Option<TeamId>> {
         match self {
             Self::None => None,

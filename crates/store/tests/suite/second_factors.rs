@@ -47,6 +47,7 @@ fn challenge(text: &str, now: Ticks) -> UsedChallenge {
     UsedChallenge { challenge: Secret::new(text), expires_at: now + Duration::from_mins(10) }
 }
 
+#[allow(clippy::unnecessary_wraps, reason = "what the port returns")]
 fn added(with_recovery_codes: bool) -> store::Result<FactorAddition> {
     Ok(FactorAddition::Added { with_recovery_codes })
 }
