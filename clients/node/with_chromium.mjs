@@ -7,6 +7,7 @@ import axe from 'axe-core';
 import { chromium } from 'playwright-core';
 
 import { Callbacks } from './callbacks.mjs';
+import { invitation } from './invitation.mjs';
 import { secondFactors } from './second_factors.mjs';
 import { check, done, version, world } from './stage.mjs';
 import { swagger } from './swagger.mjs';
@@ -39,7 +40,7 @@ function ways() {
   return all;
 }
 
-/** The walks through the second factors, which need scripts: pictures and audits, in both languages and themes. */
+/** The walks through invitation and second factors: pictures and audits, in both languages and themes. */
 function factorWays() {
   const all = [];
   for (const kind of ['seen', 'axe']) {
@@ -158,7 +159,7 @@ const browser = await chromium.launch({
   executablePath: process.env.ALDABA_TEST_CHROMIUM, args: FLAGS, chromiumSandbox: false,
 });
 const waiting = ways();
-const number = waiting.length + factorWays().length;
+const number = waiting.length + 2 * factorWays().length;
 let pages = 0;
 try {
   await document(browser);
@@ -168,10 +169,12 @@ try {
       pages += seen;
     }
   }));
-  const { factors } = world.site.users;
-  for (const way of factorWays()) {
-    const [user] = factors.splice(factors.findIndex(({ lang }) => lang === way.lang), 1);
-    pages += await walk(browser, callbacks, user, way, secondFactors);
+  const { factors, invitations } = world.site.users;
+  for (const [people, visit] of [[invitations, invitation], [factors, secondFactors]]) {
+    for (const way of factorWays()) {
+      const [person] = people.splice(people.findIndex(({ lang }) => lang === way.lang), 1);
+      pages += await walk(browser, callbacks, person, way, visit);
+    }
   }
 } finally {
   await browser.close();

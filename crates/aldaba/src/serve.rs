@@ -130,6 +130,12 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     if let Some(why) = mail::settings_error(config) {
         wrong("mail.ca_file", &why);
     }
+    if config.portal.is_registration_open && config.mail.server.is_none() {
+        wrong(
+            "portal.registration",
+            "is open, but nobody can confirm an address without mail: set mail.server",
+        );
+    }
     faults.extend(config::exposures(config));
     faults
 }

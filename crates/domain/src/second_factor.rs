@@ -55,6 +55,17 @@ pub fn has_second_factor(methods: &str) -> bool {
     methods.split(' ').any(|method| method == SECOND_FACTOR_METHOD)
 }
 
+/// The methods of a session in which the second factor has been given too.
+pub fn with_second_factor(methods: &str) -> String {
+    if has_second_factor(methods) { methods.to_owned() } else { format!("{methods} {SECOND_FACTOR_METHOD}") }
+}
+
+/// The methods of a session whose account has no second factor any more.
+pub fn without_second_factor(methods: &str) -> String {
+    let left: Vec<&str> = methods.split(' ').filter(|method| *method != SECOND_FACTOR_METHOD).collect();
+    left.join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,5 +91,12 @@ mod tests {
         {
             assert_eq!(has_second_factor(methods), has, "{methods}");
         }
+    }
+
+    #[test]
+    fn second_factor_is_added_once_and_removed() {
+        assert_eq!(with_second_factor("password"), "password 2fa");
+        assert_eq!(with_second_factor("passkey 2fa"), "passkey 2fa");
+        assert_eq!(without_second_factor("passkey 2fa"), "passkey");
     }
 }

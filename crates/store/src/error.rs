@@ -30,6 +30,9 @@ pub enum StoreError {
         "the Idempotency-Key \"{0}\" is in use by another request; wait until it ends, or use another key"
     )]
     KeyInUse(String),
+    /// The session was not begun: the password was changed, or the passkey removed, since it was verified.
+    #[error("the password or the passkey was changed meanwhile")]
+    ProofVoid,
     /// The session was not begun: its methods lack the second factor, and the account has one.
     #[error("the account has a second factor, and the sign-in was without it")]
     SecondFactorNeeded,

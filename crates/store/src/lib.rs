@@ -91,10 +91,10 @@ pub use requests::{
 };
 pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use second_factors::{
-    AccountFactors, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod, FactorRemoval, KeptSession,
-    Passkey, PasskeyUse, PasskeyUseOutcome, SecondFactor, SecondFactors, UsedChallenge,
+    AccountFactors, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod, FactorRemoval, Passkey,
+    PasskeyUse, PasskeyUseOutcome, SecondFactor, SecondFactors, UsedChallenge,
 };
-pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions};
+pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,

@@ -185,6 +185,8 @@ pub struct Approval {
     pub second_secret: Secret,
     /// Whether the new client needs the users' consent.
     pub consent: Consent,
+    /// The service approves, not an operator: only what is for the sandbox.
+    pub is_automatic: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -353,6 +355,9 @@ fn effect(
         RequestKind::RedirectUri { uri, .. } => {
             let client = client.filter(|client| client.team == team);
             let client = client.ok_or("the client no longer belongs to the team")?;
+            if approval.is_automatic && !(client.is_sandbox && client.consent == Consent::Required) {
+                return Err("the client is not for the sandbox alone: an operator decides");
+            }
             let mut uris = client.redirect_uris.clone();
             if uris.contains(uri) {
                 return Ok(Effect::None);

@@ -3,6 +3,7 @@
 
 use async_trait::async_trait;
 use domain::recovery_codes::RecoveryCode;
+use domain::second_factor::{has_second_factor, with_second_factor, without_second_factor};
 use domain::secret::hex;
 use domain::totp::TimeStep;
 use domain::{AccountId, Guid, Random, Realm, Secret, Ticks};
@@ -87,20 +88,15 @@ impl AccountFactors {
     }
 }
 
-/// What else happens in the transaction that changes an account's factors. All sessions of the account end but the kept one.
+/// What else happens in the transaction that changes an account's factors. All sessions of the account end but the kept one,
+/// whose methods say from then on whether it has a second factor.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FactorEffects {
-    pub kept_session: Option<KeptSession>,
+    /// The session that asks for the change: nothing changes if it has ended, or if it has not given a second factor although
+    /// the account has one. None: an operator asks.
+    pub kept_session: Option<Guid>,
     /// Tells the person.
     pub mail: Option<Mail>,
-}
-
-/// The session that goes on after a change of the account's factors.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct KeptSession {
-    pub id: Guid,
-    /// Its authentication methods from now on.
-    pub methods: String,
 }
 
 /// A challenge of a WebAuthn ceremony, which is accepted once. It is stored as a keyed hash until it has expired.
@@ -130,6 +126,8 @@ pub enum FactorAddition {
     Exists,
     ChallengeUsed,
     NoAccount,
+    /// The session that asked has ended, or needs a second factor.
+    SessionVoid,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,6 +147,8 @@ pub enum FactorRemoval {
         was_last: bool,
     },
     NotFound,
+    /// The session that asked has ended, or needs a second factor.
+    SessionVoid,
 }
 
 /// Every mutation and its audit entry are one transaction. The use of a factor has no entry: the sign-in that follows has one.
@@ -212,11 +212,12 @@ pub trait SecondFactors: Send + Sync + 'static {
         context: &AuditContext,
     ) -> Result<Option<u64>>;
 
-    /// Replaces the recovery codes. False if the account has no second factor.
+    /// Replaces the recovery codes. False if the account has no second factor, or the session may not ask for it.
     async fn set_recovery_codes(
         &self,
         account: &AccountId,
         codes: &[RecoveryCode],
+        effects: &FactorEffects,
         context: &AuditContext,
     ) -> Result<bool>;
 }
@@ -342,6 +343,16 @@ pub(crate) fn decide_addition(count: usize, is_known: bool, is_challenge_new: bo
     } else {
         FactorAddition::Added { with_recovery_codes: count == 0 }
     }
+}
+
+/// Whether a session with these methods may change the factors of its account; `None`: it has ended.
+pub(crate) fn may_change_factors(methods: Option<&str>, is_enrolled: bool) -> bool {
+    methods.is_some_and(|methods| !is_enrolled || has_second_factor(methods))
+}
+
+/// The methods of a session after a change of its account's factors.
+pub(crate) fn methods_after(methods: &str, is_enrolled: bool) -> String {
+    if is_enrolled { with_second_factor(methods) } else { without_second_factor(methods) }
 }
 
 /// Decides about the use of a passkey. An authenticator that counts its signatures never repeats a count.

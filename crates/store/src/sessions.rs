@@ -34,16 +34,27 @@ pub struct Session {
     pub user_agent: String,
 }
 
+/// What a sign-in rests on. Its session begins only while that holds: the password may have been changed, or the passkey
+/// removed, since it was verified.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SignInProof {
+    /// The hash that the password matched.
+    Password(String),
+    /// The id of the passkey's factor.
+    Passkey(Guid),
+}
+
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
     /// Creates a session under a new cookie, ends the browser's previous session, and audits the sign-in. It confirms the
-    /// access of a user who was restored from a backup. `SecondFactorNeeded` where the methods lack `2fa` and the account has
+    /// access of a user who was restored from a backup. `ProofVoid` where the proof does not hold any more, or the account is disabled. `SecondFactorNeeded` where the methods lack `2fa` and the account has
     /// a second factor, which may have been added since the password was verified.
     async fn begin_session(
         &self,
         cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
+        proof: Option<&SignInProof>,
         entry: &AuditEntry,
     ) -> Result<()>;
 

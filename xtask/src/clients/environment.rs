@@ -28,7 +28,7 @@ const TENANTS: usize = 12;
 /// Browsers that run at the same time need separate accounts: an account's page shows all of its permissions.
 const BROWSERS: usize = 2;
 
-/// Each walk through the second factors begins with an account that has none: so many in each language.
+/// Each walk through invitation and second factors begins with an account that has none: so many in each language.
 const FACTOR_WALKS: usize = 4;
 
 #[derive(Debug)]
@@ -148,7 +148,15 @@ fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<SiteData,
             factors.push(installation.add_user_with_lang(&email, "Nerea", &ids[..1], lang)?);
         }
     }
+    let mut invitations = Vec::new();
+    for number in 0..FACTOR_WALKS {
+        for lang in ["es", "en"] {
+            let email = format!("olaia-{lang}-{number}@example.com");
+            invitations.push(installation.invite_user(&email, ids[0], lang)?);
+        }
+    }
     let users = json!({
+        "invitations": invitations,
         "one": installation.add_user("maria@example.com", "María", &ids[..1])?,
         "two": installation.add_user("inaki@example.com", "Iñaki", &ids[..2])?,
         "browsers": browsers,

@@ -59,6 +59,19 @@ impl<'a> Installation<'a> {
         Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants, "lang": lang}))
     }
 
+    /// Invites a user. Without a mail server the command prints the link; the address in front of its path is not the
+    /// server's yet.
+    pub(super) fn invite_user(&self, email: &str, tenant: &str, lang: &str) -> Result<Value, String> {
+        let mut command = self.command();
+        command.args(["user", "invite", email, "--tenant", tenant, "--lang", lang, "--json"]);
+        let output = finish(&mut command, "")?;
+        let sent: Value = serde_json::from_str(&output)
+            .map_err(|error| format!("aldaba user invite: {error}: {output}"))?;
+        let token = sent["link"].as_str().and_then(|link| link.split_once("token="));
+        let (_, token) = token.ok_or_else(|| format!("no link in {output}"))?;
+        Ok(json!({"email": email, "password": PASSWORD, "token": token, "lang": lang}))
+    }
+
     /// Registers a client and returns the command's JSON output with its name.
     pub(super) fn add_client(&self, name: &str, flags: &[&str]) -> Result<Value, String> {
         let output = finish(self.command().args(["client", "add", name, "--json"]).args(flags), "")?;

@@ -122,8 +122,11 @@ pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credenti
 
 /// The developer's team. It owns a client and has a subscription of its own; the printed ones belong to no team.
 async fn add_team(admin: &Admin, developer: &Person, client: &Client) -> Result<(), Failure> {
+    let account = admin.find_developer(&developer.email).await?;
+    if !admin.developer_teams(&account).await?.is_empty() {
+        return Ok(());
+    }
     let team = admin.add_team(None, TEAM_NAME).await?.id;
-    admin.add_team_member(team.as_str(), &developer.email, TeamRole::Owner).await?;
     let new = NewSubscription {
         name: TEAM_NAME.to_owned(),
         products: Products::all(),
@@ -131,8 +134,10 @@ async fn add_team(admin: &Admin, developer: &Person, client: &Client) -> Result<
         team: Some(team.to_string()),
     };
     admin.add_subscription(new).await?;
-    let update = ClientUpdate { team: Some(Some(team)), ..ClientUpdate::default() };
+    let update = ClientUpdate { team: Some(Some(team.clone())), ..ClientUpdate::default() };
     admin.update_client(&client.client_id, update, None).await?;
+    // Last: it marks the team as complete.
+    admin.add_team_member(team.as_str(), &developer.email, TeamRole::Owner).await?;
     Ok(())
 }
 
@@ -151,7 +156,10 @@ async fn person(admin: &Admin, realm: Realm, email: &str, name: &str) -> Result<
         created_at: admin.clock.now(),
         revision: FIRST_REVISION,
     };
-    admin.store.add_account(&account, &[], &AuditContext::default()).await?;
+    // An earlier start may have been interrupted before it saved the credentials.
+    if admin.store.find_account_by_email(realm, email).await?.is_none() {
+        admin.store.add_account(&account, &[], &AuditContext::default()).await?;
+    }
     Ok(Person { email: email.to_owned(), password: PASSWORD.to_owned() })
 }
 

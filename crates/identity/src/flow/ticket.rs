@@ -168,7 +168,11 @@ impl Tickets {
         if is_own && now.since(ticket.started_at()) <= TICKET_TTL {
             TicketState::Valid(ticket)
         } else {
-            TicketState::Stale(ticket.pending)
+            match ticket.pending {
+                // It is worth as much as the link: nobody else may use it.
+                PendingRequest::Link(_) if !is_own => TicketState::Unreadable,
+                pending => TicketState::Stale(pending),
+            }
         }
     }
 

@@ -14,7 +14,7 @@ use super::extract::SameSiteForm;
 use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
-use super::session::ActiveSession;
+use super::session::{ActiveSession, SignIn};
 use crate::flow::ticket::{PendingRequest, TicketState};
 use crate::pages::{self, AccountNews, AccountPage, SessionRow, device_name};
 use crate::params::{Params, query};
@@ -226,7 +226,15 @@ impl Site {
             return Ok(Outcome::refused(AccountNews::Expired));
         };
         let entry = self.sign_in_entry(browser, &changed).note("new session after a change of the password");
-        let new_session = self.begin_session(browser, &changed, &active.session.methods, &entry).await?;
+        // The password alone proves nothing about the second factor: the session is as old as before.
+        let sign_in = SignIn {
+            authenticated_at: Some(active.session.authenticated_at),
+            ..SignIn::with_password(&changed, &active.session.methods)
+        };
+        let new_session = self.begin_session(browser, &changed, &sign_in, &entry).await?;
+        if let Some(mail) = self.account_mails.password_changed(&changed, self.clock.now()) {
+            self.store.queue_mail(&mail).await?;
+        }
         Ok(Outcome::Done("password", Some(new_session)))
     }
 

@@ -8,8 +8,8 @@ use axum::http::StatusCode;
 use domain::ids::InvitationId;
 use domain::{Realm, Secret};
 use store::{
-    Actor, AuditContext, INVITATION_LIFE, Invitation, InvitationLink, InvitationOutcome, PASSWORD_RESET_LIFE,
-    Status, StoreError,
+    Actor, AuditContext, INVITATION_LIFE, Invitation, InvitationLink, InvitationOutcome, InvitationState,
+    PASSWORD_RESET_LIFE, Status, StoreError,
 };
 use ui::Lang;
 
@@ -208,7 +208,10 @@ impl Identity {
         let expires_at = now + INVITATION_LIFE;
         let url = self.account_mails.invitation_url(realm, &token);
         let open = self.store.find_open_invitation(realm, email).await?;
+        // An expired one may have promised more than a registration gives.
+        let open = open.filter(|open| open.state(now) == InvitationState::Pending);
         let is_new = open.is_none();
+        let expires_at = open.as_ref().map_or(expires_at, |open| open.expires_at);
         let invitation = open.unwrap_or_else(|| Invitation {
             id: InvitationId::from(self.random.guid()),
             realm,

@@ -15,6 +15,7 @@ use super::extract::SameSiteForm;
 use super::link::{LinkRequest, stale_error};
 use super::page_error::PageError;
 use super::response::{self, Response};
+use super::session::SignIn;
 use crate::pages::{self, InvitationPage, LinkError, LinkKind};
 use crate::params::{Params, query};
 use crate::sign_in::AUTHENTICATION_METHODS;
@@ -182,7 +183,8 @@ impl Site {
         account: &Account,
     ) -> Result<Response, PageError> {
         let entry = self.sign_in_entry(browser, account).note("first session of an invited account");
-        let new = self.begin_session(browser, account, AUTHENTICATION_METHODS, &entry).await?;
+        let sign_in = SignIn::with_password(account, AUTHENTICATION_METHODS);
+        let new = self.begin_session(browser, account, &sign_in, &entry).await?;
         let next = response::redirect(&self.path_in(browser, self.home()));
         Ok(self.with_session(next, &new))
     }

@@ -13,6 +13,7 @@ use super::extract::SameSiteForm;
 use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
+use super::session::SignIn;
 use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, PasskeyOffer, SignInError, SignInPage};
@@ -264,7 +265,8 @@ impl Site {
         if self.store.second_factors(&account.id).await?.is_enrolled() {
             return self.ask_for_second_factor(browser, ticket, account);
         }
-        self.start_session(browser, ticket, account, AUTHENTICATION_METHODS).await
+        let sign_in = SignIn::with_password(account, AUTHENTICATION_METHODS);
+        self.start_session(browser, ticket, account, &sign_in).await
     }
 
     /// Starts a session under a new id and takes the next step of the flow.
@@ -273,16 +275,18 @@ impl Site {
         browser: &BrowserContext,
         ticket: &Ticket,
         account: &Account,
-        methods: &str,
+        sign_in: &SignIn,
     ) -> Result<Response, PageError> {
         let mut entry = self.sign_in_entry(browser, account);
         if let PendingRequest::Authorization(request) = &ticket.pending {
             entry.client = Some(request.target.client.clone());
         }
-        if methods != AUTHENTICATION_METHODS {
-            entry = entry.note(methods);
+        if sign_in.methods != AUTHENTICATION_METHODS {
+            entry = entry.note(sign_in.methods.as_str());
         }
-        let new = match self.begin_session(browser, account, methods, &entry).await {
+        let new = match self.begin_session(browser, account, sign_in, &entry).await {
+            // It was changed since it was verified.
+            Err(StoreError::ProofVoid) => return self.start_again(browser, ticket),
             // It was added since the password was verified.
             Err(StoreError::SecondFactorNeeded) => {
                 return self.ask_for_second_factor(browser, ticket, account);

@@ -97,7 +97,7 @@ impl Site {
             state: params.get("state").map(Into::into),
             ui_locales: params.get("ui_locales").map(Into::into),
         };
-        let Some(active) = self.active_session(browser).await? else {
+        let Some(active) = self.any_session(browser).await? else {
             return self.signed_out(browser, &logout).await;
         };
         if hint.is_some_and(|hint| hint.sub == active.account.id.as_str()) {
@@ -140,7 +140,7 @@ impl Site {
             None => PendingRequest::Logout(LogoutRequest::default()),
         };
         let PendingRequest::Logout(logout) = logout else { return Err(invalid_ticket()) };
-        let Some(active) = self.active_session(browser).await? else {
+        let Some(active) = self.any_session(browser).await? else {
             return self.signed_out(browser, &logout).await;
         };
         let application = self.requesting_client_of(&logout).await?.map(|client| client.name);
@@ -187,7 +187,7 @@ impl Site {
         logout: &LogoutRequest,
     ) -> Result<Response, PageError> {
         if let Some(id) = &browser.session {
-            let user = self.active_session(browser).await?.map(|active| active.account.id);
+            let user = self.any_session(browser).await?.map(|active| active.account.id);
             let mut entry =
                 AuditEntry::new(AuditKind::signed_out(self.realm), self.clock.now(), &browser.audit_by(user));
             entry.client.clone_from(&logout.client);

@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use domain::recovery_codes::RecoveryCode;
 use domain::{Guid, SecondFactorPolicy, Secret};
-use store::{AccountFactors, FactorEffects, FactorMethod, FactorRemoval, KeptSession};
+use store::{AccountFactors, FactorEffects, FactorMethod, FactorRemoval};
 use ui::Lang;
 
 use super::browser::BrowserContext;
@@ -20,7 +20,7 @@ use super::session::ActiveSession;
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, FactorFrame, FactorNews, FactorRow, OwnFactorsPage, RecoveryCodesPage};
 use crate::params::{Params, query};
-use crate::second_factor::{FRESH, with_second_factor, without_second_factor};
+use crate::second_factor::FRESH;
 use crate::site::Site;
 
 pub(super) use add::{get_passkey, get_totp, post_passkey, post_totp};
@@ -209,15 +209,18 @@ impl Site {
                 self.back_to_factors(browser, &visitor, "renamed")
             }
             ("remove", Some(factor)) => {
-                let effects = self.removal_effects(&visitor.active, factor).await?;
+                let effects = self.factor_effects(&visitor.active);
                 match self.store.remove_second_factor(account, factor, &effects, &audit).await? {
                     FactorRemoval::Removed { .. } => self.back_to_factors(browser, &visitor, "removed"),
-                    FactorRemoval::NotFound => refused(FactorNews::Expired).await,
+                    FactorRemoval::NotFound | FactorRemoval::SessionVoid => {
+                        refused(FactorNews::Expired).await
+                    }
                 }
             }
             ("codes", _) => {
                 let codes = RecoveryCode::generate(&*self.random);
-                if !self.store.set_recovery_codes(account, &codes, &audit).await? {
+                let effects = self.factor_effects(&visitor.active);
+                if !self.store.set_recovery_codes(account, &codes, &effects, &audit).await? {
                     return refused(FactorNews::Expired).await;
                 }
                 self.recovery_codes_page(browser, &visitor, &codes)
@@ -266,24 +269,10 @@ impl Site {
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
-    /// The visitor's session goes on with a second factor; the others end, and a mail tells the person.
-    fn addition_effects(&self, active: &ActiveSession) -> FactorEffects {
-        let methods = with_second_factor(&active.session.methods);
-        self.factor_effects(active, methods)
-    }
-
-    /// Without any factor left, the session has no second factor.
-    async fn removal_effects(&self, active: &ActiveSession, factor: Guid) -> store::Result<FactorEffects> {
-        let factors = self.store.second_factors(&active.account.id).await?.factors;
-        let is_last = factors.iter().all(|one| one.id == factor);
-        let methods = &active.session.methods;
-        let methods = if is_last { without_second_factor(methods) } else { methods.clone() };
-        Ok(self.factor_effects(active, methods))
-    }
-
-    fn factor_effects(&self, active: &ActiveSession, methods: String) -> FactorEffects {
+    /// The visitor's session goes on; the others end, and a mail tells the person.
+    fn factor_effects(&self, active: &ActiveSession) -> FactorEffects {
         FactorEffects {
-            kept_session: Some(KeptSession { id: active.session.id, methods }),
+            kept_session: Some(active.session.id),
             mail: self.account_mails.second_factor_changed(&active.account, self.clock.now()),
         }
     }

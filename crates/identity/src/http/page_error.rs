@@ -58,6 +58,8 @@ impl PageError {
 impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         match error {
+            // What the person signed in with was changed in this moment.
+            StoreError::ProofVoid => Self::bad_request(ErrorKind::Expired, error.to_string()),
             StoreError::Unavailable(_) | StoreError::Full(_) => {
                 tracing::warn!(%error, "store unavailable");
                 let unavailable = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorKind::Busy, "");

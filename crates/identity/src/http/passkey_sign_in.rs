@@ -4,6 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
+use domain::SecondFactorPolicy;
+use store::SignInProof;
 use ui::PASSKEY_FIELD;
 
 use super::browser::BrowserContext;
@@ -11,6 +13,7 @@ use super::extract::SameSiteForm;
 use super::login::invalid_ticket;
 use super::page_error::PageError;
 use super::response::{self, Response};
+use super::session::SignIn;
 use crate::flow::ticket::TicketState;
 use crate::pages::SignInError;
 use crate::params::Params;
@@ -38,12 +41,20 @@ impl Site {
             TicketState::Unreadable => return Err(invalid_ticket()),
         };
         let json = form.get(PASSKEY_FIELD).unwrap_or_default();
+        if self.second_factor_policy() == SecondFactorPolicy::Off {
+            return self.start_again(browser, &ticket);
+        }
         let error = if json.is_empty() {
             SignInError::NoScript
         } else {
             match self.check_passkey(browser, (text, &ticket), json, None).await? {
-                PasskeyCheck::Accepted(account) => {
-                    return self.start_session(browser, &ticket, &account, PASSKEY_METHODS).await;
+                PasskeyCheck::Accepted { account, factor } => {
+                    let sign_in = SignIn {
+                        methods: PASSKEY_METHODS.to_owned(),
+                        authenticated_at: None,
+                        proof: SignInProof::Passkey(factor),
+                    };
+                    return self.start_session(browser, &ticket, &account, &sign_in).await;
                 }
                 PasskeyCheck::Rejected { .. } => SignInError::PasskeyRefused,
                 PasskeyCheck::Throttled { retry_after } => {

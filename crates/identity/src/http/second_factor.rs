@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
-use domain::Secret;
 use domain::recovery_codes::RecoveryCode;
-use domain::second_factor::has_second_factor;
+use domain::second_factor::{has_second_factor, with_second_factor};
 use domain::totp::TotpCode;
+use domain::{Secret, Ticks};
 use store::{Account, AccountFactors, AuditEntry, AuditKind, FactorMethod, Status, UsedChallenge};
 use ui::PASSKEY_FIELD;
 
@@ -17,12 +17,13 @@ use super::extract::SameSiteForm;
 use super::login::invalid_ticket;
 use super::page_error::PageError;
 use super::response::{self, Response};
+use super::session::{ActiveSession, SignIn};
+use crate::flow::step::Step;
 use crate::flow::ticket::{PendingRequest, TICKET_TTL, Ticket, TicketExtra, TicketState};
 use crate::pages::{self, SecondFactorError, SecondFactorPage};
 use crate::params::{Params, query};
 use crate::second_factor::{
     CodeAttempt, CodeCheck, FRESH, PasskeyAttempt, PasskeyCheck, PresentedCode, credential_of,
-    with_second_factor,
 };
 use crate::sign_in::AUTHENTICATION_METHODS;
 use crate::site::Site;
@@ -50,7 +51,7 @@ struct Claimant {
     /// The authentication methods so far.
     methods: String,
     /// When they signed in; none if only the password was given.
-    session_age: Option<std::time::Duration>,
+    signed_in_at: Option<Ticks>,
 }
 
 /// What a given factor led to.
@@ -92,10 +93,14 @@ impl Site {
         domain::secret::base64url(&self.vault.fingerprint("password of a second step", &own))
     }
 
-    async fn claimant(&self, browser: &BrowserContext, ticket: &Ticket) -> store::Result<Option<Claimant>> {
+    async fn claimant(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+    ) -> Result<Option<Claimant>, PageError> {
         let now = self.clock.now();
         if let Some(TicketExtra::Password { account, password, verified_at }) = &ticket.extra {
-            if now.since(domain::Ticks(*verified_at)) > FRESH {
+            if now.since(Ticks(*verified_at)) > FRESH {
                 return Ok(None);
             }
             let account = self.store.find_account(&domain::AccountId::new(account.as_str())).await?;
@@ -106,14 +111,31 @@ impl Site {
             };
             let methods = AUTHENTICATION_METHODS.to_owned();
             let account = account.filter(is_unchanged);
-            return Ok(account.map(|account| Claimant { account, methods, session_age: None }));
+            return Ok(account.map(|account| Claimant { account, methods, signed_in_at: None }));
         }
-        let active = self.any_session(browser).await?;
-        Ok(active.map(|active| Claimant {
-            session_age: Some(now.since(active.session.authenticated_at)),
+        let Some(active) = self.any_session(browser).await? else { return Ok(None) };
+        if !self.may_step_up(&active, ticket).await? {
+            return Ok(None);
+        }
+        Ok(Some(Claimant {
+            signed_in_at: Some(active.session.authenticated_at),
             methods: active.session.methods,
             account: active.account,
         }))
+    }
+
+    /// Whether the second factor alone is what a session lacks for the request. Where the request needs a new sign-in, it
+    /// needs the password too.
+    async fn may_step_up(&self, active: &ActiveSession, ticket: &Ticket) -> Result<bool, PageError> {
+        match &ticket.pending {
+            PendingRequest::SecondFactors => Ok(true),
+            PendingRequest::Authorization(request) => {
+                let client = self.requesting_client(request).await?;
+                let step = self.next_step(request, &client, Some(active), ticket.started_at(), None).await?;
+                Ok(step != Step::SignIn)
+            }
+            PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => Ok(false),
+        }
     }
 
     async fn second_factor_start(&self, browser: &BrowserContext, text: &str) -> Result<Response, PageError> {
@@ -130,7 +152,10 @@ impl Site {
         };
         let has_given = has_second_factor(&claimant.methods)
             && match ticket.pending {
-                PendingRequest::SecondFactors => claimant.session_age.is_some_and(|age| age <= FRESH),
+                PendingRequest::SecondFactors => {
+                    let now = self.clock.now();
+                    claimant.signed_in_at.is_some_and(|at| now.since(at) <= FRESH)
+                }
                 _ => true,
             };
         if has_given {
@@ -144,7 +169,11 @@ impl Site {
     }
 
     /// To the sign-in page, with the same request.
-    fn start_again(&self, browser: &BrowserContext, ticket: &Ticket) -> Result<Response, PageError> {
+    pub(super) fn start_again(
+        &self,
+        browser: &BrowserContext,
+        ticket: &Ticket,
+    ) -> Result<Response, PageError> {
         self.redirect_with(browser, "login", ticket.pending.clone(), ticket.started_at(), None)
     }
 
@@ -252,7 +281,13 @@ impl Site {
         match given {
             Given::Accepted => {
                 let methods = with_second_factor(&claimant.methods);
-                self.start_session(browser, &ticket, &claimant.account, &methods).await
+                let is_request = matches!(ticket.pending, PendingRequest::Authorization(_));
+                let sign_in = SignIn {
+                    // For a client, the time of the sign-in is that of the password.
+                    authenticated_at: claimant.signed_in_at.filter(|_| is_request),
+                    ..SignIn::with_password(&claimant.account, &methods)
+                };
+                self.start_session(browser, &ticket, &claimant.account, &sign_in).await
             }
             Given::Refused(error, status) => {
                 let factors = self.store.second_factors(&claimant.account.id).await?;
@@ -280,6 +315,9 @@ impl Site {
             account: claimant.account.id.clone(),
             code,
             address: browser.address,
+            browser: self
+                .password_sign_in
+                .recognised_browser(browser.known_browser.as_ref(), &claimant.account),
             context: browser.audit_by(Some(claimant.account.id.clone())),
         };
         let throttle = self.password_sign_in.login_throttle.clone();
@@ -305,7 +343,7 @@ impl Site {
             return Ok(Given::refused(SecondFactorError::NoScript));
         }
         Ok(match self.check_passkey(browser, ticket, json, Some(&claimant.account)).await? {
-            PasskeyCheck::Accepted(_) => Given::Accepted,
+            PasskeyCheck::Accepted { .. } => Given::Accepted,
             PasskeyCheck::Rejected { .. } => Given::refused(SecondFactorError::PasskeyRefused),
             PasskeyCheck::Throttled { retry_after } => Given::throttled(retry_after),
         })

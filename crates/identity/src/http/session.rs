@@ -1,8 +1,8 @@
 //! Sessions of browsers: beginning one under new cookies, and finding the one of a request.
 
 use domain::second_factor::has_second_factor;
-use domain::{SecondFactorPolicy, Secret};
-use store::{Account, Actor, AuditEntry, AuditKind, Session, Status};
+use domain::{SecondFactorPolicy, Secret, Ticks};
+use store::{Account, Actor, AuditEntry, AuditKind, Session, SignInProof, Status};
 
 use super::authorize::with_cookie;
 use super::browser::BrowserContext;
@@ -14,6 +14,24 @@ use crate::site::Site;
 pub(crate) struct ActiveSession {
     pub(crate) session: Session,
     pub(crate) account: Account,
+}
+
+/// How somebody has signed in.
+#[derive(Clone, Debug)]
+pub(crate) struct SignIn {
+    /// The authentication methods, as in `amr`.
+    pub(crate) methods: String,
+    /// When; none: now. A session that follows another one without a new sign-in keeps its time.
+    pub(crate) authenticated_at: Option<Ticks>,
+    pub(crate) proof: SignInProof,
+}
+
+impl SignIn {
+    /// With the password that the account had when it was read, and perhaps a second factor.
+    pub(crate) fn with_password(account: &Account, methods: &str) -> Self {
+        let proof = SignInProof::Password(account.password_hash.clone());
+        Self { methods: methods.to_owned(), authenticated_at: None, proof }
+    }
 }
 
 /// A session that has just begun; its cookies must be sent (`Site::with_session`).
@@ -79,22 +97,24 @@ impl Site {
         &self,
         browser: &BrowserContext,
         account: &Account,
-        methods: &str,
+        sign_in: &SignIn,
         entry: &AuditEntry,
     ) -> store::Result<NewSession> {
+        let SignIn { methods, authenticated_at, proof } = sign_in;
         let now = self.clock.now();
         let session = Session {
             id: self.random.guid(),
             realm: self.realm,
             account: account.id.clone(),
-            authenticated_at: now,
-            methods: methods.to_owned(),
+            authenticated_at: authenticated_at.unwrap_or(now),
+            methods: methods.clone(),
             expires_at: now + self.settings.session_ttl,
             address: browser.address.to_string(),
             user_agent: browser.user_agent.clone(),
         };
         let cookie = Secret::new(self.random.token());
-        self.store.begin_session(&cookie, &session, browser.session.as_ref(), entry).await?;
+        let replaced = browser.session.as_ref();
+        self.store.begin_session(&cookie, &session, replaced, Some(proof), entry).await?;
         let known = browser.known_browser.as_ref();
         Ok(NewSession {
             cookie,

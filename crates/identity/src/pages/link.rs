@@ -120,7 +120,7 @@ pub(crate) fn invitation(model: &InvitationPage<'_>) -> Markup {
             }))
             fieldset {
                 legend { (account.language) }
-                @for one in Lang::ALL { (radio_option(&option(one))) }
+                div.choices { @for one in Lang::ALL { (radio_option(&option(one))) } }
             }
             (password_fields(lang, error))
             (button(&Button { label: text.invitation_submit, ..Button::default() }))

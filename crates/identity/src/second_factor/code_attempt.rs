@@ -25,6 +25,8 @@ pub(crate) struct CodeAttempt {
     pub(crate) account: AccountId,
     pub(crate) code: PresentedCode,
     pub(crate) address: IpAddr,
+    /// The id of a browser that has signed in to the account before.
+    pub(crate) browser: Option<String>,
     /// By the person whose account it is.
     pub(crate) context: AuditContext,
 }
@@ -64,7 +66,12 @@ impl CodeAttempt {
         clock: &dyn Clock,
         throttle: &LoginThrottle,
     ) -> store::Result<CodeCheck> {
-        let buckets = throttle.second_factor_buckets(self.realm, &self.account, self.address);
+        let buckets = throttle.second_factor_buckets(
+            (self.realm, &self.account),
+            matches!(self.code, PresentedCode::Recovery(_)),
+            self.browser.as_deref(),
+            self.address,
+        );
         if let Admission::Refused { retry_after } = throttle.admit(&buckets).await? {
             return Ok(CodeCheck::Throttled { retry_after });
         }

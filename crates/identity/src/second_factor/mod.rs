@@ -6,7 +6,6 @@ mod stored_passkey;
 
 use std::time::Duration;
 
-use domain::second_factor::{SECOND_FACTOR_METHOD, has_second_factor};
 use domain::{AccountId, Realm, Secret};
 use store::Vault;
 
@@ -23,17 +22,6 @@ pub(crate) const PASSKEY_METHODS: &str = "passkey 2fa";
 
 const HANDLE_PURPOSE: &str = "webauthn user handle";
 
-/// The methods of a session in which the second factor has been given too.
-pub(crate) fn with_second_factor(methods: &str) -> String {
-    if has_second_factor(methods) { methods.to_owned() } else { format!("{methods} {SECOND_FACTOR_METHOD}") }
-}
-
-/// The methods of a session whose account has removed its last second factor.
-pub(crate) fn without_second_factor(methods: &str) -> String {
-    let left: Vec<&str> = methods.split(' ').filter(|method| *method != SECOND_FACTOR_METHOD).collect();
-    left.join(" ")
-}
-
 /// The bytes by which authenticators know an account. They tell nothing about it.
 pub(crate) fn user_handle(vault: &Vault, realm: Realm, account: &AccountId) -> Option<UserHandle> {
     let own = Secret::new(format!("{} {account}", realm.as_str()));
@@ -43,13 +31,6 @@ pub(crate) fn user_handle(vault: &Vault, realm: Realm, account: &AccountId) -> O
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn second_factor_is_added_once() {
-        assert_eq!(with_second_factor("password"), "password 2fa");
-        assert_eq!(with_second_factor("passkey 2fa"), "passkey 2fa");
-        assert_eq!(without_second_factor("passkey 2fa"), "passkey");
-    }
 
     #[test]
     fn handles_differ_by_account_and_realm() {

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{AccountId, Clock, Realm};
+use domain::{AccountId, Clock, Guid, Realm};
 use store::{
     Account, FactorMethod, PasskeyUse, PasskeyUseOutcome, Status, Store, StoreError, UsedChallenge, Vault,
 };
@@ -31,16 +31,15 @@ pub(crate) struct PasskeyAttempt {
 /// The result of an attempt.
 #[derive(Debug)]
 pub(crate) enum PasskeyCheck {
-    Accepted(Box<Account>),
+    Accepted {
+        account: Box<Account>,
+        /// The passkey's factor.
+        factor: Guid,
+    },
     /// The account is for the audit only, the reason for the log and the audit.
-    Rejected {
-        account: Option<Box<Account>>,
-        reason: String,
-    },
+    Rejected { account: Option<Box<Account>>, reason: String },
     /// Too many failures from this address: nothing was verified.
-    Throttled {
-        retry_after: Duration,
-    },
+    Throttled { retry_after: Duration },
 }
 
 fn rejected(account: Option<Account>, reason: impl Into<String>) -> PasskeyCheck {
@@ -63,7 +62,7 @@ impl PasskeyAttempt {
                 return Ok(PasskeyCheck::Throttled { retry_after });
             }
             let check = self.verify(&*store, &*clock, &vault).await;
-            throttle.end(&buckets, !matches!(check, Ok(PasskeyCheck::Accepted(_)))).await?;
+            throttle.end(&buckets, !matches!(check, Ok(PasskeyCheck::Accepted { .. }))).await?;
             check
         });
         match task.await.map_err(tokio::task::JoinError::try_into_panic) {
@@ -111,7 +110,9 @@ impl PasskeyAttempt {
         let (challenge, sign_count) = (self.used.clone(), assertion.sign_count);
         let usage = PasskeyUse { factor: factor.id, challenge, sign_count };
         let reason = match store.use_passkey(&account.id, &usage, clock.now()).await? {
-            PasskeyUseOutcome::Used => return Ok(PasskeyCheck::Accepted(Box::new(account))),
+            PasskeyUseOutcome::Used => {
+                return Ok(PasskeyCheck::Accepted { account: Box::new(account), factor: factor.id });
+            }
             PasskeyUseOutcome::StaleCount => "the passkey's sign count is stale: it may have been copied",
             PasskeyUseOutcome::ChallengeUsed => "the challenge was used before",
             PasskeyUseOutcome::NotFound => "the passkey has been removed",

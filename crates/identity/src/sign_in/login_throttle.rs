@@ -67,15 +67,19 @@ impl LoginThrottle {
         vec![account_bucket(format!("browser {browser}"))]
     }
 
-    /// The buckets of an attempt with a code of an app, or with a recovery code.
+    /// The buckets of an attempt with a code of an app, or with a recovery code. A browser that has signed in to the account
+    /// before has its own, and so have recovery codes: who knows the password cannot lock the owner out.
     pub(crate) fn second_factor_buckets(
         &self,
-        realm: Realm,
-        account: &AccountId,
+        (realm, account): (Realm, &AccountId),
+        is_recovery: bool,
+        browser: Option<&str>,
         address: IpAddr,
     ) -> Vec<SignInBucket> {
+        let what = if is_recovery { "recovery code" } else { "second factor" };
+        let of = browser.map_or_else(String::new, |browser| format!(" browser {browser}"));
         let account = SignInBucket {
-            name: format!("second factor {} {account}", realm.as_str()),
+            name: format!("{what} {} {account}{of}", realm.as_str()),
             tokens_max: ACCOUNT_TOKENS,
             refill: SECOND_FACTOR_REFILL,
         };

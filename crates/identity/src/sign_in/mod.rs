@@ -138,6 +138,11 @@ impl PasswordSignIn {
         }
     }
 
+    /// The id of a browser that has signed in to this account before, with its present password.
+    pub(crate) fn recognised_browser(&self, cookie: Option<&Secret>, account: &Account) -> Option<String> {
+        self.known_browsers.recognise(cookie, account).map(str::to_owned)
+    }
+
     /// The cookie that makes a browser known to this account.
     pub(crate) fn known_browser_cookie(
         &self,

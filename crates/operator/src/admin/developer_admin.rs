@@ -3,9 +3,9 @@
 
 use domain::{AccountId, ClientId, Realm, RequestId, TeamId};
 use store::{
-    Actor, AskOutcome, AuditContext, Client, Consent, FIRST_REVISION, ListPage, ListQuery, ListedMember,
-    MemberStep, RequestDecision, RequestFilter, RequestKind, RequestState, Status, Team, TeamMember,
-    TeamMemberChange, TeamRequest, TeamRole, TeamUpdate,
+    Actor, Approval, AskOutcome, AuditContext, Client, Consent, FIRST_REVISION, Invitation, InvitationState,
+    ListPage, ListQuery, ListedMember, MemberStep, RequestDecision, RequestFilter, RequestKind, RequestState,
+    Status, Team, TeamMember, TeamMemberChange, TeamRequest, TeamRole, TeamUpdate,
 };
 
 use super::approval::{ApprovalMode, ApprovalSettings, approval_mode};
@@ -39,7 +39,7 @@ impl DeveloperAdmin {
 
     /// An operator who acts for a developer; the audit names the operator.
     pub fn on_behalf(admin: &Admin, developer: AccountId, approval: ApprovalSettings) -> Result<Self> {
-        let context = admin.require(Permission::Requests)?.clone();
+        let context = admin.require(Permission::Keys)?.clone();
         Ok(Self { admin: admin.clone(), context, developer, approval })
     }
 
@@ -109,7 +109,13 @@ impl DeveloperAdmin {
         let member = self.require_owner(team).await?;
         let email = checked_email(email)?;
         let open = self.admin.store.find_open_invitation(Realm::Developers, &email).await?;
-        if open.is_some_and(|open| open.team != member.team.as_str()) {
+        let now = self.admin.now();
+        let is_anothers = |open: &Invitation| {
+            open.state(now) == InvitationState::Pending
+                && open.team != member.team.as_str()
+                && open.invited_by != Actor::Anonymous
+        };
+        if open.as_ref().is_some_and(is_anothers) {
             let why = format!("\"{email}\" is already invited; ask the operator to add them to the team");
             return Err(AdminError::Conflict { code: "already_invited", why });
         }
@@ -155,10 +161,13 @@ impl DeveloperAdmin {
         match approval_mode(&request.kind, self.approval, client.as_ref()) {
             ApprovalMode::NeedsOperator => Ok(request),
             ApprovalMode::Automatic => {
-                let approval = RequestDecision::Approve(self.admin.approval(Consent::Required));
+                let approval = Approval { is_automatic: true, ..self.admin.approval(Consent::Required) };
+                let approval = RequestDecision::Approve(approval);
                 let by_service = self.context.by(Actor::Service);
-                let expected = Some(request.revision);
-                self.admin.decide_request(request.id.as_str(), &approval, expected, &by_service).await
+                let (id, expected) = (request.id.as_str(), Some(request.revision));
+                // What the service cannot approve now waits for an operator.
+                let decided = self.admin.decide_request(id, &approval, expected, &by_service).await;
+                Ok(decided.unwrap_or(request))
             }
         }
     }

@@ -1,22 +1,28 @@
 //! The invitation of the first operator, who has no account yet and whom nobody can invite.
 
 use domain::{OperatorRole, Realm, Secret};
-use store::{INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationState, ListQuery};
+use store::{
+    Account, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationState, LIST_ROWS_MAX,
+    ListQuery, Status, StoreError,
+};
 
 use super::{Admin, Permission, Result};
 
-const ONE: ListQuery = ListQuery { after: None, rows_max: 1 };
+const MANY: ListQuery = ListQuery { after: None, rows_max: LIST_ROWS_MAX };
 
 impl Admin {
-    /// The link with which the first operator makes an account with the role `admin`. None where an operator exists or is
-    /// invited already.
+    /// The link with which the first operator makes an account with the role `admin`. None where an admin can sign in, or
+    /// somebody is invited by name. A link of this kind that nobody has used is replaced: it may be lost.
     pub async fn invite_first_operator(&self) -> Result<Option<Secret>> {
         let context = self.require(Permission::Accounts)?;
-        let operators = self.store.list_accounts(Realm::Operators, &ONE).await?;
+        let operators = self.store.list_accounts(Realm::Operators, &MANY).await?;
+        let is_usable =
+            |one: &Account| one.role == Some(OperatorRole::Admin) && one.status != Status::Disabled;
         let filter =
             InvitationFilter { realm: Some(Realm::Operators), state: Some(InvitationState::Pending) };
-        let invited = self.store.list_invitations(filter, self.now(), &ONE).await?;
-        if !operators.rows.is_empty() || !invited.rows.is_empty() {
+        let invited = self.store.list_invitations(filter, self.now(), &MANY).await?;
+        let is_named = |one: &Invitation| !one.email.is_empty();
+        if operators.rows.iter().any(is_usable) || invited.rows.iter().any(is_named) {
             return Ok(None);
         }
         let (now, token) = (self.now(), self.secret());
@@ -38,7 +44,11 @@ impl Admin {
             revoked_at: None,
         };
         let link = InvitationLink { token: &token, expires_at: invitation.expires_at, mail: None };
-        self.store.make_invitation(&invitation, &link, context).await?;
+        match self.store.make_invitation(&invitation, &link, context).await {
+            // Another node was faster, and logs its link.
+            Err(StoreError::Exists(_)) => return Ok(None),
+            made => made?,
+        }
         Ok(Some(self.links.invitation_url(Realm::Operators, &token)))
     }
 }

@@ -52,7 +52,14 @@ impl Admin {
     /// New ids and secrets for what an approval adds.
     pub(super) fn approval(&self, consent: Consent) -> Approval {
         let guid = || -> Guid { self.random.guid() };
-        Approval { id: guid(), guid: guid(), secret: self.secret(), second_secret: self.secret(), consent }
+        Approval {
+            id: guid(),
+            guid: guid(),
+            secret: self.secret(),
+            second_secret: self.secret(),
+            consent,
+            is_automatic: false,
+        }
     }
 
     pub(super) async fn decide_request(

@@ -9,7 +9,8 @@ use super::{MemoryStore, State};
 use crate::audit::Act;
 use crate::mails::SealedMail;
 use crate::second_factors::{
-    FactorRow, challenge_hash, credential_hash, decide_addition, decide_use, recovery_hash, recovery_hashes,
+    FactorRow, challenge_hash, credential_hash, decide_addition, decide_use, may_change_factors,
+    methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
     AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
@@ -44,15 +45,21 @@ impl State {
         account: &AccountId,
         effects: &FactorEffects,
         mail: Option<SealedMail>,
+        is_enrolled: bool,
     ) -> Result<()> {
-        let kept = effects.kept_session.as_ref();
-        self.sessions.retain(|_, one| one.account != *account || kept.is_some_and(|kept| kept.id == one.id));
+        let kept = effects.kept_session;
+        self.sessions.retain(|_, one| one.account != *account || kept == Some(one.id));
         for session in self.sessions.values_mut().filter(|one| one.account == *account) {
-            if let Some(kept) = kept {
-                session.methods.clone_from(&kept.methods);
-            }
+            session.methods = methods_after(&session.methods, is_enrolled);
         }
         mail.map_or(Ok(()), |mail| self.queue_mail(mail))
+    }
+
+    /// Whether the session that asks may change the account's factors.
+    fn may_change_factors(&self, account: &AccountId, effects: &FactorEffects, is_enrolled: bool) -> bool {
+        let Some(kept) = effects.kept_session else { return true };
+        let session = self.sessions.values().find(|one| one.account == *account && one.id == kept);
+        may_change_factors(session.map(|one| one.methods.as_str()), is_enrolled)
     }
 
     fn remove_recovery_code(
@@ -95,6 +102,10 @@ impl SecondFactors for MemoryStore {
         if state.accounts.get(account.as_str()).map(|owner| owner.realm) != Some(factor.realm) {
             return Ok(FactorAddition::NoAccount);
         }
+        let is_enrolled = !state.factors_of(account).is_empty();
+        if !state.may_change_factors(account, effects, is_enrolled) {
+            return Ok(FactorAddition::SessionVoid);
+        }
         let is_challenge_new = challenge.is_none_or(|used| state.use_challenge(ports, used));
         let is_known = state.second_factors.values().any(|other| other.hash == row.hash);
         let decision = decide_addition(state.factors_of(account).len(), is_known, is_challenge_new);
@@ -106,7 +117,7 @@ impl SecondFactors for MemoryStore {
             let entry = act.recovery_codes_made(factor.realm, account, codes.len());
             state.append_audit(&*ports.random, entry);
         }
-        state.apply_factor_effects(account, effects, mail)?;
+        state.apply_factor_effects(account, effects, mail, true)?;
         Ok(decision)
     }
 
@@ -151,13 +162,16 @@ impl SecondFactors for MemoryStore {
         let mut state = self.state_mut()?;
         let rows = state.factors_of(account);
         let Some(row) = rows.iter().find(|row| row.id == factor) else { return Ok(FactorRemoval::NotFound) };
+        if !state.may_change_factors(account, effects, true) {
+            return Ok(FactorRemoval::SessionVoid);
+        }
         state.second_factors.remove(factor.as_bytes());
         let was_last = rows.len() == 1;
         if was_last {
             state.replace_recovery_codes(account, &[]);
         }
         state.append_audit(&*self.ports.random, act.second_factor_removed(row));
-        state.apply_factor_effects(account, effects, mail)?;
+        state.apply_factor_effects(account, effects, mail, !was_last)?;
         Ok(FactorRemoval::Removed { was_last })
     }
 
@@ -176,7 +190,7 @@ impl SecondFactors for MemoryStore {
         let count = rows.len() as u64;
         let entry = act.second_factors_reset(first.realm, account, count);
         state.append_audit(&*self.ports.random, entry);
-        state.apply_factor_effects(account, effects, mail)?;
+        state.apply_factor_effects(account, effects, mail, false)?;
         Ok(count)
     }
 
@@ -225,16 +239,21 @@ impl SecondFactors for MemoryStore {
         &self,
         account: &AccountId,
         codes: &[RecoveryCode],
+        effects: &FactorEffects,
         context: &AuditContext,
     ) -> Result<bool> {
-        let act = self.act(context);
+        let (act, mail) = (self.act(context), self.sealed_mail(effects)?);
         let hashes = recovery_hashes(&self.ports.vault, account, codes);
         let mut state = self.state_mut()?;
         let rows = state.factors_of(account);
         let Some(first) = rows.first() else { return Ok(false) };
+        if !state.may_change_factors(account, effects, true) {
+            return Ok(false);
+        }
         state.replace_recovery_codes(account, &hashes);
         let entry = act.recovery_codes_made(first.realm, account, hashes.len());
         state.append_audit(&*self.ports.random, entry);
+        state.apply_factor_effects(account, effects, mail, true)?;
         Ok(true)
     }
 }

@@ -9,8 +9,8 @@ use domain::{AccountId, Realm, Secret, Ticks};
 use super::MemoryStore;
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
-    StoreError,
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
+    Status, StoreError,
 };
 
 #[async_trait]
@@ -20,11 +20,27 @@ impl Sessions for MemoryStore {
         cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
+        proof: Option<&SignInProof>,
         entry: &AuditEntry,
     ) -> Result<()> {
         let hash = session_hash(&self.ports.vault, session.realm, cookie);
         let replaced = replaced.map(|old| session_hash(&self.ports.vault, session.realm, old));
         let mut state = self.state_mut()?;
+        let account = state.accounts.get(session.account.as_str());
+        let account = account.filter(|account| account.status != Status::Disabled);
+        let holds = match proof {
+            None => true,
+            Some(SignInProof::Password(hash)) => {
+                account.is_some_and(|account| account.password_hash == *hash)
+            }
+            Some(SignInProof::Passkey(factor)) => {
+                let factor = state.second_factors.get(factor.as_bytes());
+                account.is_some() && factor.is_some_and(|factor| factor.account == session.account)
+            }
+        };
+        if !holds {
+            return Err(StoreError::ProofVoid);
+        }
         let is_enrolled = state.second_factors.values().any(|factor| factor.account == session.account);
         if is_enrolled && !has_second_factor(&session.methods) {
             return Err(StoreError::SecondFactorNeeded);

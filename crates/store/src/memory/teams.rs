@@ -20,8 +20,11 @@ impl State {
 
     /// The products of the active subscriptions of the client's team; None: it belongs to no team.
     pub(super) fn team_products(&self, client: &Client) -> Option<Products> {
+        if client.is_sandbox {
+            return Some(Products::default());
+        }
         let team = client.team.as_ref()?;
-        if client.is_sandbox || !self.is_team_active(team) {
+        if !self.is_team_active(team) {
             return Some(Products::default());
         }
         let is_active = |one: &&Subscription| {

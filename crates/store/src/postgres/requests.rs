@@ -122,11 +122,16 @@ async fn decide(
     expected_revision: Option<u64>,
     act: &Act,
 ) -> Result<DecisionOutcome> {
+    // The team first, as everywhere.
+    let owner = row(on, "SELECT team_id FROM requests WHERE id = $1", &[&id.as_str()]).await?;
+    let Some(owner) = owner.map(|row| TeamId::new(row.get::<_, Box<str>>(0))) else {
+        return Ok(DecisionOutcome::NotFound);
+    };
+    let team = lock_team(on, &owner).await?;
     let find = format!("{REQUEST} WHERE id = $1 FOR UPDATE");
     let Some(before) = row(on, &find, &[&id.as_str()]).await?.as_ref().map(request).transpose()? else {
         return Ok(DecisionOutcome::NotFound);
     };
-    let team = lock_team(on, &before.team).await?;
     let client = named_client(on, &before.kind).await?;
     let decided = decide_request(&before, team.as_ref(), client.as_ref(), decision, expected_revision, act);
     let (after, effect) = match decided {

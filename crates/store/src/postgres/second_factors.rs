@@ -14,10 +14,10 @@ use super::{PostgresStore, exists, store_error};
 use crate::mails::SealedMail;
 use crate::second_factors::{
     FactorRow, PASSKEY_CONDITION, TOTP_CONDITION, challenge_hash, credential_hash, decide_addition,
-    decide_use, recovery_hash, recovery_hashes,
+    decide_use, may_change_factors, methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
-    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, KeptSession, PasskeyUse,
+    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
     PasskeyUseOutcome, Ports, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
@@ -101,19 +101,41 @@ async fn replace_codes(on: &Transaction<'_>, account: &AccountId, hashes: &[[u8;
     execute(on, insert, &[&hashes, &account.as_str()]).await.map(drop).map_err(store_error)
 }
 
-/// Ends the account's other sessions and queues the mail.
+/// The methods of a session of the account; None if it has ended.
+async fn session_methods(on: &Transaction<'_>, account: &AccountId, session: Guid) -> Result<Option<String>> {
+    let sql = "SELECT methods FROM sessions WHERE user_id = $1 AND id = $2";
+    let found = row(on, sql, &[&account.as_str(), &session.as_bytes().as_slice()]).await?;
+    Ok(found.map(|row| row.get(0)))
+}
+
+/// Whether the session that asks may change the account's factors. The caller holds the account's lock.
+async fn may_change(
+    on: &Transaction<'_>,
+    account: &AccountId,
+    effects: &FactorEffects,
+    is_enrolled: bool,
+) -> Result<bool> {
+    let Some(session) = effects.kept_session else { return Ok(true) };
+    let methods = session_methods(on, account, session).await?;
+    Ok(may_change_factors(methods.as_deref(), is_enrolled))
+}
+
+/// Ends the account's other sessions, says in the kept one whether it has a second factor now, and queues the mail.
 async fn apply_effects(
     on: &Transaction<'_>,
     ports: &Ports,
     account: &AccountId,
     effects: &FactorEffects,
+    is_enrolled: bool,
 ) -> Result<()> {
-    if let Some(KeptSession { id, methods }) = &effects.kept_session {
-        let (account, id) = (account.as_str(), id.as_bytes().as_slice());
+    if let Some(session) = effects.kept_session {
+        let (owner, id) = (account.as_str(), session.as_bytes().as_slice());
         let end = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
-        execute(on, end, &[&account, &id]).await.map_err(store_error)?;
+        execute(on, end, &[&owner, &id]).await.map_err(store_error)?;
+        let methods = session_methods(on, account, session).await?.unwrap_or_default();
         let keep = "UPDATE sessions SET methods = $3 WHERE user_id = $1 AND id = $2";
-        execute(on, keep, &[&account, &id, methods]).await.map_err(store_error)?;
+        let methods = methods_after(&methods, is_enrolled);
+        execute(on, keep, &[&owner, &id, &methods]).await.map_err(store_error)?;
     } else {
         let end = "DELETE FROM sessions WHERE user_id = $1";
         execute(on, end, &[&account.as_str()]).await.map_err(store_error)?;
@@ -139,13 +161,17 @@ impl SecondFactors for PostgresStore {
         if lock_account(&transaction, account).await? != Some(factor.realm) {
             return Ok(FactorAddition::NoAccount);
         }
+        let count = all(&transaction, account).await?.len();
+        if !may_change(&transaction, account, effects, count > 0).await? {
+            return Ok(FactorAddition::SessionVoid);
+        }
         let is_challenge_new = match challenge {
             Some(used) => use_challenge(&transaction, ports, used).await?,
             None => true,
         };
         let find = "SELECT 1 FROM second_factors WHERE hash = $1";
         let is_known = row(&transaction, find, &[&new.hash.as_slice()]).await?.is_some();
-        let decision = decide_addition(all(&transaction, account).await?.len(), is_known, is_challenge_new);
+        let decision = decide_addition(count, is_known, is_challenge_new);
         if let FactorAddition::Added { with_recovery_codes } = decision {
             match insert(&transaction, &new).await {
                 // Another account has registered the same credential meanwhile.
@@ -159,7 +185,7 @@ impl SecondFactors for PostgresStore {
                 let entry = act.recovery_codes_made(factor.realm, account, codes.len());
                 append_audit(&transaction, &*ports.random, entry).await?;
             }
-            apply_effects(&transaction, ports, account, effects).await?;
+            apply_effects(&transaction, ports, account, effects, true).await?;
         }
         transaction.commit().await.map_err(store_error)?;
         Ok(decision)
@@ -219,6 +245,9 @@ impl SecondFactors for PostgresStore {
         let Some(removed) = found.iter().find(|one| one.id == factor) else {
             return Ok(FactorRemoval::NotFound);
         };
+        if !may_change(&transaction, account, effects, true).await? {
+            return Ok(FactorRemoval::SessionVoid);
+        }
         let sql = "DELETE FROM second_factors WHERE id = $1";
         execute(&transaction, sql, &[&factor.as_bytes().as_slice()]).await.map_err(store_error)?;
         let was_last = found.len() == 1;
@@ -227,7 +256,7 @@ impl SecondFactors for PostgresStore {
         }
         let entry = self.act(context).second_factor_removed(removed);
         append_audit(&transaction, &*ports.random, entry).await?;
-        apply_effects(&transaction, ports, account, effects).await?;
+        apply_effects(&transaction, ports, account, effects, !was_last).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(FactorRemoval::Removed { was_last })
     }
@@ -250,7 +279,7 @@ impl SecondFactors for PostgresStore {
         let count = found.len() as u64;
         let entry = self.act(context).second_factors_reset(first.realm, account, count);
         append_audit(&transaction, &*ports.random, entry).await?;
-        apply_effects(&transaction, ports, account, effects).await?;
+        apply_effects(&transaction, ports, account, effects, false).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(count)
     }
@@ -317,18 +346,21 @@ impl SecondFactors for PostgresStore {
         &self,
         account: &AccountId,
         codes: &[RecoveryCode],
+        effects: &FactorEffects,
         context: &AuditContext,
     ) -> Result<bool> {
         let hashes = recovery_hashes(&self.ports().vault, account, codes);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let Some(realm) = lock_account(&transaction, account).await? else { return Ok(false) };
-        if all(&transaction, account).await?.is_empty() {
+        let is_enrolled = !all(&transaction, account).await?.is_empty();
+        if !is_enrolled || !may_change(&transaction, account, effects, true).await? {
             return Ok(false);
         }
         replace_codes(&transaction, account, &hashes).await?;
         let entry = self.act(context).recovery_codes_made(realm, account, hashes.len());
         append_audit(&transaction, &*self.ports().random, entry).await?;
+        apply_effects(&transaction, self.ports(), account, effects, true).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }

@@ -1,19 +1,20 @@
 //! Sessions in PostgreSQL.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use domain::second_factor::has_second_factor;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
-use super::rows::{execute, guid, rows};
+use super::rows::{execute, guid, row, rows};
 use super::second_factors::{is_enrolled, lock_account};
 use super::{PostgresStore, exists, store_error};
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
-    StoreError,
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
+    Status, StoreError,
 };
 
 const SESSION: &str =
@@ -32,6 +33,23 @@ fn session(row: &Row) -> Result<Session> {
     })
 }
 
+/// Whether the account is not disabled, and has this password or this passkey still. The caller holds the account's lock.
+async fn holds(on: &Transaction<'_>, session: &Session, proof: &SignInProof) -> Result<bool> {
+    let (account, disabled) = (session.account.as_str(), Status::Disabled.code());
+    let found = match proof {
+        SignInProof::Password(hash) => {
+            let sql = "SELECT 1 FROM accounts WHERE id = $1 AND standing <> $2 AND password_hash = $3";
+            row(on, sql, &[&account, &disabled, hash]).await?
+        }
+        SignInProof::Passkey(factor) => {
+            let sql = "SELECT 1 FROM accounts a JOIN second_factors f ON f.account_id = a.id
+                 WHERE a.id = $1 AND a.standing <> $2 AND f.id = $3";
+            row(on, sql, &[&account, &disabled, &factor.as_bytes().as_slice()]).await?
+        }
+    };
+    Ok(found.is_some())
+}
+
 #[async_trait]
 impl Sessions for PostgresStore {
     async fn begin_session(
@@ -39,6 +57,7 @@ impl Sessions for PostgresStore {
         cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
+        proof: Option<&SignInProof>,
         entry: &AuditEntry,
     ) -> Result<()> {
         let ports = self.ports();
@@ -47,6 +66,11 @@ impl Sessions for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         // An addition of a factor locks the account too: it either is seen here, or ends this session.
         lock_account(&transaction, &session.account).await?;
+        if let Some(proof) = proof
+            && !holds(&transaction, session, proof).await?
+        {
+            return Err(StoreError::ProofVoid);
+        }
         if !has_second_factor(&session.methods) && is_enrolled(&transaction, &session.account).await? {
             return Err(StoreError::SecondFactorNeeded);
         }

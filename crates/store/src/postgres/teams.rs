@@ -23,7 +23,7 @@ const MEMBER: &str = "SELECT team_id, account_id, role, created_at FROM team_mem
 pub(super) const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM clients c \
      LEFT JOIN teams t ON t.id = c.team_id AND t.standing = 1 AND c.sandbox = 0 \
      LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL AND s.sandbox = 0 \
-     WHERE c.team_id IS NOT NULL";
+     WHERE (c.team_id IS NOT NULL OR c.sandbox = 1)";
 
 pub(super) fn team(row: &Row) -> Team {
     Team {

@@ -15,10 +15,10 @@ use crate::audit::Act;
 use crate::mails::SealedMail;
 use crate::second_factors::{
     FactorRow, PASSKEY_CONDITION, TOTP_CONDITION, challenge_hash, credential_hash, decide_addition,
-    decide_use, recovery_hash, recovery_hashes,
+    decide_use, may_change_factors, methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
-    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, KeptSession, PasskeyUse,
+    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
     PasskeyUseOutcome, Ports, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
@@ -109,18 +109,43 @@ fn replace_codes(writer: &Connection, account: &AccountId, hashes: &[[u8; 32]]) 
     hashes.iter().try_for_each(|hash| change(writer, sql, params![hash, account.as_str()]).map(drop))
 }
 
-/// Ends the account's other sessions and queues the mail.
+/// The methods of a session of the account; None if it has ended.
+fn session_methods(connection: &Connection, account: &AccountId, session: Guid) -> Result<Option<String>> {
+    let sql = "SELECT methods FROM sessions WHERE user_id = ?1 AND id = ?2";
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut find| {
+            find.query_row(params![account.as_str(), session.as_bytes()], |row| row.get(0)).optional()
+        })
+        .map_err(store_error)
+}
+
+/// Whether the session that asks may change the account's factors.
+fn may_change(
+    connection: &Connection,
+    account: &AccountId,
+    effects: &FactorEffects,
+    is_enrolled: bool,
+) -> Result<bool> {
+    let Some(session) = effects.kept_session else { return Ok(true) };
+    let methods = session_methods(connection, account, session)?;
+    Ok(may_change_factors(methods.as_deref(), is_enrolled))
+}
+
+/// Ends the account's other sessions, says in the kept one whether it has a second factor now, and queues the mail.
 fn apply_effects(
     writer: &Connection,
     ports: &Ports,
     account: &AccountId,
     effects: &FactorEffects,
+    is_enrolled: bool,
 ) -> Result<()> {
-    if let Some(KeptSession { id, methods }) = &effects.kept_session {
-        let (account, id) = (account.as_str(), id.as_bytes());
-        change(writer, "DELETE FROM sessions WHERE user_id = ?1 AND id <> ?2", params![account, id])?;
+    if let Some(session) = effects.kept_session {
+        let (owner, id) = (account.as_str(), session.as_bytes());
+        change(writer, "DELETE FROM sessions WHERE user_id = ?1 AND id <> ?2", params![owner, id])?;
+        let methods = session_methods(writer, account, session)?.unwrap_or_default();
         let sql = "UPDATE sessions SET methods = ?3 WHERE user_id = ?1 AND id = ?2";
-        change(writer, sql, params![account, id, methods])?;
+        change(writer, sql, params![owner, id, methods_after(&methods, is_enrolled)])?;
     } else {
         change(writer, "DELETE FROM sessions WHERE user_id = ?1", [account.as_str()])?;
     }
@@ -140,6 +165,9 @@ fn add(
     if realm_of(writer, account)? != Some(row.realm) {
         return Ok(FactorAddition::NoAccount);
     }
+    if !may_change(writer, account, effects, is_enrolled(writer, account)?)? {
+        return Ok(FactorAddition::SessionVoid);
+    }
     let is_challenge_new = challenge.map_or(Ok(true), |used| use_challenge(writer, ports, used))?;
     let is_known = writer
         .prepare_cached("SELECT 1 FROM second_factors WHERE hash = ?1")
@@ -153,7 +181,7 @@ fn add(
         replace_codes(writer, account, codes)?;
         append_audit(writer, &*ports.random, act.recovery_codes_made(row.realm, account, codes.len()))?;
     }
-    apply_effects(writer, ports, account, effects)?;
+    apply_effects(writer, ports, account, effects, true)?;
     Ok(decision)
 }
 
@@ -166,13 +194,16 @@ fn remove(
 ) -> Result<FactorRemoval> {
     let rows = all(writer, account)?;
     let Some(row) = rows.iter().find(|row| row.id == id) else { return Ok(FactorRemoval::NotFound) };
+    if !may_change(writer, account, effects, true)? {
+        return Ok(FactorRemoval::SessionVoid);
+    }
     change(writer, "DELETE FROM second_factors WHERE id = ?1", [id.as_bytes()])?;
     let was_last = rows.len() == 1;
     if was_last {
         replace_codes(writer, account, &[])?;
     }
     append_audit(writer, &*ports.random, act.second_factor_removed(row))?;
-    apply_effects(writer, ports, account, effects)?;
+    apply_effects(writer, ports, account, effects, !was_last)?;
     Ok(FactorRemoval::Removed { was_last })
 }
 
@@ -189,7 +220,7 @@ fn reset(
     replace_codes(writer, account, &[])?;
     let count = rows.len() as u64;
     append_audit(writer, &*ports.random, act.second_factors_reset(first.realm, account, count))?;
-    apply_effects(writer, ports, account, effects)?;
+    apply_effects(writer, ports, account, effects, false)?;
     Ok(count)
 }
 
@@ -350,16 +381,21 @@ impl SecondFactors for SqliteStore {
         &self,
         account: &AccountId,
         codes: &[RecoveryCode],
+        effects: &FactorEffects,
         context: &AuditContext,
     ) -> Result<bool> {
         let (ports, act, account) = (self.ports().clone(), self.act(context), account.clone());
-        let hashes = recovery_hashes(&ports.vault, &account, codes);
+        let (hashes, effects) = (recovery_hashes(&ports.vault, &account, codes), effects.clone());
         self.write(move |writer| {
             let rows = all(writer, &account)?;
             let Some(first) = rows.first() else { return Ok(false) };
+            if !may_change(writer, &account, &effects, true)? {
+                return Ok(false);
+            }
             replace_codes(writer, &account, &hashes)?;
             let entry = act.recovery_codes_made(first.realm, &account, hashes.len());
             append_audit(writer, &*ports.random, entry)?;
+            apply_effects(writer, &ports, &account, &effects, true)?;
             Ok(true)
         })
         .await

@@ -13,8 +13,8 @@ use super::second_factors::is_enrolled;
 use super::{SqliteStore, exists, store_error};
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, Status,
-    StoreError,
+    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
+    Status, StoreError,
 };
 
 const SESSION: &str =
@@ -56,6 +56,29 @@ fn insert(writer: &Connection, hash: &[u8; 32], one: &Session) -> Result<()> {
         .map_err(exists("such a session".into()))
 }
 
+/// Whether the account is not disabled, and has this password or this passkey still.
+fn holds(writer: &Connection, session: &Session, proof: &SignInProof) -> Result<bool> {
+    let account = session.account.as_str();
+    let (sql, disabled) =
+        ("SELECT 1 FROM accounts WHERE id = ?1 AND standing <> ?2", Status::Disabled.code());
+    let exists = |sql: &str, args: &[&dyn rusqlite::ToSql]| {
+        writer.prepare_cached(sql).and_then(|mut find| find.exists(args)).map_err(store_error)
+    };
+    Ok(match proof {
+        SignInProof::Password(hash) => {
+            exists(&format!("{sql} AND password_hash = ?3"), &[&account, &disabled, hash])?
+        }
+        SignInProof::Passkey(factor) => {
+            let factor = factor.as_bytes();
+            exists(sql, &[&account, &disabled])?
+                && exists(
+                    "SELECT 1 FROM second_factors WHERE id = ?1 AND account_id = ?2",
+                    &[factor, &account],
+                )?
+        }
+    })
+}
+
 fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
     change(writer, "DELETE FROM sessions WHERE hash = ?1", [hash])
 }
@@ -67,13 +90,19 @@ impl Sessions for SqliteStore {
         cookie: &Secret,
         session: &Session,
         replaced: Option<&Secret>,
+        proof: Option<&SignInProof>,
         entry: &AuditEntry,
     ) -> Result<()> {
         let ports = self.ports().clone();
         let hash = session_hash(&ports.vault, session.realm, cookie);
         let replaced = replaced.map(|old| session_hash(&ports.vault, session.realm, old));
-        let (one, entry) = (session.clone(), entry.clone());
+        let (one, entry, proof) = (session.clone(), entry.clone(), proof.cloned());
         self.write_access_for(move |writer| {
+            if let Some(proof) = &proof
+                && !holds(writer, &one, proof)?
+            {
+                return Err(StoreError::ProofVoid);
+            }
             if !has_second_factor(&one.methods) && is_enrolled(writer, &one.account)? {
                 return Err(StoreError::SecondFactorNeeded);
             }

@@ -23,7 +23,7 @@ const MEMBER: &str = "SELECT team_id, account_id, role, created_at FROM team_mem
 const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM clients c \
      LEFT JOIN teams t ON t.id = c.team_id AND t.standing = 1 AND c.sandbox = 0 \
      LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL AND s.sandbox = 0 \
-     WHERE c.team_id IS NOT NULL";
+     WHERE (c.team_id IS NOT NULL OR c.sandbox = 1)";
 
 pub(super) fn team(row: &Row<'_>) -> rusqlite::Result<Team> {
     Ok(Team {
@@ -63,7 +63,8 @@ pub(super) fn team_clients(reader: &Connection) -> Result<Vec<(ClientId, Option<
     all(reader, &format!("{TEAM_CLIENTS} ORDER BY c.id"), [], client_products)
 }
 
-/// The products of the active subscriptions of the client's team; None: it belongs to no team.
+/// The products of the active subscriptions of the client's team, none for a client of the sandbox; None: it belongs to no
+/// team.
 pub(super) fn team_products(reader: &Connection, client: &str) -> Result<Option<Products>> {
     let found = all(reader, &format!("{TEAM_CLIENTS} AND c.id = ?1"), [client], client_products)?;
     Ok(found.into_iter().map(|(_, products)| products.unwrap_or_default()).reduce(Products::union))

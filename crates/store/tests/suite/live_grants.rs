@@ -73,7 +73,7 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     }
     let before = store.find_account(&one.user).await.unwrap().unwrap();
     store
-        .begin_session(&Secret::new("s"), &session("norte", now), None, &sign_in_entry("norte", now))
+        .begin_session(&Secret::new("s"), &session("norte", now), None, None, &sign_in_entry("norte", now))
         .await
         .unwrap();
     let after = store.find_account(&one.user).await.unwrap().unwrap();
@@ -85,7 +85,7 @@ pub(crate) async fn unconfirmed_users_grant_is_live_after_the_next_sign_in(fixtu
     store.set_account_status(&other.user, Status::Disabled, &by()).await.unwrap();
     for (name, status) in [("sur", Status::Disabled), ("norte", Status::Active)] {
         let id = Secret::new(format!("again {name}"));
-        store.begin_session(&id, &session(name, now), None, &sign_in_entry(name, now)).await.unwrap();
+        store.begin_session(&id, &session(name, now), None, None, &sign_in_entry(name, now)).await.unwrap();
         assert_eq!(store.find_account(&AccountId::new(name)).await.unwrap().unwrap().status, status);
     }
     assert_eq!(store.find_account(&one.user).await.unwrap().unwrap().revision, after.revision);

@@ -74,7 +74,7 @@ async fn add_five_expiring_rows(fixture: &Fixture, start: Ticks) {
             .unwrap();
         let id = Secret::new(format!("session {number}"));
         let new_session = Session { expires_at, ..session("maria", start) };
-        store.begin_session(&id, &new_session, None, &sign_in_entry("maria", never)).await.unwrap();
+        store.begin_session(&id, &new_session, None, None, &sign_in_entry("maria", never)).await.unwrap();
         fixture.clock.set(expires_at);
         store
             .apply_changes(tenant.chunk(&format!("import {number}"), 0, [journal("c1", "j1", "{}")]))
@@ -242,7 +242,13 @@ pub(crate) async fn closed_store_refuses_writes(fixture: Fixture) {
     closed(store.store_code(&Secret::new("late"), &code(now), &membership_id(), now, &by()).await);
     closed(
         store
-            .begin_session(&Secret::new("late"), &session("maria", now), None, &sign_in_entry("maria", now))
+            .begin_session(
+                &Secret::new("late"),
+                &session("maria", now),
+                None,
+                None,
+                &sign_in_entry("maria", now),
+            )
             .await,
     );
     closed(

@@ -232,6 +232,8 @@ tests_on_every_store! {
         challenge_and_count_of_a_passkey_are_accepted_once,
         recovery_code_is_used_once,
         changes_end_other_sessions_and_mail_the_person,
+        void_session_changes_no_factor,
+        session_begins_only_while_its_proof_holds,
         reset_removes_everything_and_ends_all_sessions,
         session_without_the_second_factor_does_not_begin,
         concurrent_enrolment_leaves_no_session_without_the_factor,

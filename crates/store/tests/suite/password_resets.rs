@@ -53,7 +53,7 @@ pub(crate) async fn reset_sets_the_password_once_and_ends_every_session(fixture:
         let (realm, account) =
             if number < 2 { (Realm::Users, &maria) } else { (Realm::Developers, &developer) };
         let one = Session { id: Guid::from_bytes([number; 16]), realm, ..session(account.id.as_str(), now) };
-        store.begin_session(cookie, &one, None, &sign_in_entry("user", now)).await.unwrap();
+        store.begin_session(cookie, &one, None, None, &sign_in_entry("user", now)).await.unwrap();
     }
     request(&fixture, &maria, "link", 1).await;
     let token = Secret::new("link");

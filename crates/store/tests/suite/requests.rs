@@ -52,6 +52,7 @@ fn new_subscription() -> RequestKind {
 
 pub(crate) fn approval(number: u8) -> RequestDecision {
     RequestDecision::Approve(Approval {
+        is_automatic: false,
         id: Guid::from_bytes([number; 16]),
         guid: Guid::from_bytes([number + 100; 16]),
         secret: Secret::new(format!("hush {number}")),

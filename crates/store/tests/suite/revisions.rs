@@ -46,7 +46,10 @@ pub(crate) async fn user_is_updated_only_at_the_expected_revision(fixture: Fixtu
     let maria = user(&fixture, "maria");
     store.add_account(&maria, &[], &by()).await.unwrap();
     let secret = Secret::new("session");
-    store.begin_session(&secret, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store
+        .begin_session(&secret, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
     let password = AccountUpdate { password_hash: Some("$argon2id$new".into()), ..AccountUpdate::default() };
     let refused = store.update_account(&maria.id, &password, Some(2), &by()).await;
     assert_eq!(refused, Ok(UpdateOutcome::RevisionConflict));

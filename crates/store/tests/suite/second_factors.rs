@@ -8,8 +8,8 @@ use domain::totp::TimeStep;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
 use store::{
     Account, AccountFactors, AuditQuery, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod,
-    FactorRemoval, KeptSession, Passkey, PasskeyUse, PasskeyUseOutcome, RetentionCutoffs, SecondFactor,
-    Session, Store, StoreError, UsedChallenge,
+    FactorRemoval, Passkey, PasskeyUse, PasskeyUseOutcome, RetentionCutoffs, SecondFactor, Session,
+    SignInProof, Status, Store, StoreError, UsedChallenge,
 };
 
 use super::directory::user;
@@ -236,7 +236,11 @@ pub(crate) async fn recovery_code_is_used_once(fixture: Fixture) {
     let (now, maria) = (fixture.now(), AccountId::new("maria"));
     with_users(&fixture, &["maria", "jon"]).await;
     let (store, codes, new) = (&fixture.store, codes(&fixture), codes(&fixture));
-    assert_eq!(store.set_recovery_codes(&maria, &codes, &by()).await, Ok(false), "without a second factor");
+    assert_eq!(
+        store.set_recovery_codes(&maria, &codes, &FactorEffects::default(), &by()).await,
+        Ok(false),
+        "without a second factor"
+    );
     let effects = FactorEffects::default();
     store.add_second_factor(&totp(1, "maria", now), &codes, None, &effects, &by()).await.unwrap();
     assert_eq!(store.use_recovery_code(&AccountId::new("jon"), &codes[0], &by()).await, Ok(None));
@@ -248,7 +252,7 @@ pub(crate) async fn recovery_code_is_used_once(fixture: Fixture) {
     .await;
     assert_eq!(results.iter().filter(|one| **one == Some(9)).count(), 1, "{results:?}");
     assert_eq!(results.iter().flatten().count(), 1);
-    assert_eq!(store.set_recovery_codes(&maria, &new, &by()).await, Ok(true));
+    assert_eq!(store.set_recovery_codes(&maria, &new, &effects, &by()).await, Ok(true));
     assert_eq!(store.use_recovery_code(&maria, &codes[1], &by()).await, Ok(None), "replaced");
     assert_eq!(store.use_recovery_code(&maria, &new[1], &by()).await, Ok(Some(9)));
     let lines = audit_lines(store).await;
@@ -263,7 +267,7 @@ async fn with_sessions(fixture: &Fixture, account: &str) {
         let (cookie, entry) =
             (Secret::new(format!("{account}-{number}")), sign_in_entry(account, fixture.now()));
         let one = Session { id, ..session(account, fixture.now()) };
-        fixture.store.begin_session(&cookie, &one, None, &entry).await.unwrap();
+        fixture.store.begin_session(&cookie, &one, None, None, &entry).await.unwrap();
     }
 }
 
@@ -279,13 +283,12 @@ pub(crate) async fn changes_end_other_sessions_and_mail_the_person(fixture: Fixt
     with_users(&fixture, &["maria", "jon"]).await;
     with_sessions(&fixture, "maria").await;
     with_sessions(&fixture, "jon").await;
-    let kept_session = Some(KeptSession { id: Guid::from_bytes([2; 16]), methods: "passkey 2fa".into() });
-    let effects =
-        |number| FactorEffects { kept_session: kept_session.clone(), mail: Some(mail(number, now)) };
+    let kept_session = Some(Guid::from_bytes([2; 16]));
+    let effects = |number| FactorEffects { kept_session, mail: Some(mail(number, now)) };
     let (store, codes) = (&fixture.store, codes(&fixture));
     let app = totp(1, "maria", now);
     store.add_second_factor(&app, &codes, None, &effects(1), &by()).await.unwrap();
-    assert_eq!(sessions_of(&fixture, "maria").await, [(2, "passkey 2fa".to_owned())]);
+    assert_eq!(sessions_of(&fixture, "maria").await, [(2, "password 2fa".to_owned())]);
     assert_eq!(sessions_of(&fixture, "jon").await.len(), 3);
     assert_eq!(store.waiting_mails(now).await, Ok(1));
     let refused = store.add_second_factor(&app, &codes, None, &effects(2), &by()).await;
@@ -338,7 +341,7 @@ pub(crate) async fn session_without_the_second_factor_does_not_begin(fixture: Fi
     let begin = |account: &'static str, methods: &str| {
         let one = Session { methods: methods.into(), ..session(account, now) };
         let (store, cookie) = (store.clone(), Secret::new(format!("{account} {methods}")));
-        async move { store.begin_session(&cookie, &one, None, &sign_in_entry(account, now)).await }
+        async move { store.begin_session(&cookie, &one, None, None, &sign_in_entry(account, now)).await }
     };
     assert_eq!(begin("maria", "password").await, Err(StoreError::SecondFactorNeeded));
     assert_eq!(begin("maria", "password 2fa").await, Ok(()));
@@ -366,11 +369,71 @@ pub(crate) async fn concurrent_enrolment_leaves_no_session_without_the_factor(fi
                 let effects = FactorEffects::default();
                 store.add_second_factor(&factor, &codes, None, &effects, &by()).await.unwrap();
             } else {
-                let begun = store.begin_session(&cookie, &one, None, &sign_in_entry("maria", now)).await;
+                let begun =
+                    store.begin_session(&cookie, &one, None, None, &sign_in_entry("maria", now)).await;
                 assert!(matches!(begun, Ok(()) | Err(StoreError::SecondFactorNeeded)), "{begun:?}");
             }
         }
     })
     .await;
     assert_eq!(sessions_of(&fixture, "maria").await, []);
+}
+
+/// A request of a session that ended meanwhile, or that has only the password of an account with a second factor.
+pub(crate) async fn void_session_changes_no_factor(fixture: Fixture) {
+    let (now, maria) = (fixture.now(), AccountId::new("maria"));
+    with_users(&fixture, &["maria"]).await;
+    let (store, codes) = (&fixture.store, codes(&fixture));
+    let by_session =
+        |number: u8| FactorEffects { kept_session: Some(Guid::from_bytes([number; 16])), mail: None };
+    let begin = async |number: u8, methods: &str| {
+        let id = Guid::from_bytes([number; 16]);
+        let one = Session { id, methods: methods.into(), ..session("maria", now) };
+        let (cookie, entry) = (Secret::new(format!("cookie-{number}")), sign_in_entry("maria", now));
+        store.begin_session(&cookie, &one, None, None, &entry).await.unwrap();
+    };
+    begin(1, "password").await;
+    begin(2, "password").await;
+    let ended = store.add_second_factor(&totp(9, "maria", now), &codes, None, &by_session(9), &by()).await;
+    assert_eq!(ended, Ok(FactorAddition::SessionVoid));
+    let app = totp(1, "maria", now);
+    let first = store.add_second_factor(&app, &codes, None, &by_session(1), &by()).await;
+    assert_eq!(first, added(true));
+    assert_eq!(sessions_of(&fixture, "maria").await, [(1, "password 2fa".to_owned())]);
+    // The other session had asked at the same time.
+    let second = store.add_second_factor(&totp(2, "maria", now), &codes, None, &by_session(2), &by()).await;
+    assert_eq!(second, Ok(FactorAddition::SessionVoid));
+    let removal = store.remove_second_factor(&maria, app.id, &by_session(2), &by()).await;
+    assert_eq!(removal, Ok(FactorRemoval::SessionVoid));
+    assert_eq!(store.set_recovery_codes(&maria, &codes, &by_session(2), &by()).await, Ok(false));
+    assert_eq!(store.set_recovery_codes(&maria, &codes, &by_session(1), &by()).await, Ok(true));
+    let removal = store.remove_second_factor(&maria, app.id, &by_session(1), &by()).await;
+    assert_eq!(removal, Ok(FactorRemoval::Removed { was_last: true }));
+    assert_eq!(sessions_of(&fixture, "maria").await, [(1, "password".to_owned())]);
+}
+
+pub(crate) async fn session_begins_only_while_its_proof_holds(fixture: Fixture) {
+    let (now, store) = (fixture.now(), &fixture.store);
+    with_users(&fixture, &["maria"]).await;
+    let maria = user(&fixture, "maria");
+    let key = passkey(2, "maria", now);
+    let begin = async |number: u8, proof: &SignInProof| {
+        let one = Session { methods: "passkey 2fa".into(), ..session("maria", now) };
+        let (cookie, entry) = (Secret::new(format!("proof-{number}")), sign_in_entry("maria", now));
+        store.begin_session(&cookie, &one, None, Some(proof), &entry).await
+    };
+    let (password, passkey) =
+        (SignInProof::Password(maria.password_hash.clone()), SignInProof::Passkey(key.id));
+    let void = Err(StoreError::ProofVoid);
+    assert_eq!(begin(1, &passkey).await, void, "the passkey is not there yet");
+    add(&fixture, &key).await.unwrap();
+    assert_eq!(begin(2, &passkey).await, Ok(()));
+    assert_eq!(begin(3, &password).await, Ok(()));
+    store.set_account_status(&maria.id, Status::Disabled, &by()).await.unwrap();
+    assert_eq!((begin(4, &password).await, begin(5, &passkey).await), (void.clone(), void.clone()));
+    store.set_account_status(&maria.id, Status::Active, &by()).await.unwrap();
+    store.set_password_hash(&maria.id, "$argon2id$new", &by()).await.unwrap();
+    assert_eq!(begin(6, &password).await, void, "the password was changed since it was verified");
+    store.reset_second_factors(&maria.id, &FactorEffects::default(), &by()).await.unwrap();
+    assert_eq!(begin(7, &passkey).await, void, "the passkey was removed since it signed");
 }

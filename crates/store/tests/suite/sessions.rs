@@ -34,7 +34,7 @@ pub(crate) fn sign_out_entry(user: &str, now: Ticks) -> AuditEntry {
 pub(crate) async fn session_is_found_until_it_expires(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let (cookie, maria) = (Secret::new("cookie-1"), session("maria", now));
-    store.begin_session(&cookie, &maria, None, &sign_in_entry("maria", now)).await.unwrap();
+    store.begin_session(&cookie, &maria, None, None, &sign_in_entry("maria", now)).await.unwrap();
     let last = Ticks(maria.expires_at.0 - 1);
     for moment in [now, last, Ticks(0)] {
         assert_eq!(store.find_session(Realm::Users, &cookie, moment).await, Ok(Some(maria.clone())));
@@ -49,11 +49,17 @@ pub(crate) async fn session_is_found_until_it_expires(fixture: Fixture) {
 pub(crate) async fn new_session_replaces_the_browsers_old_one(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let [old, new, other] = ["old", "new", "other"].map(Secret::new);
-    store.begin_session(&old, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
-    store.begin_session(&other, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store
+        .begin_session(&old, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
+    store
+        .begin_session(&other, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
     let later = now + Duration::from_secs(1);
     store
-        .begin_session(&new, &session("jon", later), Some(&old), &sign_in_entry("jon", later))
+        .begin_session(&new, &session("jon", later), Some(&old), None, &sign_in_entry("jon", later))
         .await
         .unwrap();
     assert_eq!(store.find_session(Realm::Users, &old, later).await, Ok(None));
@@ -62,7 +68,7 @@ pub(crate) async fn new_session_replaces_the_browsers_old_one(fixture: Fixture) 
     // The browser's old cookie may be unknown.
     let third = Secret::new("third");
     store
-        .begin_session(&third, &session("ane", later), Some(&old), &sign_in_entry("ane", later))
+        .begin_session(&third, &session("ane", later), Some(&old), None, &sign_in_entry("ane", later))
         .await
         .unwrap();
     assert_eq!(store.find_session(Realm::Users, &third, later).await, Ok(Some(session("ane", later))));
@@ -73,10 +79,14 @@ pub(crate) async fn session_is_never_overwritten(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let [first, second] = ["first", "second"].map(Secret::new);
     for (cookie, user) in [(&first, "maria"), (&second, "jon")] {
-        store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
+        store
+            .begin_session(cookie, &session(user, now), None, None, &sign_in_entry(user, now))
+            .await
+            .unwrap();
     }
-    let twice =
-        store.begin_session(&first, &session("eva", now), Some(&second), &sign_in_entry("eva", now)).await;
+    let twice = store
+        .begin_session(&first, &session("eva", now), Some(&second), None, &sign_in_entry("eva", now))
+        .await;
     assert_eq!(twice, Err(StoreError::Exists("such a session".into())));
     assert_eq!(store.find_session(Realm::Users, &first, now).await, Ok(Some(session("maria", now))));
     assert_eq!(store.find_session(Realm::Users, &second, now).await, Ok(Some(session("jon", now))));
@@ -87,7 +97,10 @@ pub(crate) async fn session_ends_once(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let second_store = fixture.reopen().await.store;
     let cookie = Secret::new("cookie");
-    store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store
+        .begin_session(&cookie, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
     let later = now + Duration::from_secs(5);
     let answers = concurrently(20, &[store, &second_store], |_, store| async move {
         store
@@ -112,13 +125,19 @@ pub(crate) async fn new_password_ends_the_users_sessions(fixture: Fixture) {
     }
     let [first, second_store, other] = ["here", "there", "theirs"].map(Secret::new);
     for (cookie, user) in [(&first, "maria"), (&second_store, "maria"), (&other, "jon")] {
-        store.begin_session(cookie, &session(user, now), None, &sign_in_entry(user, now)).await.unwrap();
+        store
+            .begin_session(cookie, &session(user, now), None, None, &sign_in_entry(user, now))
+            .await
+            .unwrap();
     }
     assert_eq!(store.set_password_hash(&AccountId::new("maria"), "$argon2id$new", &by()).await, Ok(true));
     assert_eq!(store.find_session(Realm::Users, &first, now).await, Ok(None));
     assert_eq!(store.find_session(Realm::Users, &second_store, now).await, Ok(None));
     assert_eq!(store.find_session(Realm::Users, &other, now).await, Ok(Some(session("jon", now))));
-    store.begin_session(&first, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store
+        .begin_session(&first, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
     assert!(
         store.find_session(Realm::Users, &first, now).await.unwrap().is_some(),
         "the user can sign in again"
@@ -129,14 +148,14 @@ pub(crate) async fn cookie_of_one_realm_finds_no_session_in_another(fixture: Fix
     let (store, now, cookie) = (&fixture.store, fixture.now(), Secret::new("cookie"));
     for realm in Realm::ALL {
         let own = Session { realm, ..session("maria", now) };
-        store.begin_session(&cookie, &own, None, &sign_in_entry("maria", now)).await.unwrap();
+        store.begin_session(&cookie, &own, None, None, &sign_in_entry("maria", now)).await.unwrap();
         for other in Realm::ALL {
             let expected = (other == realm).then(|| own.clone());
             assert_eq!(store.find_session(other, &cookie, now).await, Ok(expected));
             let is_ended = store.end_session(other, &cookie, &sign_out_entry("maria", now)).await;
             assert_eq!(is_ended, Ok(other == realm));
             if other == realm {
-                store.begin_session(&cookie, &own, None, &sign_in_entry("maria", now)).await.unwrap();
+                store.begin_session(&cookie, &own, None, None, &sign_in_entry("maria", now)).await.unwrap();
             }
         }
         store.end_session(realm, &cookie, &sign_out_entry("maria", now)).await.unwrap();
@@ -152,7 +171,7 @@ pub(crate) async fn owner_lists_and_ends_sessions(fixture: Fixture) {
     };
     let begin = async |number: u8, session: &Session| {
         let cookie = Secret::new(format!("cookie-{number}"));
-        store.begin_session(&cookie, session, None, &sign_in_entry("maria", now)).await.unwrap();
+        store.begin_session(&cookie, session, None, None, &sign_in_entry("maria", now)).await.unwrap();
     };
     for number in 1..=4 {
         begin(number, &numbered(number)).await;

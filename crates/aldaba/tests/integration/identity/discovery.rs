@@ -46,8 +46,9 @@ fn document_has_exactly_the_expected_members() {
         "revocation_endpoint_auth_methods_supported": secret,
         "introspection_endpoint_auth_methods_supported": secret,
         "code_challenge_methods_supported": ["S256"],
+        "acr_values_supported": ["2fa"],
         "claims_supported": [
-            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "c_hash", "given_name",
+            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "at_hash", "c_hash", "given_name",
             "name", "locale", "email"
         ],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],

@@ -242,3 +242,49 @@ fn sessions_are_shown_and_ended() {
         assert!(pages.is_signed_in(&here));
     }
 }
+
+/// The value of a counter of the operator's metrics.
+fn counter(server: &TestServer, name: &str) -> u64 {
+    let metrics = server.operator_get("/metrics");
+    let text = String::from_utf8(metrics.body.to_vec()).unwrap();
+    let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' ')?.parse().ok());
+    value.unwrap_or_else(|| panic!("no {name} in {text}"))
+}
+
+#[test]
+fn sign_in_costs_one_hash_and_three_transactions() {
+    const HASHES: &str = "aldaba_password_hashes_total";
+    const TRANSACTIONS: &str = "aldaba_store_operation_duration_seconds_count{class=\"transaction\"}";
+    let server = TestServer::start();
+    for pages in RealmPages::all(&server) {
+        // The service's own tasks write too, now and then: the cheapest sign-in counts.
+        let costs = (0..10).map(|_| {
+            let before = [HASHES, TRANSACTIONS].map(|name| counter(&server, name));
+            pages.signed_in();
+            let after = [HASHES, TRANSACTIONS].map(|name| counter(&server, name));
+            (after[0] - before[0], after[1] - before[1])
+        });
+        assert_eq!(costs.min(), Some((1, 3)), "{:?}", pages.realm);
+    }
+}
+
+#[test]
+fn password_change_is_mailed_to_its_owner() {
+    // Nobody listens there, so the mail waits.
+    let server = TestServer::builder()
+        .set("mail.server", "127.0.0.1:1")
+        .set("mail.tls", "none")
+        .set("mail.from", "aldaba@example.com")
+        .start();
+    let pages = RealmPages::new(&server, Realm::Users);
+    let browser = pages.signed_in();
+    let waiting = || {
+        let store = server.store().clone();
+        let now = domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
+        server.block_on(async move { store.waiting_mails(now).await }).unwrap()
+    };
+    pages.change_password(&browser, "wrong", NEW_PASSWORD, NEW_PASSWORD);
+    assert_eq!(waiting(), 0);
+    pages.change_password(&browser, PASSWORD, NEW_PASSWORD, NEW_PASSWORD);
+    assert_eq!(waiting(), 1);
+}

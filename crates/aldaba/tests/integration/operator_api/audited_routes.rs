@@ -98,11 +98,11 @@ fn teams_and_requests(audited: &mut Audited) {
     audited.check("post /operator/v1/teams", &api.post("/teams", &team), "team_added");
     let renamed = api.patch("/teams/audited", &json!({"name": "Otra"}));
     audited.check("patch /operator/v1/teams/{team}", &renamed, "team_changed");
-    for id in ["audited", "second"] {
+    for id in ["audited", "audited-second"] {
         fixture().installation.add_developer(id);
     }
     let path = "/operator/v1/teams/{team}/members";
-    for id in ["audited", "second"] {
+    for id in ["audited", "audited-second"] {
         let member = json!({"developer": format!("{id}@developers.example"), "role": "owner"});
         audited.check(
             &format!("post {path}"),
@@ -110,7 +110,7 @@ fn teams_and_requests(audited: &mut Audited) {
             "team_member_added",
         );
     }
-    let second = "/teams/audited/members/second";
+    let second = "/teams/audited/members/audited-second";
     let changed = api.patch(second, &json!({"role": "member"}));
     audited.check(&format!("patch {path}/{{developer}}"), &changed, "team_member_changed");
     audited.check(&format!("delete {path}/{{developer}}"), &api.delete(second), "team_member_removed");

@@ -201,7 +201,7 @@ fn team_changes(server: &TestServer) -> Vec<Change> {
             "/developers/diego".into(),
             json!({"lang": "en"}),
         ),
-        ("post /operator/v1/requests", Support, "/requests".into(), ask),
+        ("post /operator/v1/requests", Admin, "/requests".into(), ask),
         ("post /operator/v1/requests/{request}/approve", Support, approve, Value::Null),
         ("post /operator/v1/requests/{request}/refuse", Support, refuse, json!({"reason": "no"})),
         ("post /operator/v1/requests/{request}/withdraw", Support, withdraw, Value::Null),

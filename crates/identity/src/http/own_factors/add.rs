@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::recovery_codes::RecoveryCode;
+use domain::second_factor::with_second_factor;
 use domain::totp::{TotpCode, TotpSecret};
 use domain::{SecondFactorPolicy, Secret};
 use store::{FactorAddition, FactorMethod, SecondFactor, UsedChallenge};
@@ -14,6 +15,7 @@ use super::super::browser::BrowserContext;
 use super::super::extract::SameSiteForm;
 use super::super::page_error::PageError;
 use super::super::response::{self, Response};
+use super::super::session::{ActiveSession, NewSession, SignIn};
 use super::{PASSKEY_PAGE, TOTP_PAGE, Visitor, checked_name};
 use crate::flow::ticket::{TICKET_TTL, TicketExtra};
 use crate::pages::{
@@ -262,20 +264,42 @@ impl Site {
             last_used_at: None,
         };
         let codes = RecoveryCode::generate(&*self.random);
-        let effects = self.addition_effects(&visitor.active);
+        let effects = self.factor_effects(&visitor.active);
         let audit = browser.audit_by(Some(account.id.clone()));
         let added = self.store.add_second_factor(&factor, &codes, challenge, &effects, &audit).await?;
         Ok(match added {
-            FactorAddition::Added { with_recovery_codes: true } => {
-                Ok(self.recovery_codes_page(browser, visitor, &codes)?)
-            }
-            FactorAddition::Added { with_recovery_codes: false } => {
-                Ok(self.back_to_factors(browser, visitor, "added")?)
+            FactorAddition::Added { with_recovery_codes } => {
+                let new = self.renewed_session(browser, &visitor.active).await?;
+                let in_session = new.browser(browser);
+                let next = if with_recovery_codes {
+                    self.recovery_codes_page(&in_session, visitor, &codes)?
+                } else {
+                    self.back_to_factors(&in_session, visitor, "added")?
+                };
+                Ok(self.with_session(next, &new))
             }
             FactorAddition::TooMany => Err(FactorNews::TooMany),
             FactorAddition::Exists => Err(FactorNews::Exists),
-            FactorAddition::ChallengeUsed | FactorAddition::NoAccount => Err(FactorNews::Expired),
+            FactorAddition::ChallengeUsed | FactorAddition::NoAccount | FactorAddition::SessionVoid => {
+                Err(FactorNews::Expired)
+            }
         })
+    }
+
+    /// The session under a new cookie, now that it has a second factor: one that was stolen before gains nothing.
+    async fn renewed_session(
+        &self,
+        browser: &BrowserContext,
+        active: &ActiveSession,
+    ) -> Result<NewSession, PageError> {
+        let methods = with_second_factor(&active.session.methods);
+        let sign_in = SignIn {
+            authenticated_at: Some(active.session.authenticated_at),
+            ..SignIn::with_password(&active.account, &methods)
+        };
+        let entry = self.sign_in_entry(browser, &active.account);
+        let entry = entry.note("new session after the addition of a second factor");
+        Ok(self.begin_session(browser, &active.account, &sign_in, &entry).await?)
     }
 }
 

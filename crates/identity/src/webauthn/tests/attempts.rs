@@ -91,7 +91,7 @@ impl Fixture {
         };
         let (store, clock) = (self.store.clone(), self.clock.clone());
         match attempt.run(store, clock, self.vault.clone(), self.throttle.clone()).await.unwrap() {
-            PasskeyCheck::Accepted(account) => format!("{} signs in", account.id),
+            PasskeyCheck::Accepted { account, .. } => format!("{} signs in", account.id),
             PasskeyCheck::Rejected { reason, .. } => reason,
             PasskeyCheck::Throttled { .. } => "throttled".into(),
         }

@@ -135,7 +135,10 @@ async fn every_mutation(
             store.reset_password(Realm::Users, &token, "hash", None, by).await.is_err()
         }),
         ("begin_session", {
-            store.begin_session(&b, &session("maria", now), None, &sign_in_entry("maria", now)).await.is_err()
+            store
+                .begin_session(&b, &session("maria", now), None, None, &sign_in_entry("maria", now))
+                .await
+                .is_err()
         }),
         ("add_second_factor", {
             let effects = &FactorEffects::default();
@@ -151,7 +154,10 @@ async fn every_mutation(
         ("reset_second_factors", {
             store.reset_second_factors(&maria.id, &FactorEffects::default(), by).await.is_err()
         }),
-        ("set_recovery_codes", store.set_recovery_codes(&maria.id, &codes(fixture), by).await.is_err()),
+        ("set_recovery_codes", {
+            let effects = FactorEffects::default();
+            store.set_recovery_codes(&maria.id, &codes(fixture), &effects, by).await.is_err()
+        }),
         ("end_session", {
             store
                 .end_session(Realm::Users, &Secret::new("session-1"), &sign_out_entry("maria", Ticks(9)))

@@ -28,7 +28,7 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     fixture.store.set_account_status(&disabled.user, Status::Disabled, &by()).await.unwrap();
     let cookie = Secret::new("cookie");
     let entry = sign_in_entry("active", now);
-    fixture.store.begin_session(&cookie, &session("active", now), None, &entry).await.unwrap();
+    fixture.store.begin_session(&cookie, &session("active", now), None, None, &entry).await.unwrap();
     let backup = Backup::of(&fixture.handle, &fixture).await;
 
     let target = later_fixture(&fixture).await;
@@ -45,7 +45,7 @@ pub(crate) async fn confirmed_access_stands_after_the_users_next_sign_in(fixture
     let before = store.changed_webhooks(0).await.unwrap().last_change;
     let later = now + Duration::from_secs(1);
     let entry = sign_in_entry("active", later);
-    store.begin_session(&cookie, &session("active", later), None, &entry).await.unwrap();
+    store.begin_session(&cookie, &session("active", later), None, None, &entry).await.unwrap();
     assert_eq!(store.is_grant_live(&active.id).await, Ok(true));
     assert_eq!(store.is_grant_live(&disabled.id).await, Ok(false));
     let reloaded = store.changed_webhooks(before).await.unwrap().webhooks;

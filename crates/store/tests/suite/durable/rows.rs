@@ -99,7 +99,10 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
         store.add_second_factor(&factor, &codes(fixture), None, &effects, &by()).await.unwrap();
     }
     let cookie = Secret::new("session-1");
-    store.begin_session(&cookie, &session("maria", now), None, &sign_in_entry("maria", now)).await.unwrap();
+    store
+        .begin_session(&cookie, &session("maria", now), None, None, &sign_in_entry("maria", now))
+        .await
+        .unwrap();
     make(fixture, &invitation(fixture, "i1", Realm::Developers), "invitation-link-1").await;
     request_reset(fixture, &user(fixture, "maria"), "reset-link-1", 9).await;
     let ana = operator(fixture, "ana", OperatorRole::Admin, Status::Active);
