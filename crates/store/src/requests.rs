@@ -308,6 +308,25 @@ pub(crate) fn decide_request(
     Ok((after, effect))
 }
 
+fn add_redirect_uri(
+    client: &Client,
+    uri: &str,
+    approval: &Approval,
+) -> std::result::Result<Effect, &'static str> {
+    if approval.is_automatic && !(client.is_sandbox && client.consent == Consent::Required) {
+        return Err("the client is not for the sandbox alone: an operator decides");
+    }
+    let mut uris = client.redirect_uris.clone();
+    if uris.iter().any(|known| known == uri) {
+        return Ok(Effect::None);
+    }
+    if uris.len() >= REDIRECT_URIS_MAX {
+        return Err("the client has 20 redirect addresses; remove one first");
+    }
+    uris.push(uri.to_owned());
+    Ok(Effect::SetRedirectUris(client.id.clone(), uris))
+}
+
 fn effect(
     request: &TeamRequest,
     team: Option<&Team>,
@@ -354,19 +373,7 @@ fn effect(
         }
         RequestKind::RedirectUri { uri, .. } => {
             let client = client.filter(|client| client.team == team);
-            let client = client.ok_or("the client no longer belongs to the team")?;
-            if approval.is_automatic && !(client.is_sandbox && client.consent == Consent::Required) {
-                return Err("the client is not for the sandbox alone: an operator decides");
-            }
-            let mut uris = client.redirect_uris.clone();
-            if uris.contains(uri) {
-                return Ok(Effect::None);
-            }
-            if uris.len() >= REDIRECT_URIS_MAX {
-                return Err("the client has 20 redirect addresses; remove one first");
-            }
-            uris.push(uri.clone());
-            Effect::SetRedirectUris(client.id.clone(), uris)
+            add_redirect_uri(client.ok_or("the client no longer belongs to the team")?, uri, approval)?
         }
     })
 }

@@ -9,7 +9,7 @@ use domain::recovery_codes::RecoveryCode;
 use domain::second_factor::{has_second_factor, with_second_factor};
 use domain::totp::TotpCode;
 use domain::{Secret, Ticks};
-use store::{Account, AccountFactors, AuditEntry, AuditKind, FactorMethod, Status, UsedChallenge};
+use store::{Account, AccountFactors, FactorMethod, Status};
 use ui::PASSKEY_FIELD;
 
 use super::browser::BrowserContext;
@@ -19,15 +19,13 @@ use super::page_error::PageError;
 use super::response::{self, Response};
 use super::session::{ActiveSession, SignIn};
 use crate::flow::step::Step;
-use crate::flow::ticket::{PendingRequest, TICKET_TTL, Ticket, TicketExtra, TicketState};
+use crate::flow::ticket::{PendingRequest, Ticket, TicketExtra, TicketState};
 use crate::pages::{self, SecondFactorError, SecondFactorPage};
 use crate::params::{Params, query};
-use crate::second_factor::{
-    CodeAttempt, CodeCheck, FRESH, PasskeyAttempt, PasskeyCheck, PresentedCode, credential_of,
-};
+use crate::second_factor::{CodeAttempt, CodeCheck, FRESH, PasskeyCheck, PresentedCode, credential_of};
 use crate::sign_in::AUTHENTICATION_METHODS;
 use crate::site::Site;
-use crate::webauthn::{AssertionChallenge, AssertionResponse, Credential, request_options};
+use crate::webauthn::{AssertionChallenge, Credential, request_options};
 
 /// Purpose of the hash that makes the challenge of a page from its ticket.
 const ASSERTION: &str = "passkey assertion";
@@ -347,60 +345,5 @@ impl Site {
             PasskeyCheck::Rejected { .. } => Given::refused(SecondFactorError::PasskeyRefused),
             PasskeyCheck::Throttled { retry_after } => Given::throttled(retry_after),
         })
-    }
-
-    /// Verifies the browser's response to the challenge of a ticket, and audits a failure.
-    pub(super) async fn check_passkey(
-        &self,
-        browser: &BrowserContext,
-        (text, ticket): (&str, &Ticket),
-        json: &str,
-        known: Option<&Account>,
-    ) -> Result<PasskeyCheck, PageError> {
-        let refused = |reason: &str| PasskeyCheck::Rejected { account: None, reason: reason.to_owned() };
-        let (Some(relying_party), Some(challenge)) =
-            (self.relying_party(browser).cloned(), self.assertion_challenge(text))
-        else {
-            return Ok(refused("passkeys do not work here"));
-        };
-        let check = match AssertionResponse::parse(json) {
-            Err(error) => refused(&error.to_string()),
-            Ok(response) => {
-                let attempt = PasskeyAttempt {
-                    realm: self.realm,
-                    relying_party,
-                    used: UsedChallenge {
-                        challenge: Secret::new(challenge.to_text()),
-                        expires_at: ticket.started_at() + TICKET_TTL,
-                    },
-                    challenge,
-                    response,
-                    known: known.map(|account| account.id.clone()),
-                    address: browser.address,
-                };
-                let throttle = self.password_sign_in.login_throttle.clone();
-                attempt.run(self.store.clone(), self.clock.clone(), self.vault.clone(), throttle).await?
-            }
-        };
-        if let PasskeyCheck::Rejected { account, reason } = &check {
-            tracing::info!(reason, address = %browser.address, "a passkey was refused");
-            self.audit_factor_failure(browser, account.as_deref().or(known), reason).await?;
-        }
-        Ok(check)
-    }
-
-    /// Counts a failure like a failed sign-in.
-    async fn audit_factor_failure(
-        &self,
-        browser: &BrowserContext,
-        account: Option<&Account>,
-        reason: &str,
-    ) -> Result<(), PageError> {
-        let entry = AuditEntry::new(AuditKind::sign_in_failed(self.realm), self.clock.now(), &browser.audit);
-        let entry = match account {
-            Some(account) => entry.account(self.realm, &account.id),
-            None => entry,
-        };
-        Ok(self.store.count(&entry.note(reason)).await?)
     }
 }

@@ -10,6 +10,7 @@ use super::audit::append_audit;
 use super::directory::change;
 use super::mails::queue_mail;
 use super::rows::guid;
+use super::sessions::session_methods;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::mails::SealedMail;
@@ -107,17 +108,6 @@ fn replace_codes(writer: &Connection, account: &AccountId, hashes: &[[u8; 32]]) 
     change(writer, "DELETE FROM recovery_codes WHERE account_id = ?1", [account.as_str()])?;
     let sql = "INSERT INTO recovery_codes (hash, account_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING";
     hashes.iter().try_for_each(|hash| change(writer, sql, params![hash, account.as_str()]).map(drop))
-}
-
-/// The methods of a session of the account; None if it has ended.
-fn session_methods(connection: &Connection, account: &AccountId, session: Guid) -> Result<Option<String>> {
-    let sql = "SELECT methods FROM sessions WHERE user_id = ?1 AND id = ?2";
-    connection
-        .prepare_cached(sql)
-        .and_then(|mut find| {
-            find.query_row(params![account.as_str(), session.as_bytes()], |row| row.get(0)).optional()
-        })
-        .map_err(store_error)
 }
 
 /// Whether the session that asks may change the account's factors.

@@ -56,6 +56,21 @@ fn insert(writer: &Connection, hash: &[u8; 32], one: &Session) -> Result<()> {
         .map_err(exists("such a session".into()))
 }
 
+/// The methods of a session of the account; None if it has ended.
+pub(super) fn session_methods(
+    connection: &Connection,
+    account: &AccountId,
+    session: Guid,
+) -> Result<Option<String>> {
+    let sql = "SELECT methods FROM sessions WHERE user_id = ?1 AND id = ?2";
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut find| {
+            find.query_row(params![account.as_str(), session.as_bytes()], |row| row.get(0)).optional()
+        })
+        .map_err(store_error)
+}
+
 /// Whether the account is not disabled, and has this password or this passkey still.
 fn holds(writer: &Connection, session: &Session, proof: &SignInProof) -> Result<bool> {
     let account = session.account.as_str();
