@@ -181,7 +181,7 @@ fn forms_are_bound_to_their_browser_and_site() {
     let attacker = fixture.browser("users");
     let form = attacker.follow_redirects(attacker.get(&link)).form("post");
     let filled = [("given_name", "X"), ("new_password", NEW_PASSWORD), ("repeated_password", NEW_PASSWORD)];
-    assert_eq!(fixture.browser("users").submit(&form, &filled).status, 400, "another browser");
+    assert_eq!(fixture.browser("users").submit(&form, &filled).status, 404, "another browser");
     let cross_site = fixture.browser("users").with_header("sec-fetch-site", "cross-site");
     assert_eq!(cross_site.submit(&form, &filled).status, 403);
     let before = fixture.mail_count();

@@ -1,6 +1,10 @@
 //! Ways around the second factor.
 
-use super::fixture::{FACTORS, Fixture, SESSION, TOTP, error_of, form_for, shown_secret};
+use std::time::Duration;
+
+use testkit::PASSWORD;
+
+use super::fixture::{FACTORS, Fixture, SESSION, TOTP, error_of, form_for, form_that, shown_secret};
 use crate::harness::{Browser, Page};
 
 fn ticket_of(page: &Page) -> String {
@@ -178,4 +182,63 @@ fn parallel_guesses_of_one_code_accept_it_once() {
         browser.cookie(SESSION).is_some()
     });
     assert_eq!(accepted.count(), 1);
+}
+
+/// Who has the password and an old session, but no factor, must not get rid of the factors.
+#[test]
+fn changed_password_is_no_fresh_second_factor() {
+    let (fixture, app, _) = Fixture::enrolled();
+    let (browser, page) = fixture.at_second_step(&[]);
+    fixture.give_code(&browser, &page, &app);
+    fixture.clock.advance(Duration::from_secs(601));
+    let account = browser.get("/auth/core/account");
+    let forms = account.forms().into_iter();
+    let form = forms.into_iter().find(|form| form.fields.iter().any(|(name, _)| name == "new_password"));
+    let new = "otras palabras muy distintas";
+    let filled =
+        [("password", PASSWORD), ("new_password", new), ("repeated_password", new), ("do", "password")];
+    let changed = browser.submit(&form.unwrap(), &filled);
+    assert!(changed.location().contains("done=password"), "{changed:?}");
+    let list = browser.get(FACTORS);
+    let refused = browser.submit(&form_that(&list, "remove"), &[("do", "remove")]);
+    assert!(refused.location().starts_with("/auth/core/second-factor?"), "{refused:?}");
+    assert_eq!(fixture.audit_count("second_factor_removed"), 0);
+}
+
+#[test]
+fn code_alone_is_no_new_sign_in() {
+    let (fixture, app, _) = Fixture::enrolled();
+    let (browser, page) = fixture.at_second_step(&[]);
+    fixture.give_code(&browser, &page, &app);
+    fixture.clock.advance(Duration::from_secs(90));
+    let login = browser.follow_redirects(browser.get(&fixture.request(&[("prompt", "login")])));
+    let form = login.form("post");
+    let (_, ticket) = form.fields.iter().find(|(name, _)| name == "ticket").unwrap();
+    let fields = [("ticket", ticket.as_str()), ("method", "totp"), ("code", &fixture.code(&app))];
+    let page = browser.post("/auth/core/second-factor", &fields);
+    assert!(page.location().starts_with("/auth/core/login?"), "{page:?}");
+}
+
+#[test]
+fn signing_out_ends_a_session_that_can_only_enrol() {
+    let fixture = Fixture::with(|builder| builder.set("identity.second_factor.users", "required"));
+    let browser = fixture.signed_in();
+    assert_eq!(browser.get(FACTORS).status, 200);
+    let stolen = browser.cookie(SESSION).unwrap();
+    browser.submit(&browser.get("/auth/core/logout").form("post"), &[]);
+    browser.set_cookie(SESSION, &stolen);
+    let page = browser.get(FACTORS);
+    assert!(page.location().starts_with("/auth/core/login?"), "{page:?}");
+}
+
+#[test]
+fn cookie_from_before_the_enrolment_is_worthless_after_it() {
+    let fixture = Fixture::new();
+    let browser = fixture.signed_in();
+    let stolen = browser.cookie(SESSION).unwrap();
+    fixture.enrol(&browser);
+    assert_ne!(browser.cookie(SESSION).unwrap(), stolen);
+    assert_eq!(browser.get("/auth/core/account").status, 200);
+    browser.set_cookie(SESSION, &stolen);
+    assert_eq!(browser.get("/auth/core/account").status, 302);
 }
