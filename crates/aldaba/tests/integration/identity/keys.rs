@@ -22,7 +22,7 @@ fn rotate(server: &ServeProcess, flags: &[&str]) -> String {
     created["kid"].as_str().unwrap().to_owned()
 }
 
-/// Whole hours between two timestamps of a list.
+/// Hours between two timestamps of a list, which are taken one after the other.
 fn hours_between(from: &Value, to: &Value) -> i64 {
     let minutes = |value: &Value| -> i64 {
         let text = value.as_str().unwrap();
@@ -33,7 +33,7 @@ fn hours_between(from: &Value, to: &Value) -> i64 {
         let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
         (days * 24 + number(11..13)) * 60 + number(14..16)
     };
-    (minutes(to) - minutes(from)) / 60
+    (minutes(to) - minutes(from) + 30) / 60
 }
 
 #[test]
