@@ -104,3 +104,30 @@ fn old_session_proves_again_who_it_is() {
     let add = plain.get(TOTP);
     assert!(add.location().starts_with("/auth/core/login?"), "without a factor, the password: {add:?}");
 }
+
+#[test]
+fn operator_resets_lost_factors() {
+    let fixture = Fixture::with(|builder| {
+        builder
+            .set("mail.server", "localhost:1")
+            .set("mail.from", "Contaplus <no-reply@example.com>")
+            .set("mail.tls", "none")
+    });
+    let browser = fixture.signed_in();
+    fixture.enrol(&browser);
+    let path = format!("users/{}/reset-second-factors", fixture.user.email);
+    let body = serde_json::json!({});
+    assert_eq!(fixture.server.operator_post(&path, &body)["removed"], 1);
+    assert!(!is_signed_in(&browser), "all sessions have ended");
+    assert!(is_signed_in(&fixture.signed_in()), "the password alone signs in again");
+    let now = domain::Clock::now(&*fixture.clock);
+    assert_eq!(
+        fixture.server.block_on(fixture.server.store().waiting_mails(now)),
+        Ok(2),
+        "the person is told"
+    );
+    let reset = fixture.audit().into_iter().find(|record| record["kind"] == "second_factor_reset").unwrap();
+    assert_eq!(reset["actor"], "operator", "{reset}");
+    assert_eq!(fixture.server.operator_post(&path, &body)["removed"], 0, "nothing is left");
+    assert_eq!(fixture.audit_count("second_factor_reset"), 1);
+}
