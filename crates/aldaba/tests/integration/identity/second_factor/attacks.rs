@@ -92,7 +92,7 @@ fn other_user(fixture: &Fixture) -> testkit::TestUser {
     let user = fixture.server.add_user(&[&fixture.tenant]);
     let browser: Browser = fixture.browser();
     let login = browser.get("/auth/core/login");
-    let fields = [("username", user.email.as_str()), ("password", testkit::PASSWORD)];
+    let fields = [("username", user.email.as_str()), ("password", PASSWORD)];
     browser.submit(&login.form("post"), &fields);
     fixture.enrol(&browser);
     user
