@@ -83,9 +83,10 @@ impl Failure {
 impl From<StoreError> for Failure {
     fn from(error: StoreError) -> Self {
         match error {
-            StoreError::Exists(_) | StoreError::UnknownTenant(_) | StoreError::KeyInUse(_) => {
-                Self::Refused(error.to_string())
-            }
+            StoreError::Exists(_)
+            | StoreError::UnknownTenant(_)
+            | StoreError::SandboxApart
+            | StoreError::KeyInUse(_) => Self::Refused(error.to_string()),
             other => Self::Store(other),
         }
     }

@@ -1,5 +1,6 @@
 //! The program as a library: command line, configuration, wiring, and the service that `main` and in-process tests run.
 
+mod built_in_receiver;
 mod cli;
 mod clock_watch;
 mod commands;
@@ -19,6 +20,7 @@ mod output;
 mod serve;
 mod service;
 mod signals;
+mod signature_check;
 mod supervisor;
 mod wiring;
 

@@ -117,7 +117,9 @@ impl Service {
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
         let approval = ApprovalSettings { automatic: config.approval.automatic };
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics)
+            .with_approval(approval)
+            .with_sandbox(wiring::sandbox_settings(&config));
         let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));

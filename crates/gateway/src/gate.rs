@@ -82,7 +82,8 @@ impl Gateway {
         })?;
         let client = self.calling_clients.find(&caller.client, now).await;
         let client = client.map_err(|error| errors::store(&error))?;
-        if !client.is_opened_by(&key.subscription) {
+        let is_opened = self.calling_clients.is_opened(&caller.tenant, &client, &key.subscription).await;
+        if !is_opened.map_err(|error| errors::store(&error))? {
             return Err(errors::invalid_key());
         }
         if let Some(missing) = requirements.scopes().find(|scope| !caller.scopes.has(*scope)) {

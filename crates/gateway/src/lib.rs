@@ -71,6 +71,8 @@ pub struct Settings {
     pub rate_per_minute: Option<u32>,
     /// Requests per day for each subscription that has no quota of its own; `None`: no quota.
     pub quota_per_day: Option<u64>,
+    /// Whether the sandboxes of teams are open.
+    pub is_sandbox_open: bool,
 }
 
 /// The state that all requests share.
@@ -99,7 +101,7 @@ impl Gateway {
         let limiter = RateLimiter::new(settings.rate_per_minute);
         Self {
             keys: SubscriptionKeys::new(store.clone(), routes::counted_paths(&gated_routes)),
-            calling_clients: CallingClients::new(store.clone()),
+            calling_clients: CallingClients::new(store.clone(), settings.is_sandbox_open),
             response_cache: ResponseCache::new(),
             store,
             clock,

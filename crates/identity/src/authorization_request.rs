@@ -82,11 +82,21 @@ pub(crate) fn client_id(params: &Params) -> Option<ClientId> {
     id.filter(|id| !id.contains('\0')).map(ClientId::new)
 }
 
-/// The target of the response: `redirect_uri` must exactly match a registered one.
-pub(crate) fn response_target(params: &Params, client: &Client) -> Result<ResponseTarget, TargetError> {
+/// Whether a client may have a redirect URI: a registered one, or the portal's own, which every client of a team has.
+pub(crate) fn may_redirect(client: &Client, uri: &str, portal: Option<&str>) -> bool {
+    let is_portal = portal == Some(uri) && client.team.is_some();
+    is_portal || client.redirect_uris.iter().any(|registered| registered == uri)
+}
+
+/// The target of the response: `redirect_uri` must exactly match one that the client may have.
+pub(crate) fn response_target(
+    params: &Params,
+    client: &Client,
+    portal: Option<&str>,
+) -> Result<ResponseTarget, TargetError> {
     let uri = params.single("redirect_uri").map_err(|_| TargetError::RedirectUnregistered)?;
     let uri = uri.filter(|uri| !uri.is_empty()).ok_or(TargetError::RedirectMissing)?;
-    if !client.redirect_uris.iter().any(|registered| registered == uri) {
+    if !may_redirect(client, uri, portal) {
         return Err(TargetError::RedirectUnregistered);
     }
     let mode = match params.single("response_mode") {

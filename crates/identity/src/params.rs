@@ -60,6 +60,10 @@ impl Params {
         Ok(())
     }
 
+    pub(crate) fn into_pairs(self) -> Vec<(String, String)> {
+        self.0
+    }
+
     /// Encodes the parameters as a query.
     pub(crate) fn to_query(&self) -> String {
         query(self.0.iter().map(|(name, value)| (name.as_str(), value.as_str())))

@@ -37,6 +37,8 @@ pub struct Settings {
     pub hashing_parallel: usize,
     pub hashing_queue_max: usize,
     pub second_factor: SecondFactorPolicies,
+    /// Whether the sandboxes of teams are open.
+    pub is_sandbox_open: bool,
 }
 
 impl Settings {
@@ -50,6 +52,11 @@ impl Settings {
 
     pub(crate) fn audience(&self) -> String {
         format!("{}/resources", self.issuer)
+    }
+
+    /// The portal's own redirect address. Any client of a team may use it, for the user of the team's sandbox alone.
+    pub fn sandbox_redirect_uri(&self) -> String {
+        format!("{}/sandbox/callback", self.realms.developers)
     }
 
     /// The path of the issuer: `/auth/core`.

@@ -32,6 +32,12 @@ pub trait WebhookHistory: Send + Sync + 'static {
     ) -> HistoryResult<ReplayView>;
 }
 
+/// The sample data of sandboxes.
+pub trait SampleData: Send + Sync + 'static {
+    /// Changes for the ingest API, one per line; a company comes first. The same every time.
+    fn lines(&self) -> Vec<String>;
+}
+
 /// Where the pages of the accounts are, and the mails that lead there.
 pub trait AccountLinks: Send + Sync + 'static {
     /// The link that accepts an invitation.

@@ -70,9 +70,9 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 38] = [
+pub static TABLES: [Table; 39] = [
     table("meta", "name:t value:b", "name"),
-    table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
+    table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i sandbox_team:t", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
     table("erased_tenants", "tenant_no:i", "tenant_no"),
     table("records", "tenant_no:i company_no:i resource:i ordinal:i correlation_id:t state:i version:i sequence:i body:t", "tenant_no, company_no, resource, ordinal"),
@@ -90,6 +90,7 @@ pub static TABLES: [Table; 38] = [
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
     table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
     table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
+    table("sandboxes", "team_id:t tenant_id:t user_id:t password:b receiver:b receiver_mode:i created_at:i loaded_at:i events_day:i events:i received:i", "team_id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
@@ -113,11 +114,13 @@ pub static TABLES: [Table; 38] = [
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
 /// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
-/// resets are void, and no mail of the past is sent again: it may be sent already.
-pub const NOT_ARCHIVED: [&str; 7] = [
+/// resets are void, no mail of the past is sent again (it may be sent already), and the receivers of sandboxes have got
+/// nothing yet.
+pub const NOT_ARCHIVED: [&str; 8] = [
     "invitation_links",
     "mails",
     "password_resets",
+    "received_requests",
     "shard_leases",
     "sign_in_buckets",
     "ticket_keys",
@@ -162,6 +165,8 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (19, "clients", CellValue::Int(0)),
     (19, "subscriptions", CellValue::Null),
     (19, "subscriptions", CellValue::Int(0)),
+    // Not a sandbox.
+    (22, "tenants", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

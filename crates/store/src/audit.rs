@@ -5,6 +5,7 @@ mod actor;
 mod entries;
 mod kind;
 mod members;
+mod sandboxes;
 mod second_factors;
 
 use async_trait::async_trait;

@@ -114,6 +114,17 @@ pub struct Client {
     pub revision: u64,
 }
 
+impl Client {
+    /// Whether the client may be used with a tenant: any client of a team with the team's own sandbox, and one that is not
+    /// for sandboxes alone with the operator's customers. `sandbox_of` is of the tenant.
+    pub fn may_enter(&self, sandbox_of: Option<&TeamId>) -> bool {
+        match sandbox_of {
+            Some(team) => self.team.as_ref() == Some(team),
+            None => !self.is_sandbox,
+        }
+    }
+}
+
 /// Changes to a client; `None` leaves a property as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClientUpdate {

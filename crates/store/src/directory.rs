@@ -1,7 +1,7 @@
 //! Tenants and the memberships of users.
 
 use async_trait::async_trait;
-use domain::{AccountId, Guid, MembershipId, Random, TenantId, Ticks};
+use domain::{AccountId, Guid, MembershipId, Random, TeamId, TenantId, Ticks};
 
 use crate::{Account, AuditContext, ListPage, ListQuery, Result, UpdateOutcome};
 
@@ -54,6 +54,8 @@ pub struct Tenant {
     pub created_at: Ticks,
     /// Incremented by every update.
     pub revision: u64,
+    /// The team whose sandbox it is; None: a customer of the operator. It never changes.
+    pub sandbox_of: Option<TeamId>,
 }
 
 /// Changes to a tenant; `None` leaves a property as it is.
@@ -138,6 +140,7 @@ pub trait Directory: Send + Sync + 'static {
     /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool>;
 
+    /// Sandboxes are apart: their users have no other membership, and nobody else has one in them (`SandboxApart`).
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()>;
     /// Makes a member an administrator of the tenant, or no longer one, and audits it; false if there is no such
     /// membership.

@@ -25,6 +25,12 @@ pub enum StoreError {
     UnknownTenant(String),
     #[error("there is already {0}")]
     Exists(String),
+    /// A membership would join a sandbox with something else.
+    #[error(
+        "a sandbox tenant is for the user of its sandbox alone, and that user has no other tenant; add an ordinary user to an \
+         ordinary tenant"
+    )]
+    SandboxApart,
     /// Another request with the same idempotency key came first, or has a different body.
     #[error(
         "the Idempotency-Key \"{0}\" is in use by another request; wait until it ends, or use another key"

@@ -31,6 +31,7 @@ pub mod postgres;
 mod records;
 mod requests;
 mod revision;
+mod sandboxes;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;
@@ -90,6 +91,10 @@ pub use requests::{
     RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
 };
 pub use revision::{FIRST_REVISION, UpdateOutcome};
+pub use sandboxes::{
+    NewSandbox, RECEIVED_MAX, ReceivedRequest, ReceiverMode, ResetSandbox, Sandbox, SandboxClients,
+    SandboxOutcome, Sandboxes,
+};
 pub use second_factors::{
     AccountFactors, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod, FactorRemoval, Passkey,
     PasskeyUse, PasskeyUseOutcome, SecondFactor, SecondFactors, UsedChallenge,
@@ -128,6 +133,7 @@ pub trait Store:
     + Subscriptions
     + Teams
     + TeamRequests
+    + Sandboxes
     + Grants
     + Authorizations
     + Sessions
@@ -158,6 +164,7 @@ impl<T> Store for T where
         + Subscriptions
         + Teams
         + TeamRequests
+        + Sandboxes
         + Grants
         + Authorizations
         + Sessions

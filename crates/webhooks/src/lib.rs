@@ -5,11 +5,13 @@ pub mod egress;
 pub mod engine;
 pub mod history;
 pub mod management;
+mod receiver_address;
 
 use async_trait::async_trait;
 use domain::WebhookId;
 
 pub use management::{asyncapi, openapi};
+pub use receiver_address::{AddressedReceiver, ReceiverAddresses};
 
 /// Tells the delivery engine that a webhook has changed. Callers await it before they respond: once it has
 /// returned, the engine starts no attempt from the webhook's old state.

@@ -19,6 +19,8 @@ struct TenantView {
     short_code: String,
     standing: String,
     created_at: String,
+    /// The team whose sandbox it is.
+    sandbox_of: Option<String>,
 }
 
 impl From<StoredTenant> for TenantView {
@@ -29,6 +31,7 @@ impl From<StoredTenant> for TenantView {
             short_code: tenant.short_code,
             standing: status_name(tenant.status),
             created_at: tenant.created_at.iso(),
+            sandbox_of: tenant.sandbox_of.map(|team| team.to_string()),
         }
     }
 }
@@ -49,13 +52,14 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> C
         Tenant::List => {
             let tenants = all_pages(async |query| admin.store.list_tenants(&query).await).await?;
             let all: Vec<TenantView> = tenants.into_iter().map(TenantView::from).collect();
-            output.list(&all, &["ID", "NAME", "CODE", "STATUS", "CREATED"], |tenant| {
+            output.list(&all, &["ID", "NAME", "CODE", "STATUS", "CREATED", "SANDBOX OF"], |tenant| {
                 vec![
                     tenant.id.clone(),
                     tenant.name.clone(),
                     tenant.short_code.clone(),
                     tenant.standing.clone(),
                     tenant.created_at.clone(),
+                    tenant.sandbox_of.clone().unwrap_or_default(),
                 ]
             });
         }

@@ -1,9 +1,10 @@
 //! `aldaba trigger`: writes a test change through the ingest API of a running service.
 
 use domain::catalogue::Owner;
-use domain::event::{EventKind, event_type, semantic_name};
+use domain::event::{EventKind, semantic_name};
 use domain::suggest::did_you_mean;
-use domain::{Area, Guid, Random as _, Resource};
+use domain::{Guid, Random as _, Resource};
+use operator::ingest::{EventLines, find_event, known_events};
 use serde_json::{Value, json};
 
 use super::ingest_client;
@@ -28,7 +29,7 @@ pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
     }
     // A customer needs its account.
     if first_error(&answer).is_some_and(|error| error["code"] == "account_not_found") {
-        send(args, &[(EventKind::Created, request.account_line(digits))]).await?;
+        send(args, &[(EventKind::Created, request.event_lines(digits).account())]).await?;
         answer = send(args, &lines).await?;
     }
     if let Some(error) = first_error(&answer) {
@@ -54,24 +55,9 @@ pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
     Ok(())
 }
 
-/// All events with their names: the contract's name first, the short name last.
-fn known_events() -> impl Iterator<Item = (Resource, EventKind, [String; 3])> {
-    Resource::all().flat_map(|resource| {
-        resource.event_kinds().into_iter().map(move |kind| {
-            let names = [
-                semantic_name(resource, kind),
-                format!("{}.{}", resource.plural(), event_type(resource, kind)),
-                format!("{}.{}", resource.as_str(), kind.as_str()),
-            ];
-            (resource, kind, names)
-        })
-    })
-}
-
 fn find(name: &str) -> Result<(Resource, EventKind), Failure> {
-    let matches = |names: &[String; 3]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    if let Some((resource, kind, _)) = known_events().find(|(_, _, names)| matches(names)) {
-        return Ok((resource, kind));
+    if let Some(found) = find_event(name) {
+        return Ok(found);
     }
     let unknown = |hint: String| Err(Failure::Usage(format!("unknown event {name:?}{hint}")));
     // A known resource has few events: listing all of them helps more than the nearest name.
@@ -120,63 +106,26 @@ impl TriggerRequest {
         Ok(Self { resource, kind, company, id, exists: args.id.is_some(), suffix })
     }
 
+    fn event_lines(&self, account_digits: usize) -> EventLines {
+        EventLines {
+            resource: self.resource,
+            company: self.company.clone(),
+            id: self.id.clone(),
+            suffix: self.suffix.clone(),
+            user: "trigger",
+            account_digits,
+        }
+    }
+
     /// The changes, each with its event. If the record does not exist yet, the first change creates it.
     fn lines(&self, account_digits: usize) -> Vec<(EventKind, Value)> {
-        let upsert = |kind, name: &str| (kind, self.line("upsert", Some(self.data(name, account_digits))));
-        let first = self.resource.first_event();
-        let create = upsert(first, "Prueba");
-        let change = match self.kind {
-            kind if kind == first => return vec![create],
-            EventKind::ErrorOccurred => return vec![(self.kind, self.line("fail", None))],
-            EventKind::Disabled => (self.kind, self.line("disable", None)),
-            EventKind::Deleted => (self.kind, self.line("delete", None)),
-            EventKind::Created | EventKind::Updated => upsert(self.kind, "Prueba cambiada"),
-        };
-        if self.exists { vec![change] } else { vec![create, change] }
-    }
-
-    fn line(&self, action: &str, data: Option<Value>) -> Value {
-        let mut line = json!({
-            "area": self.resource.area().as_str(), "resource": self.resource.as_str(), "action": action,
-            "correlationId": self.id, "user": "trigger", "sourceInterface": "aldaba", "sourceAction": "trigger",
-        });
-        if let Some(company) = &self.company {
-            line["company"] = json!(company);
+        let (lines, first) = (self.event_lines(account_digits), self.resource.first_event());
+        let change = (self.kind, lines.change(self.kind));
+        if self.exists || self.kind == first || self.kind == EventKind::ErrorOccurred {
+            return vec![change];
         }
-        if let Some(data) = data {
-            line["data"] = data;
-        }
-        line
+        vec![(first, lines.change(first)), change]
     }
-
-    /// The account of the customers that this command makes.
-    fn account_line(&self, account_digits: usize) -> Value {
-        let code = account_code("430", account_digits);
-        json!({
-            "area": "accounting", "resource": "accounts", "company": self.company, "action": "upsert",
-            "correlationId": format!("trigger-{code}"), "data": {"code": code, "description": "Prueba"},
-            "user": "trigger", "sourceInterface": "aldaba", "sourceAction": "trigger",
-        })
-    }
-
-    fn data(&self, name: &str, account_digits: usize) -> Value {
-        let name = format!("{name} {}", self.suffix);
-        let code = |group: &str| account_code(group, account_digits);
-        match (self.resource.area(), self.resource.as_str()) {
-            (Area::Accounting, "companies") => {
-                json!({"vatName": name, "vatNumber": "", "chartOfAccountId": 1, "accountLength": account_digits})
-            }
-            (Area::Accounting, "accounts") => json!({"code": code("572"), "description": name}),
-            (Area::Accounting, "customers") => json!({"tradeName": name, "accountCode": code("430")}),
-            (Area::Accounting, "suppliers") => json!({"tradeName": name, "accountCode": code("400")}),
-            (Area::Invoicing, _) => json!({"name": name}),
-            _ => json!({"description": name}),
-        }
-    }
-}
-
-fn account_code(group: &str, digits: usize) -> String {
-    format!("{group:0<digits$}").chars().take(digits).collect()
 }
 
 async fn send(args: &Trigger, lines: &[(EventKind, Value)]) -> Result<Value, Failure> {

@@ -50,7 +50,7 @@ pub(crate) fn engine(
         retention: config.retention.log,
         ..Settings::new(schedule, delivery.timeout)
     };
-    let transport = Arc::new(egress);
+    let transport = Arc::new(super::sandbox::transport(config, base, store.clone(), egress));
     let ports = Ports { store, clock: base.clock.clone(), random: base.random.clone(), transport };
     Engine::start(ports, settings, node, tasks, stopped)
 }

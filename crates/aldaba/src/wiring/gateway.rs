@@ -37,6 +37,7 @@ pub(crate) fn gateway(
         base_url: config.server.base_url.clone(),
         rate_per_minute: (rate > 0).then_some(rate),
         quota_per_day: (quota > 0).then_some(quota),
+        is_sandbox_open: config.portal.is_sandbox_open,
     };
     Gateway::new(ports, settings, gated_routes)
 }

@@ -56,6 +56,7 @@ fn settings(config: &Config) -> Settings {
         hashing_parallel: if from.hashing_parallel == 0 { cores } else { from.hashing_parallel },
         hashing_queue_max: from.hashing_queue_max,
         second_factor: from.second_factor.0,
+        is_sandbox_open: config.portal.is_sandbox_open,
     }
 }
 

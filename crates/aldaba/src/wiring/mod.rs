@@ -10,6 +10,7 @@ mod identity;
 mod listeners;
 mod open;
 mod random;
+mod sandbox;
 mod webhooks;
 
 use account_links::account_links;
@@ -23,4 +24,5 @@ pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
+pub(crate) use sandbox::sandbox_settings;
 pub(crate) use webhooks::gated_routes;

@@ -25,6 +25,8 @@ pub(crate) fn gated_routes(
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         webhooks_max: config.delivery.webhooks_max,
+        sandbox_webhooks_max: config.portal.sandbox_webhooks,
+        is_sandbox_open: config.portal.is_sandbox_open,
         host_check: config.delivery.host_check,
         is_local: config.egress.loopback,
     };

@@ -31,6 +31,7 @@ mod openapi;
 mod operations;
 mod operator_api;
 mod sample;
+mod sandboxes;
 mod shutdown;
 mod supervision;
 mod team_commands;

@@ -38,7 +38,7 @@ pub(crate) fn client(consent: Consent) -> Client {
 fn request(extra: &str) -> AuthorizationRequest {
     let text = format!("client_id=app&response_type=code&redirect_uri={CALLBACK}&scope=openid+email&{extra}");
     let (params, client) = (Params::parse(text.as_bytes()), client(Consent::None));
-    let target = authorization_request::response_target(&params, &client).unwrap();
+    let target = authorization_request::response_target(&params, &client, None).unwrap();
     let hinted = params.get("hinted").map(Into::into);
     authorization_request::parse(&params, target, &client, hinted).unwrap()
 }
@@ -77,6 +77,7 @@ fn membership(tenant: &str) -> TenantMembership {
             status: Status::Active,
             created_at: NOW,
             revision: store::FIRST_REVISION,
+            sandbox_of: None,
         },
         membership: Membership {
             id: MembershipId::new(format!("m-{tenant}")),
@@ -302,7 +303,7 @@ fn scope_outside_the_products_of_the_client_is_refused_by_name() {
     // Also once the user has signed in: the products may have changed at any step.
     let (params, session) = ("scope=openid+SVC.ES.Webhooks&redirect_uri=", session(Duration::from_secs(1)));
     let params = Params::parse(format!("{params}{CALLBACK}&response_type=code").as_bytes());
-    let target = authorization_request::response_target(&params, &client).unwrap();
+    let target = authorization_request::response_target(&params, &client, None).unwrap();
     let request = authorization_request::parse(&params, target, &client, None).unwrap();
     let step = next_step(&FlowState {
         request: &request,

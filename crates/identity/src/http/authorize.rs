@@ -8,7 +8,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::second_factor::has_second_factor;
 use domain::{Scope, Secret, TenantId};
-use store::{AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
+use store::{AuditContext, AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
@@ -16,6 +16,7 @@ use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use super::session::ActiveSession;
+use crate::Identity;
 use crate::authorization_request::{self, AuthorizationRequest, ResponseTarget, TargetError};
 use crate::claims::{IdClaims, IdTokenHint};
 use crate::flow::step::{self, FlowState, SecondFactorState, Step};
@@ -111,7 +112,9 @@ impl Site {
             PageError::from(error).with_locales(params.get("ui_locales"))
         };
         let client = client.ok_or(TargetError::UnknownClient).map_err(page_error)?;
-        let target = authorization_request::response_target(params, &client).map_err(page_error)?;
+        let portal = self.sandbox_redirect_uri();
+        let target =
+            authorization_request::response_target(params, &client, portal.as_deref()).map_err(page_error)?;
         let request = self.id_token_hint(params, &client).and_then(|id_token_hint| {
             authorization_request::parse(params, target.clone(), &client, id_token_hint.map(|hint| hint.sub))
         });
@@ -178,7 +181,7 @@ impl Site {
         let (mut memberships, mut grants) = (Vec::new(), Vec::new());
         let mut second_factor = SecondFactorState { policy: self.second_factor_policy(), is_enrolled: false };
         if let Some(ActiveSession { account: user, session }) = active_session {
-            memberships = self.store.active_memberships(&user.id).await?;
+            memberships = self.enterable_memberships(&user.id, client, request).await?;
             if client.consent == store::Consent::Required || request.tenant.is_some() {
                 grants = self.store.live_grants(&user.id, now).await?;
             }
@@ -295,26 +298,9 @@ impl Site {
         membership: &TenantMembership,
         session: &Session,
     ) -> Result<Response, PageError> {
-        let now = self.clock.now();
-        let code = Secret::new(self.random.token());
-        let binding = CodeBinding {
-            redirect_uri: request.target.redirect_uri.clone(),
-            challenge: request.challenge.clone(),
-            ignores_pkce: client.pkce == Pkce::Ignore,
-            nonce: request.nonce.clone(),
-            reports_scope: request.has_unknown_scope,
-            details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
-        };
-        let expires_at = now + self.settings.code_ttl;
-        let stored = AuthorizationCode {
-            client: client.id.clone(),
-            user: membership.user.id.clone(),
-            tenant: membership.tenant.id.clone(),
-            expires_at,
-            details: binding.to_json(),
-        };
         let audit = browser.audit_by(Some(membership.user.id.clone()));
-        self.store.store_code(&code, &stored, &membership.membership.id, now, &audit).await?;
+        let code = self.store_new_code(request, client, membership, session, &audit).await?;
+        let now = self.clock.now();
         let id_token = self.callback_id_token(request, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));
@@ -365,4 +351,37 @@ pub(crate) fn with_cookie(mut response: Response, line: Option<axum::http::Heade
         response.headers_mut().append(axum::http::header::SET_COOKIE, line);
     }
     response
+}
+
+impl Identity {
+    /// Stores a new code for this membership.
+    pub(crate) async fn store_new_code(
+        &self,
+        request: &AuthorizationRequest,
+        client: &Client,
+        membership: &TenantMembership,
+        session: &Session,
+        audit: &AuditContext,
+    ) -> store::Result<Secret> {
+        let now = self.clock.now();
+        let code = Secret::new(self.random.token());
+        let binding = CodeBinding {
+            redirect_uri: request.target.redirect_uri.clone(),
+            challenge: request.challenge.clone(),
+            ignores_pkce: client.pkce == Pkce::Ignore,
+            nonce: request.nonce.clone(),
+            reports_scope: request.has_unknown_scope,
+            details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
+        };
+        let expires_at = now + self.settings.code_ttl;
+        let stored = AuthorizationCode {
+            client: client.id.clone(),
+            user: membership.user.id.clone(),
+            tenant: membership.tenant.id.clone(),
+            expires_at,
+            details: binding.to_json(),
+        };
+        self.store.store_code(&code, &stored, &membership.membership.id, now, audit).await?;
+        Ok(code)
+    }
 }

@@ -118,10 +118,10 @@ struct ClientCredentials {
 }
 
 impl Identity {
-    /// The client, unless it is unknown, disabled, or for sandbox tenants alone: there are none.
+    /// The client, unless it is unknown or disabled.
     pub(crate) async fn active_client(&self, id: &ClientId) -> store::Result<Option<Client>> {
         let client = self.store.find_client(id).await?;
-        Ok(client.filter(|client| client.status == Status::Active && !client.is_sandbox))
+        Ok(client.filter(|client| client.status == Status::Active))
     }
 
     /// Authenticates the client: it must exist, be active, and present its secret in exactly one way.

@@ -14,7 +14,7 @@ use super::own_factors;
 use super::page_error::PageError;
 use super::response::{self, Response};
 use super::session::SignIn;
-use crate::authorization_request::{AuthorizationRequest, TargetError};
+use crate::authorization_request::{AuthorizationRequest, TargetError, may_redirect};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, PasskeyOffer, SignInError, SignInPage};
 use crate::params::{Params, query};
@@ -103,7 +103,8 @@ impl Site {
         request: &AuthorizationRequest,
     ) -> Result<Client, PageError> {
         let client = self.active_client(&request.target.client).await?.ok_or(TargetError::UnknownClient)?;
-        if !client.redirect_uris.contains(&request.target.redirect_uri) {
+        let portal = self.sandbox_redirect_uri();
+        if !may_redirect(&client, &request.target.redirect_uri, portal.as_deref()) {
             return Err(TargetError::RedirectUnregistered.into());
         }
         Ok(client)

@@ -41,6 +41,7 @@ use crate::Identity;
 use crate::pages::ErrorKind;
 use crate::site::Site;
 use browser::BrowserContext;
+pub(crate) use client_auth::EndpointError;
 use page_error::PageError;
 use response::Response;
 pub use routes::post_routes;

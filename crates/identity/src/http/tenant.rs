@@ -94,7 +94,8 @@ impl Site {
         error: Option<TenantChoiceError>,
         status: StatusCode,
     ) -> Result<Response, PageError> {
-        let memberships = self.store.active_memberships(&context.active.account.id).await?;
+        let user = &context.active.account.id;
+        let memberships = self.enterable_memberships(user, context.client, context.request).await?;
         let search_text: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
         let (options, tenant_count) = options(&memberships, &search_text, context.request.tenant.as_ref());
         let lang = context.browser.lang(context.request.ui_locales.as_deref());

@@ -65,7 +65,7 @@ pub(super) const DOC: OperationDoc = OperationDoc {
 };
 
 #[derive(Serialize)]
-struct TokenResponse {
+pub(crate) struct TokenResponse {
     access_token: String,
     token_type: &'static str,
     expires_in: u64,
@@ -125,7 +125,7 @@ impl Identity {
         }
     }
 
-    async fn exchange_code(
+    pub(crate) async fn exchange_code(
         &self,
         client: &Client,
         form: &Params,
@@ -154,7 +154,7 @@ impl Identity {
         });
         let outcome = self.store.take_code(&exchange, decide).await?;
         let (binding, grant) = self.redeemed(outcome, &proof)?;
-        let Some(membership) = self.active_membership(&grant).await? else {
+        let Some(membership) = self.active_membership(&grant, client).await? else {
             self.revoke(&grant.id, context, "the user, the tenant or the membership is no longer active")
                 .await?;
             return Err(invalid_grant(INACTIVE_MEMBERSHIP));
@@ -227,10 +227,14 @@ impl Identity {
         }
     }
 
-    /// The membership of the grant, if it exists and its user and tenant are active.
-    async fn active_membership(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
+    /// The membership of the grant, if it exists, its user and tenant are active, and the tenant is open to the client.
+    async fn active_membership(
+        &self,
+        grant: &Grant,
+        client: &Client,
+    ) -> store::Result<Option<TenantMembership>> {
         let membership = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
-        Ok(membership.filter(TenantMembership::is_active))
+        Ok(membership.filter(|one| one.is_active() && self.is_open_to(client, &one.tenant)))
     }
 
     async fn refresh(
@@ -247,7 +251,7 @@ impl Identity {
         let details = GrantDetails::from_json(&found.grant.details).ok_or_else(unknown)?;
         let RefreshScopes { scopes, reports_scope } =
             refresh_scopes(form.get("scope"), details.scopes(), client)?;
-        let Some(membership) = self.active_membership(&found.grant).await? else {
+        let Some(membership) = self.active_membership(&found.grant, client).await? else {
             return Err(invalid_grant(INACTIVE_MEMBERSHIP));
         };
         let now = self.clock.now();

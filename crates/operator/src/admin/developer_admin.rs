@@ -43,6 +43,14 @@ impl DeveloperAdmin {
         Ok(Self { admin: admin.clone(), context, developer, approval })
     }
 
+    pub(super) fn admin(&self) -> &Admin {
+        &self.admin
+    }
+
+    pub(super) fn context(&self) -> &AuditContext {
+        &self.context
+    }
+
     /// The developer's teams, with the developer's role in each.
     pub async fn teams(&self) -> Result<Vec<(Team, TeamRole)>> {
         Ok(self.admin.store.developer_teams(&self.developer).await?)

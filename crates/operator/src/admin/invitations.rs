@@ -59,6 +59,12 @@ impl Admin {
         if !invitation.team.is_empty() {
             self.team(&invitation.team).await?;
         }
+        for tenant in &invitation.tenants {
+            let found = self.store.find_tenant(tenant).await?;
+            if found.is_some_and(|tenant| tenant.sandbox_of.is_some()) {
+                return Err(store::StoreError::SandboxApart.into());
+            }
+        }
         let sending = self.new_link(&invitation);
         let link = InvitationLink {
             token: &sending.token,

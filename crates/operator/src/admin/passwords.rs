@@ -13,6 +13,11 @@ impl Admin {
             let message = password_refusal_text(Lang::En, refusal);
             AdminError::Invalid(format!("{}: {}", message.title, message.text.trim_end_matches('.')))
         })?;
+        self.password_hash(plain).await
+    }
+
+    /// The hash of a password that nobody chose.
+    pub(super) async fn password_hash(&self, plain: Secret) -> Result<String> {
         let random = self.random.clone();
         let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
         hashing

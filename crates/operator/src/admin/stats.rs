@@ -1,8 +1,9 @@
 //! Totals over all webhooks.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::{Ticks, WebhookStatus};
+use domain::{TenantId, Ticks, WebhookStatus};
 use serde::Serialize;
 use store::{Webhook, WebhookQuery};
 use utoipa::ToSchema;
@@ -20,7 +21,7 @@ const COUNTED_MAX: u64 = 100_000;
 /// The most webhooks whose traffic is summed.
 const MEASURED_MAX: u64 = 1_000;
 
-/// Totals over all webhooks that are neither unsubscribed nor deleted.
+/// Totals over all webhooks that are neither unsubscribed nor deleted. Webhooks of sandboxes do not count.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
@@ -74,12 +75,14 @@ impl Admin {
             if self.store.is_shared() { self.store.count_live_nodes(NODE_SILENCE_MAX).await? } else { 1 };
         let mut stats = Stats { nodes, ..Stats::default() };
         let mut query = WebhookQuery { rows_max: SCAN_ROWS, ..WebhookQuery::default() };
+        let sandboxes = self.store.disabled_owners().await?.sandboxes;
+        let sandboxes: HashSet<TenantId> = sandboxes.into_iter().map(|sandbox| sandbox.tenant).collect();
         let mut counted = 0;
         loop {
             let found = self.store.webhooks(&query).await?;
             let is_last = found.len() < SCAN_ROWS;
             let suspensions = Suspensions::of(&*self.store, &found).await?;
-            for webhook in &found {
+            for webhook in found.iter().filter(|webhook| !sandboxes.contains(&webhook.owner.tenant)) {
                 let suspension = suspensions.get(webhook);
                 stats.webhooks.count(WebhookStatus::of(webhook.flags(), suspension.is_some()));
                 counted += 1;

@@ -26,6 +26,7 @@ impl Admin {
             status: Status::Active,
             created_at: self.now(),
             revision: FIRST_REVISION,
+            sandbox_of: None,
         };
         self.store.add_tenant(&tenant, context).await?;
         Ok(tenant)

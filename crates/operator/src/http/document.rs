@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 22] = [
+const PROBLEMS: [(&str, &str); 24] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -70,6 +70,11 @@ const PROBLEMS: [(&str, &str); 22] = [
     (
         "MemberConflict",
         "The developer is a member already, is the team's last owner, or the team has as many members as it may have",
+    ),
+    ("SandboxApart", "A sandbox is for its own user alone, and that user for no other tenant"),
+    (
+        "SandboxConflict",
+        "Sandboxes are switched off, this one is disabled or not complete, or the team has made all events of the day",
     ),
     (
         "AskConflict",
@@ -129,6 +134,10 @@ problem_sets! {
     SubscriptionConflict: "409" "SubscriptionConflict";
     /// The members of a team cannot change so.
     MemberConflict: "409" "MemberConflict";
+    /// The membership would join a sandbox with something else.
+    SandboxApart: "409" "SandboxApart";
+    /// The sandbox is closed, not complete, or has had its events of the day.
+    SandboxConflict: "409" "SandboxConflict";
     /// The team cannot ask for this now.
     AskConflict: "409" "AskConflict";
     /// The request cannot be decided so.

@@ -44,6 +44,7 @@ pub(super) fn store_error_response(error: &StoreError) -> ErrorResponse {
             error_with_code(404, "unknown_tenant", format!("There is no tenant \"{tenant}\"."))
         }
         StoreError::Exists(_) => error_with_code(409, "exists", sentence(&error.to_string())),
+        StoreError::SandboxApart => error_with_code(409, "sandbox_apart", sentence(&error.to_string())),
         StoreError::KeyInUse(_) => error_with_code(
             409,
             "idempotency_key_in_use",

@@ -10,7 +10,7 @@ use store::StoreError;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{BadBody, BadQuery, NotFound};
+use super::document::{BadBody, BadQuery, NotFound, SandboxApart};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
 use super::{HandlerResult, Routes, SharedState};
@@ -110,7 +110,8 @@ async fn list(
     responses(
         (status = 200, description = "The user was a member already", body = Membership),
         (status = 201, description = "The user is now a member", body = Membership),
-        NotFound
+        NotFound,
+        SandboxApart
     )
 )]
 async fn join(

@@ -18,6 +18,7 @@ mod paging;
 mod product;
 mod requests;
 mod role;
+mod sandboxes;
 mod schema_types;
 mod second_factors;
 mod stats;
@@ -44,7 +45,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics};
 
 use crate::OperatorToken;
-use crate::admin::{Admin, ApprovalSettings, WebhookAdmin};
+use crate::admin::{Admin, ApprovalSettings, SandboxSettings, WebhookAdmin};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -60,6 +61,8 @@ pub struct AppState {
     ingest: Ingest,
     token: OperatorToken,
     approval: ApprovalSettings,
+    /// None where the service has no sandboxes.
+    sandbox: Option<SandboxSettings>,
     accepted: Counter,
     rejected: Counter,
 }
@@ -79,13 +82,19 @@ impl AppState {
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
         let approval = ApprovalSettings::default();
-        Self { admin, webhooks, ingest, token, approval, accepted, rejected }
+        Self { admin, webhooks, ingest, token, approval, sandbox: None, accepted, rejected }
     }
 
     /// Who approves what teams ask for; operators by default.
     #[must_use]
     pub fn with_approval(self, approval: ApprovalSettings) -> Self {
         Self { approval, ..self }
+    }
+
+    /// The sandboxes of teams; there are none by default.
+    #[must_use]
+    pub fn with_sandbox(self, sandbox: SandboxSettings) -> Self {
+        Self { sandbox: Some(sandbox), ..self }
     }
 
     /// Adds the changes of one request to the metrics, without those counted in an earlier request under its key.
@@ -123,6 +132,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         second_factors::routes(),
         tokens::routes(),
         teams::routes(),
+        sandboxes::routes(),
         developers::routes(),
         requests::routes(),
         clients::routes(),

@@ -35,6 +35,9 @@ struct Tenant {
     /// Incremented by every update; send it with a change to make sure that nothing changed in between.
     #[schema(minimum = 1, examples(1))]
     revision: u64,
+    /// The team whose sandbox the tenant is; null for the operator's customers.
+    #[schema(required = true)]
+    sandbox_of: Option<String>,
 }
 
 impl From<store::Tenant> for Tenant {
@@ -46,6 +49,7 @@ impl From<store::Tenant> for Tenant {
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
             revision: stored.revision,
+            sandbox_of: stored.sandbox_of.map(|team| team.to_string()),
         }
     }
 }

@@ -4,6 +4,7 @@
 
 mod batcher;
 pub(crate) mod body_splitter;
+mod event_lines;
 mod generated_ids;
 mod response;
 
@@ -21,6 +22,7 @@ use tokio::task::JoinHandle;
 
 use crate::admin::{AdminError, Authority, Permission};
 use batcher::Batcher;
+pub use event_lines::{EventLines, find_event, known_events};
 pub use response::IngestResponse;
 
 /// A chunk goes to the store once it has this many lines or bytes.

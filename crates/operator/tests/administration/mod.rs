@@ -3,6 +3,7 @@
 mod fixture;
 mod invitations;
 mod roles;
+mod sandboxes;
 mod teams;
 
 use axum::http::Method;

@@ -30,7 +30,7 @@ async fn add_developer(api: &Api, name: &str) -> AccountId {
 }
 
 /// Two teams: panel with its owner ana and its member leo, and other with its owner eva.
-async fn teams() -> Api {
+pub(super) async fn teams() -> Api {
     let api = Api::new();
     for (team, members) in [("panel", &["ana", "leo"][..]), ("other", &["eva"])] {
         api.add("/teams", &json!({"name": team, "id": team})).await;

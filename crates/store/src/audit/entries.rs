@@ -178,7 +178,7 @@ impl Act {
         self.team(AuditKind::TeamMemberRemoved, &one.team).changes(differences(Some(one), None))
     }
 
-    fn team(&self, kind: AuditKind, id: &TeamId) -> AuditEntry {
+    pub(super) fn team(&self, kind: AuditKind, id: &TeamId) -> AuditEntry {
         self.entry(kind).object("team", id)
     }
 

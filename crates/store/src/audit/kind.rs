@@ -95,6 +95,12 @@ audit_kinds! {
     RequestApproved = "request_approved",
     RequestRefused = "request_refused",
     RequestWithdrawn = "request_withdrawn",
+    /// A team got a sandbox.
+    SandboxAdded = "sandbox_added",
+    /// The sandbox of a team was taken back to its beginning.
+    SandboxReset = "sandbox_reset",
+    /// The built-in receiver of a sandbox was told how to answer.
+    SandboxReceiverChanged = "sandbox_receiver_changed",
     /// A named token of the operator's API was added.
     OperatorTokenAdded = "operator_token_added",
     OperatorTokenRevoked = "operator_token_revoked",

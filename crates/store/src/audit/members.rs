@@ -56,8 +56,13 @@ fn texts(texts: &[String]) -> Value {
 
 impl Audited for Tenant {
     fn members(&self) -> Vec<(&'static str, Value)> {
-        let Self { id: _, name, short_code, status, created_at: _, revision: _ } = self;
-        vec![("name", text(name)), ("shortCode", text(short_code)), ("status", status.as_str().into())]
+        let Self { id: _, name, short_code, status, created_at: _, revision: _, sandbox_of } = self;
+        vec![
+            ("name", text(name)),
+            ("shortCode", text(short_code)),
+            ("status", status.as_str().into()),
+            ("sandboxOf", sandbox_of.as_ref().map_or(Value::Null, |team| team.as_str().into())),
+        ]
     }
 }
 
@@ -353,7 +358,15 @@ mod tests {
 
     fn tenant(name: &str, status: Status) -> Tenant {
         let id = TenantId::new("t");
-        Tenant { id, name: name.into(), short_code: String::new(), status, created_at: Ticks(0), revision: 1 }
+        Tenant {
+            id,
+            name: name.into(),
+            short_code: String::new(),
+            status,
+            created_at: Ticks(0),
+            revision: 1,
+            sandbox_of: None,
+        }
     }
 
     #[test]

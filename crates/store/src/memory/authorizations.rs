@@ -33,11 +33,15 @@ impl State {
 
     pub(super) fn owner_access(&self, owner: &WebhookOwner) -> OwnerAccess {
         let client = self.clients.get(owner.client.as_str());
+        let sandboxes = self.sandbox_clients();
+        let sandbox = sandboxes.iter().find(|sandbox| sandbox.tenant == owner.tenant);
+        let in_sandbox = sandbox.map(|sandbox| sandbox.products_of(&owner.client));
         OwnerAccess {
             tenant: self.tenants.values().find(|one| one.id == owner.tenant).map(|one| one.status),
             client: client.map(|stored| stored.client.status),
             products: client.map(|stored| stored.client.products).unwrap_or_default(),
-            team_products: client.and_then(|stored| self.team_products(&stored.client)),
+            team_products: in_sandbox
+                .or_else(|| client.and_then(|stored| self.team_products(&stored.client))),
             authorizations: self.facts(|one| one.tenant == owner.tenant && one.client == owner.client),
         }
     }

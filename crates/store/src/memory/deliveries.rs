@@ -191,6 +191,7 @@ impl Deliveries for MemoryStore {
             clients: clients.map(|stored| stored.client.id.clone()).collect(),
             limited_clients: limited.map(|one| (one.client.id.clone(), one.client.products)).collect(),
             team_clients: limited_by_team(of_teams),
+            sandboxes: state.sandbox_clients(),
         })
     }
 

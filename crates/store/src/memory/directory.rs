@@ -3,10 +3,12 @@
 use std::cmp::Reverse;
 
 use async_trait::async_trait;
-use domain::{AccountId, TenantId, Ticks};
+use domain::{AccountId, Random, TeamId, TenantId, Ticks};
 
 use super::{Head, MemoryStore, State};
+use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
+use crate::sandboxes::check_apart;
 use crate::{
     AuditContext, AuthorizationEnd, ClientAccess, Directory, EndedAuthorization, ListPage, ListQuery,
     LogBounds, Membership, ResourceSet, Result, StoreError, Tenant, TenantMembership, TenantUpdate,
@@ -28,7 +30,55 @@ impl State {
 }
 
 impl State {
+    /// Inserts a tenant with an empty log.
+    pub(super) fn insert_tenant(&mut self, tenant: &Tenant) -> Result<()> {
+        if self.tenant_no(&tenant.id).is_some() {
+            return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
+        }
+        self.next_tenant_no += 1;
+        let tenant_no = self.next_tenant_no;
+        self.tenants.insert(tenant_no, tenant.clone());
+        let bounds = LogBounds { floor: 0, head: 0 };
+        self.heads.insert(tenant_no, Head { bounds, version: Ticks(0) });
+        Ok(())
+    }
+
+    /// Erases a tenant and audits it; false if there is none.
+    pub(super) fn erase_tenant(&mut self, random: &dyn Random, id: &TenantId, act: &Act) -> bool {
+        let Some(tenant_no) = self.tenant_no(id) else {
+            return false;
+        };
+        if let Some(erased) = self.tenants.remove(&tenant_no) {
+            self.append_audit(random, act.tenant_erased(&erased));
+        }
+        self.heads.remove(&tenant_no);
+        self.records.retain(|((tenant, ..), _), _| *tenant != tenant_no);
+        self.ordinals.retain(|((tenant, ..), _), _| *tenant != tenant_no);
+        self.collections.retain(|(tenant, ..), _| *tenant != tenant_no);
+        self.log.retain(|(tenant, _), _| *tenant != tenant_no);
+        self.processes.retain(|(tenant, _), _| *tenant != tenant_no);
+        self.memberships.retain(|membership| membership.tenant != *id);
+        self.authorizations.retain(|(tenant, ..), _| tenant != id);
+        self.codes.retain(|_, stored| stored.used || stored.code.tenant != *id);
+        self.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
+        let deleted: Vec<Box<str>> = self
+            .grants
+            .values()
+            .filter(|grant| grant.tenant == *id)
+            .map(|grant| grant.id.as_str().into())
+            .collect();
+        self.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
+        self.grants.retain(|id, _| !deleted.contains(id));
+        true
+    }
+
+    /// Inserts a membership, unless it would join a sandbox with something else.
     pub(super) fn add_membership(&mut self, membership: &Membership) -> Result<()> {
+        let user_of = self.sandboxes.values().map(|stored| &stored.sandbox);
+        let user_of = user_of.filter(|one| one.user == membership.user).map(|one| &one.team).next();
+        let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant);
+        let tenant_of = tenant.and_then(|tenant| tenant.sandbox_of.as_ref());
+        check_apart(user_of.map(TeamId::as_str), tenant_of.map(TeamId::as_str))?;
         let same = |one: &Membership| {
             one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
         };
@@ -44,14 +94,7 @@ impl State {
 impl Directory for MemoryStore {
     async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
         let mut state = self.state_mut()?;
-        if state.tenant_no(&tenant.id).is_some() {
-            return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
-        }
-        state.next_tenant_no += 1;
-        let tenant_no = state.next_tenant_no;
-        state.tenants.insert(tenant_no, tenant.clone());
-        let bounds = LogBounds { floor: 0, head: 0 };
-        state.heads.insert(tenant_no, Head { bounds, version: Ticks(0) });
+        state.insert_tenant(tenant)?;
         state.append_audit(&*self.ports.random, self.act(context).tenant_added(tenant));
         Ok(())
     }
@@ -92,31 +135,7 @@ impl Directory for MemoryStore {
         self.invalidation.access_changed();
         self.invalidation.records_changed(id, ResourceSet::default());
         self.invalidation.commit_signal().signal_all();
-        let Some(tenant_no) = state.tenant_no(id) else {
-            return Ok(false);
-        };
-        if let Some(erased) = state.tenants.remove(&tenant_no) {
-            state.append_audit(&*self.ports.random, self.act(context).tenant_erased(&erased));
-        }
-        state.heads.remove(&tenant_no);
-        state.records.retain(|((tenant, ..), _), _| *tenant != tenant_no);
-        state.ordinals.retain(|((tenant, ..), _), _| *tenant != tenant_no);
-        state.collections.retain(|(tenant, ..), _| *tenant != tenant_no);
-        state.log.retain(|(tenant, _), _| *tenant != tenant_no);
-        state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
-        state.memberships.retain(|membership| membership.tenant != *id);
-        state.authorizations.retain(|(tenant, ..), _| tenant != id);
-        state.codes.retain(|_, stored| stored.used || stored.code.tenant != *id);
-        state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
-        let deleted: Vec<Box<str>> = state
-            .grants
-            .values()
-            .filter(|grant| grant.tenant == *id)
-            .map(|grant| grant.id.as_str().into())
-            .collect();
-        state.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
-        state.grants.retain(|id, _| !deleted.contains(id));
-        Ok(true)
+        Ok(state.erase_tenant(&*self.ports.random, id, &self.act(context)))
     }
 
     async fn add_membership(&self, membership: &Membership, context: &AuditContext) -> Result<()> {

@@ -20,6 +20,7 @@ mod password_resets;
 mod payroll;
 mod records;
 mod requests;
+mod sandboxes;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;
@@ -90,6 +91,8 @@ struct State {
     teams: BTreeMap<Box<str>, Team>,
     team_members: BTreeMap<(TeamId, AccountId), TeamMember>,
     requests: BTreeMap<Box<str>, TeamRequest>,
+    sandboxes: BTreeMap<Box<str>, sandboxes::StoredSandbox>,
+    received_requests: BTreeMap<(TeamId, u64), crate::ReceivedRequest>,
     keys: BTreeMap<[u8; 32], StoredKey>,
     /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
@@ -154,7 +157,8 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails and links.
+            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails and links, and nothing that
+            // receivers of sandboxes got.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.used_challenges.clear();
@@ -162,6 +166,7 @@ impl Contents {
             state.mails.clear();
             state.invitation_links.clear();
             state.password_resets.clear();
+            state.received_requests.clear();
         }
         restored
     }

@@ -8,9 +8,9 @@ use super::{MemoryStore, State};
 use crate::audit::Act;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
-    AuditContext, Client, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, Status,
-    StoreError, Subscription, Team, TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate,
-    Teams, UpdateOutcome,
+    AuditContext, Client, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result,
+    SandboxClients, Status, StoreError, Subscription, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
+    TeamRole, TeamUpdate, Teams, UpdateOutcome,
 };
 
 impl State {
@@ -18,7 +18,34 @@ impl State {
         self.teams.get(id.as_str()).is_some_and(|team| team.status == Status::Active)
     }
 
-    /// The products of the active subscriptions of the client's team; None: it belongs to no team.
+    /// All sandboxes by tenant, with the clients that they are open to.
+    pub(super) fn sandbox_clients(&self) -> Vec<SandboxClients> {
+        let sandboxes = self.tenants.values().filter_map(|one| Some((one, one.sandbox_of.as_ref()?)));
+        let clients_of = |team: &TeamId| {
+            let clients = self.clients.values().map(|stored| &stored.client);
+            let own = clients.filter(|client| client.team.as_ref() == Some(team));
+            own.map(|client| (client.id.clone(), self.sandbox_products(team))).collect()
+        };
+        let mut all: Vec<SandboxClients> = sandboxes
+            .map(|(tenant, team)| {
+                let clients = if self.is_team_active(team) { clients_of(team) } else { Vec::new() };
+                SandboxClients { tenant: tenant.id.clone(), clients }
+            })
+            .collect();
+        all.sort_by(|one, other| one.tenant.cmp(&other.tenant));
+        all
+    }
+
+    /// The products of all active subscriptions of a team.
+    fn sandbox_products(&self, team: &TeamId) -> Products {
+        let active = self.subscriptions.values().filter(|one| {
+            one.team.as_ref() == Some(team) && one.status == Status::Active && one.cancelled_at.is_none()
+        });
+        active.fold(Products::default(), |sum, one| sum.union(one.products))
+    }
+
+    /// The products of the active subscriptions of the client's team that open a tenant that is no sandbox; None: the client
+    /// belongs to no team.
     pub(super) fn team_products(&self, client: &Client) -> Option<Products> {
         if client.is_sandbox {
             return Some(Products::default());

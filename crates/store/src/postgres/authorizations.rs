@@ -11,15 +11,16 @@ use tokio_postgres::Row;
 use super::audit::append_audit;
 use super::grants::revoke_grants;
 use super::rows::{Args, column, execute, guid, limit, row, rows, snapshot};
-use super::teams::{TEAM_CLIENTS, client_products};
+use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS, client_products, sandbox_client};
 use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::grants::revocation_entry;
+use crate::sandboxes::sandbox_clients;
 use crate::{
     AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
-    EndedAuthorization, Grant, OwnerAccess, Ports, Result, Status, WebhookOwner,
+    EndedAuthorization, Grant, OwnerAccess, Ports, Result, SandboxClients, Status, WebhookOwner,
 };
 
 const COLUMNS: &str = "a.user_id, a.client_id, a.tenant_id, a.membership_id, a.scopes, a.created_at, a.ended_at, \
@@ -85,8 +86,13 @@ async fn owners_access(
         let sum = team_products.entry(client).or_default();
         *sum = sum.union(products.unwrap_or_default());
     }
+    let sandboxes =
+        rows(on, &format!("{SANDBOX_CLIENTS} AND n.id = ANY($1) ORDER BY n.id, c.id"), &[&tenants]).await?;
+    let sandboxes = sandbox_clients(sandboxes.iter().map(sandbox_client));
     for (owner, access) in &mut access {
-        access.team_products = team_products.get(&owner.client).copied();
+        let sandbox = sandboxes.iter().find(|sandbox| sandbox.tenant == owner.tenant);
+        let in_sandbox = |sandbox: &SandboxClients| sandbox.products_of(&owner.client);
+        access.team_products = sandbox.map(in_sandbox).or(team_products.get(&owner.client).copied());
     }
     Ok(access)
 }

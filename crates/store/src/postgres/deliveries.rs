@@ -13,9 +13,10 @@ use super::PostgresStore;
 use super::authorizations::authorizations_of;
 use super::changes::{ENTRY, entry};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
-use super::teams::{TEAM_CLIENTS, client_products};
+use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS, client_products, sandbox_client};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use crate::plan::{signed, unsigned};
+use crate::sandboxes::sandbox_clients;
 use crate::teams::limited_by_team;
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
@@ -152,6 +153,7 @@ impl Deliveries for PostgresStore {
         let limited = "SELECT id, products FROM clients WHERE products <> $1 ORDER BY id";
         let limited = self.rows(limited, &[&Products::all().bits()]).await?;
         let of_teams = self.rows(&format!("{TEAM_CLIENTS} ORDER BY c.id"), &[]).await?;
+        let sandboxes = self.rows(&format!("{SANDBOX_CLIENTS} ORDER BY n.id, c.id"), &[]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
         let products = |row: &Row| (ClientId::new(text(row)), Products::from_bits(row.get(1)));
         Ok(DisabledOwners {
@@ -159,6 +161,7 @@ impl Deliveries for PostgresStore {
             clients: clients.iter().map(text).map(ClientId::new).collect(),
             limited_clients: limited.iter().map(products).collect(),
             team_clients: limited_by_team(of_teams.iter().map(client_products)),
+            sandboxes: sandbox_clients(sandboxes.iter().map(sandbox_client)),
         })
     }
 

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{AccountId, TenantId};
+use domain::{AccountId, Random, TenantId};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
@@ -10,14 +10,48 @@ use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, membership, t
 use super::rows::{AFTER, Args, IN_ORDER, execute, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
+use crate::sandboxes::check_apart;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
     ResourceSet, Result, Status, Tenant, TenantMembership, TenantUpdate, UpdateOutcome,
 };
 
+/// Inserts a tenant with an empty log.
+pub(super) async fn insert_tenant(on: &Transaction<'_>, tenant: &Tenant) -> Result<()> {
+    execute(
+        on,
+        "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at, revision, sandbox_team)
+             VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING no)
+         INSERT INTO heads (tenant_no, head, floor, version) SELECT no, 0, 0, 0 FROM added",
+        &[
+            &tenant.id.as_str(),
+            &tenant.name,
+            &tenant.short_code,
+            &tenant.status.code(),
+            &tenant.created_at.0,
+            &signed(tenant.revision),
+            &tenant.sandbox_of.as_ref().map(|team| team.as_str()),
+        ],
+    )
+    .await
+    .map(drop)
+    .map_err(exists(format!("a tenant \"{}\"", tenant.id)))
+}
+
+/// Inserts a membership, unless it would join a sandbox with something else.
 pub(super) async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Result<()> {
+    let of = row(
+        on,
+        "SELECT (SELECT team_id FROM sandboxes WHERE user_id = $1), (SELECT sandbox_team FROM tenants WHERE id = $2)",
+        &[&membership.user.as_str(), &membership.tenant.as_str()],
+    )
+    .await?;
+    if let Some(of) = of {
+        check_apart(of.get(0), of.get(1))?;
+    }
     execute(
         on,
         "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
@@ -57,25 +91,51 @@ async fn delete_access(on: &Transaction<'_>, tenant: &TenantId) -> Result<()> {
     Ok(())
 }
 
+/// Erases a tenant and audits it; false if there is none.
+pub(super) async fn erase(
+    on: &Transaction<'_>,
+    random: &dyn Random,
+    id: &TenantId,
+    act: &Act,
+) -> Result<bool> {
+    delete_access(on, id).await?;
+    // Taking the change number first blocks concurrent subscriptions.
+    let change_number = next_change_number(on).await?;
+    let Some(tenant_no) = tenant_no(on, id).await? else {
+        return Ok(false);
+    };
+    on.execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
+        .await
+        .map_err(store_error)?;
+    let erased = row(on, &format!("{TENANT} WHERE no = $1"), &[&tenant_no]).await?;
+    // None if another node erased the tenant while this one waited for the lock.
+    let Some(erased) = erased.as_ref().map(tenant) else { return Ok(false) };
+    append_audit(on, random, act.tenant_erased(&erased)).await?;
+    execute(on, "DELETE FROM tenants WHERE no = $1", &[&tenant_no]).await.map_err(store_error)?;
+    // What was added while this transaction waited for its locks.
+    delete_access(on, id).await?;
+    on.execute(
+        "UPDATE webhooks SET moved = $2
+         WHERE tenant_no = $1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
+        &[&tenant_no, &change_number],
+    )
+    .await
+    .map_err(store_error)?;
+    on.execute("INSERT INTO erased_tenants (tenant_no) VALUES ($1)", &[&tenant_no])
+        .await
+        .map_err(store_error)?;
+    Ok(true)
+}
+
 #[async_trait]
 impl Directory for PostgresStore {
     async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
-        self.insert(
-            format!("a tenant \"{}\"", tenant.id),
-            "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at, revision)
-                 VALUES ($1, $2, $3, $4, $5, $6) RETURNING no)
-             INSERT INTO heads (tenant_no, head, floor, version) SELECT no, 0, 0, 0 FROM added",
-            &[
-                &tenant.id.as_str(),
-                &tenant.name,
-                &tenant.short_code,
-                &tenant.status.code(),
-                &tenant.created_at.0,
-                &signed(tenant.revision),
-            ],
-            self.act(context).tenant_added(tenant),
-        )
-        .await
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        insert_tenant(&transaction, tenant).await?;
+        let entry = self.act(context).tenant_added(tenant);
+        append_audit(&transaction, &*self.ports().random, entry).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
@@ -112,37 +172,9 @@ impl Directory for PostgresStore {
     async fn erase_tenant(&self, id: &TenantId, context: &AuditContext) -> Result<bool> {
         let mut client = self.long_client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        delete_access(&transaction, id).await?;
-        // Taking the change number first blocks concurrent subscriptions.
-        let change_number = next_change_number(&transaction).await?;
-        let Some(tenant_no) = tenant_no(&transaction, id).await? else {
+        if !erase(&transaction, &*self.ports().random, id, &self.act(context)).await? {
             return Ok(false);
-        };
-        transaction
-            .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
-            .await
-            .map_err(store_error)?;
-        let erased = row(&transaction, &format!("{TENANT} WHERE no = $1"), &[&tenant_no]).await?;
-        // None if another node erased the tenant while this one waited for the lock.
-        let Some(erased) = erased.as_ref().map(tenant) else { return Ok(false) };
-        append_audit(&transaction, &*self.ports().random, self.act(context).tenant_erased(&erased)).await?;
-        execute(&transaction, "DELETE FROM tenants WHERE no = $1", &[&tenant_no])
-            .await
-            .map_err(store_error)?;
-        // What was added while this transaction waited for its locks.
-        delete_access(&transaction, id).await?;
-        transaction
-            .execute(
-                "UPDATE webhooks SET moved = $2
-                 WHERE tenant_no = $1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
-                &[&tenant_no, &change_number],
-            )
-            .await
-            .map_err(store_error)?;
-        transaction
-            .execute("INSERT INTO erased_tenants (tenant_no) VALUES ($1)", &[&tenant_no])
-            .await
-            .map_err(store_error)?;
+        }
         transaction.commit().await.map_err(store_error)?;
         self.access_changed();
         self.records_changed(id, ResourceSet::default());

@@ -33,6 +33,7 @@ mod records;
 mod refresh;
 mod requests;
 mod rows;
+mod sandboxes;
 mod second_factors;
 mod sessions;
 mod shards;

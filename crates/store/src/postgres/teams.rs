@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::subscription::Products;
-use domain::{AccountId, ClientId, Random, Realm, TeamId, Ticks};
+use domain::{AccountId, ClientId, Random, Realm, TeamId, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -24,6 +24,20 @@ pub(super) const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM cli
      LEFT JOIN teams t ON t.id = c.team_id AND t.standing = 1 AND c.sandbox = 0 \
      LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL AND s.sandbox = 0 \
      WHERE (c.team_id IS NOT NULL OR c.sandbox = 1)";
+
+/// Sandbox tenants, with the clients of their team, and the products of each active subscription of the team.
+pub(super) const SANDBOX_CLIENTS: &str = "SELECT DISTINCT n.id, c.id, s.products FROM tenants n \
+     LEFT JOIN teams t ON t.id = n.sandbox_team AND t.standing = 1 \
+     LEFT JOIN clients c ON c.team_id = t.id \
+     LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL \
+     WHERE n.sandbox_team IS NOT NULL";
+
+/// A row of `SANDBOX_CLIENTS`.
+pub(super) fn sandbox_client(row: &Row) -> (TenantId, Option<ClientId>, Option<Products>) {
+    let client = row.get::<_, Option<Box<str>>>(1).map(ClientId::new);
+    let products = row.get::<_, Option<i64>>(2).map(Products::from_bits);
+    (TenantId::new(row.get::<_, Box<str>>(0)), client, products)
+}
 
 pub(super) fn team(row: &Row) -> Team {
     Team {

@@ -79,7 +79,7 @@ pub(super) fn owner_access(reader: &Connection, owner: &WebhookOwner) -> Result<
         tenant: status(reader, "SELECT standing FROM tenants WHERE id = ?1", tenant)?,
         client: status(reader, "SELECT standing FROM clients WHERE id = ?1", client)?,
         products: client_products(reader, client)?,
-        team_products: team_products(reader, client)?,
+        team_products: team_products(reader, tenant, client)?,
         authorizations: find_all(reader, "a.tenant_id = ?1 AND a.client_id = ?2", [tenant, client])?,
     })
 }

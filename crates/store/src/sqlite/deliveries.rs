@@ -12,7 +12,7 @@ use super::authorizations::owner_access;
 use super::changes::{ENTRY, bounds, entry};
 use super::delivery_lock::{Ownership, lease_all_shards, release_all_shards};
 use super::rows::{guid, tenant_no};
-use super::teams::team_clients;
+use super::teams::{all_sandbox_clients, team_clients};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::{SqliteStore, checkpoint, store_error};
 use crate::plan::{signed, unsigned};
@@ -167,6 +167,7 @@ impl Deliveries for SqliteStore {
                 clients: texts(reader, "SELECT id FROM clients WHERE standing = 0", ClientId::new)?,
                 limited_clients: limited_clients(reader)?,
                 team_clients: limited_by_team(team_clients(reader)?),
+                sandboxes: all_sandbox_clients(reader)?,
             })
         })
     }

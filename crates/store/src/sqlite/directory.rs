@@ -13,6 +13,7 @@ use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
+use crate::sandboxes::check_apart;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
     ResourceSet, Result, Status, Tenant, TenantMembership, TenantUpdate, UpdateOutcome,
@@ -27,7 +28,41 @@ pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Resul
         .map_err(store_error)
 }
 
+/// Inserts a tenant with an empty log.
+pub(super) fn insert_tenant(writer: &Connection, tenant: &Tenant) -> Result<()> {
+    writer
+        .execute(
+            "INSERT INTO tenants (id, name, short_code, standing, created_at, revision, sandbox_team)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            params![
+                tenant.id.as_str(),
+                tenant.name,
+                tenant.short_code,
+                tenant.status.code(),
+                tenant.created_at.0,
+                signed(tenant.revision),
+                tenant.sandbox_of.as_ref().map(|team| team.as_str())
+            ],
+        )
+        .map_err(exists(format!("a tenant \"{}\"", tenant.id)))?;
+    let tenant_no = writer.last_insert_rowid();
+    let sql = "INSERT INTO heads (tenant_no, head, floor, version) VALUES (?1, 0, 0, 0)";
+    change(writer, sql, [tenant_no]).map(drop)
+}
+
+/// Inserts a membership, unless it would join a sandbox with something else.
 pub(super) fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()> {
+    let of: (Option<String>, Option<String>) = writer
+        .prepare_cached(
+            "SELECT (SELECT team_id FROM sandboxes WHERE user_id = ?1),
+                 (SELECT sandbox_team FROM tenants WHERE id = ?2)",
+        )
+        .and_then(|mut find| {
+            let ids = [membership.user.as_str(), membership.tenant.as_str()];
+            find.query_row(ids, |row| Ok((row.get(0)?, row.get(1)?)))
+        })
+        .map_err(store_error)?;
+    check_apart(of.0.as_deref(), of.1.as_deref())?;
     writer
         .execute(
             "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
@@ -50,7 +85,7 @@ pub(super) fn insert_membership(writer: &Connection, membership: &Membership) ->
         .map_err(exists("such a membership".into()))
 }
 
-fn erase(writer: &Connection, random: &dyn Random, id: &TenantId, act: &Act) -> Result<bool> {
+pub(super) fn erase(writer: &Connection, random: &dyn Random, id: &TenantId, act: &Act) -> Result<bool> {
     let (Some(tenant_no), Some(erased)) =
         (tenant_no(writer, id)?, find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant)?)
     else {
@@ -81,26 +116,7 @@ impl Directory for SqliteStore {
     async fn add_tenant(&self, tenant: &Tenant, context: &AuditContext) -> Result<()> {
         let (tenant, act, random) = (tenant.clone(), self.act(context), self.ports().random.clone());
         self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO tenants (id, name, short_code, standing, created_at, revision)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                    params![
-                        tenant.id.as_str(),
-                        tenant.name,
-                        tenant.short_code,
-                        tenant.status.code(),
-                        tenant.created_at.0,
-                        signed(tenant.revision)
-                    ],
-                )
-                .map_err(exists(format!("a tenant \"{}\"", tenant.id)))?;
-            let tenant_no = writer.last_insert_rowid();
-            change(
-                writer,
-                "INSERT INTO heads (tenant_no, head, floor, version) VALUES (?1, 0, 0, 0)",
-                [tenant_no],
-            )?;
+            insert_tenant(writer, &tenant)?;
             append_audit(writer, &*random, act.tenant_added(&tenant))
         })
         .await

@@ -1,6 +1,6 @@
 //! Tenants, accounts and memberships as rows.
 
-use domain::{AccountId, MembershipId, OperatorRole, Realm, TenantId, Ticks};
+use domain::{AccountId, MembershipId, OperatorRole, Realm, TeamId, TenantId, Ticks};
 use rusqlite::Row;
 
 use super::rows::guid;
@@ -19,6 +19,7 @@ fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
         status: Status::from_code(row.get(at + 3)?),
         created_at: Ticks(row.get(at + 4)?),
         revision: unsigned(row.get(at + 5)?),
+        sandbox_of: row.get::<_, Option<Box<str>>>(at + 6)?.map(TeamId::new),
     })
 }
 
@@ -64,7 +65,8 @@ pub(super) fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembers
     })
 }
 
-pub(super) const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
+pub(super) const TENANT: &str =
+    "SELECT id, name, short_code, standing, created_at, revision, sandbox_team FROM tenants";
 pub(super) const ACCOUNT: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision,
          realm, role
@@ -77,6 +79,6 @@ pub(super) const TENANT_MEMBERSHIP: &str =
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
          u.realm, u.role,
-         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
+         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision, t.sandbox_team
      FROM memberships m JOIN accounts u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";

@@ -35,6 +35,7 @@ mod records;
 mod refresh;
 mod requests;
 mod rows;
+mod sandboxes;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;

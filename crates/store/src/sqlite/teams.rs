@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{AccountId, ClientId, Random, Realm, TeamId, Ticks};
+use domain::{AccountId, ClientId, Random, Realm, TeamId, TenantId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::audit::append_audit;
@@ -11,10 +11,12 @@ use super::rows::{AFTER, IN_ORDER, find, list};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
+use crate::sandboxes::sandbox_clients;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
-    AuditContext, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, Status, Team,
-    TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams, UpdateOutcome,
+    AuditContext, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, SandboxClients,
+    Status, Team, TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams,
+    UpdateOutcome,
 };
 
 pub(super) const TEAM: &str = "SELECT id, name, standing, created_at, revision FROM teams";
@@ -53,6 +55,31 @@ fn all<T>(
     reader.prepare_cached(sql).and_then(|mut all| all.query_map(args, row)?.collect()).map_err(store_error)
 }
 
+/// Sandbox tenants, with the clients of their team, and the products of each active subscription of the team.
+fn sandbox_sql(hint: &str, client: &str) -> String {
+    format!(
+        "SELECT DISTINCT n.id, c.id, s.products FROM tenants n {hint}
+         LEFT JOIN teams t ON t.id = n.sandbox_team AND t.standing = 1
+         LEFT JOIN clients c ON c.team_id = t.id {client}
+         LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL
+         WHERE n.sandbox_team IS NOT NULL"
+    )
+}
+
+fn sandbox_client(row: &Row<'_>) -> rusqlite::Result<(TenantId, Option<ClientId>, Option<Products>)> {
+    Ok((
+        TenantId::new(row.get::<_, Box<str>>(0)?),
+        row.get::<_, Option<Box<str>>>(1)?.map(ClientId::new),
+        row.get::<_, Option<i64>>(2)?.map(Products::from_bits),
+    ))
+}
+
+/// All sandboxes by tenant, with the clients that they are open to.
+pub(super) fn all_sandbox_clients(reader: &Connection) -> Result<Vec<SandboxClients>> {
+    let sql = format!("{} ORDER BY n.id, c.id", sandbox_sql("INDEXED BY tenants_by_sandbox_team", ""));
+    Ok(sandbox_clients(all(reader, &sql, [], sandbox_client)?))
+}
+
 fn client_products(row: &Row<'_>) -> rusqlite::Result<(ClientId, Option<Products>)> {
     let products = row.get::<_, Option<i64>>(1)?.map(Products::from_bits);
     Ok((ClientId::new(row.get::<_, Box<str>>(0)?), products))
@@ -63,9 +90,13 @@ pub(super) fn team_clients(reader: &Connection) -> Result<Vec<(ClientId, Option<
     all(reader, &format!("{TEAM_CLIENTS} ORDER BY c.id"), [], client_products)
 }
 
-/// The products of the active subscriptions of the client's team, none for a client of the sandbox; None: it belongs to no
-/// team.
-pub(super) fn team_products(reader: &Connection, client: &str) -> Result<Option<Products>> {
+/// The products of the active subscriptions of the client's team that open the tenant; None: the client belongs to no team,
+/// and the tenant is no sandbox.
+pub(super) fn team_products(reader: &Connection, tenant: &str, client: &str) -> Result<Option<Products>> {
+    let sql = format!("{} AND n.id = ?1", sandbox_sql("", "AND c.id = ?2"));
+    if let Some(sandbox) = sandbox_clients(all(reader, &sql, [tenant, client], sandbox_client)?).pop() {
+        return Ok(Some(sandbox.products_of(&ClientId::new(client))));
+    }
     let found = all(reader, &format!("{TEAM_CLIENTS} AND c.id = ?1"), [client], client_products)?;
     Ok(found.into_iter().map(|(_, products)| products.unwrap_or_default()).reduce(Products::union))
 }

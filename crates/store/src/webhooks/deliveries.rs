@@ -7,7 +7,7 @@ use domain::subscription::Products;
 use domain::{ClientId, Guid, Resource, Suspension, TenantId, Ticks, WebhookId};
 
 use super::{AttemptRecord, LeaseRenewal, RenewedLeases, Replay, ReplayStep, SuccessfulDelivery, Webhook};
-use crate::{AuditEntry, LogBounds, LogEntry, Result};
+use crate::{AuditEntry, LogBounds, LogEntry, Result, SandboxClients};
 
 /// Nodes share the webhooks by this many shards.
 pub const SHARDS: u16 = 256;
@@ -101,6 +101,8 @@ pub struct DisabledOwners {
     pub limited_clients: Vec<(ClientId, Products)>,
     /// Clients whose team has no active subscription to some product, with the products that it has.
     pub team_clients: Vec<(ClientId, Products)>,
+    /// All sandbox tenants by id; for them, only the clients named there count, and not `team_clients`.
+    pub sandboxes: Vec<SandboxClients>,
 }
 
 /// What the engine writes for one webhook, atomically.

@@ -259,6 +259,7 @@ pub(crate) async fn disabled_owners_are_listed(fixture: Fixture) {
         clients: vec![ClientId::new("erp")],
         limited_clients,
         team_clients: Vec::new(),
+        sandboxes: Vec::new(),
     };
     assert_eq!(store.disabled_owners().await, Ok(both));
     let products = Products::from_iter([Product::Payroll]);

@@ -195,6 +195,7 @@ pub(crate) fn new_tenant(id: &str, created_at: Ticks) -> Tenant {
         status: Status::Active,
         created_at,
         revision: FIRST_REVISION,
+        sandbox_of: None,
     }
 }
 

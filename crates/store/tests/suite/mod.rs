@@ -38,6 +38,7 @@ mod refresh_tokens;
 mod rejected_changes;
 mod requests;
 mod revisions;
+mod sandboxes;
 mod second_factors;
 mod sessions;
 mod shard_leases;
@@ -328,6 +329,16 @@ tests_on_every_store! {
         key_of_a_disabled_team_finds_nothing,
         webhooks_follow_the_subscriptions_of_the_clients_team,
         changes_of_a_team_bump_the_access_version,
+    }
+    sandboxes {
+        sandbox_is_made_once_and_stored_unchanged,
+        concurrent_requests_make_one_sandbox,
+        users_of_sandboxes_and_of_tenants_never_mix,
+        reset_goes_back_to_the_beginning,
+        sandbox_without_a_tenant_is_reset,
+        only_credentials_of_its_team_open_a_sandbox,
+        events_of_a_day_are_bounded,
+        receiver_keeps_the_newest_requests,
     }
     requests {
         requests_are_stored_unchanged_and_filtered,

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::Ticks;
 use domain::receiver_url::ReceiverUrl;
+use domain::{Ticks, WebhookId};
 use http::{HeaderMap, Method};
 use store::AttemptTiming;
 use tokio::time::Instant;
@@ -15,6 +15,8 @@ use super::error::EgressError;
 /// One request to a receiver.
 #[derive(Clone, Debug)]
 pub struct OutboundRequest {
+    /// The webhook that it is for.
+    pub webhook: WebhookId,
     pub url: Arc<ReceiverUrl>,
     pub method: Method,
     /// Appended to the address's own query, if it has one.

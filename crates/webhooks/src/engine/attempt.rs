@@ -162,7 +162,7 @@ impl Attempt {
             AttemptKind::Handshake { number, at } => {
                 let id = ids.handshake_id(*number, *at);
                 if target.family() == Family::Invoicing {
-                    return Ok(echo_request(url, id, now, timeout));
+                    return Ok(echo_request(target.webhook(), url, id, now, timeout));
                 }
                 let conversation = ids.handshake_conversation_id(*number, *at);
                 (id, target.envelope_context.acknowledge(id, conversation, *at))
@@ -174,7 +174,8 @@ impl Attempt {
         };
         let headers = signed_headers(target.family(), target.signer(&prepared, now), id, now, &body);
         let body = Bytes::from(body);
-        Ok(OutboundRequest { url, method: Method::POST, query: None, headers, body, timeout, now })
+        let webhook = target.webhook();
+        Ok(OutboundRequest { webhook, url, method: Method::POST, query: None, headers, body, timeout, now })
     }
 
     /// The sequence number of the event that it delivers; `None` for handshakes and tests.
@@ -206,8 +207,15 @@ impl Attempt {
 }
 
 /// The handshake of the invoicing family: an unsigned GET whose query the receiver echoes.
-fn echo_request(url: Arc<ReceiverUrl>, id: Guid, now: Ticks, timeout: Duration) -> OutboundRequest {
+fn echo_request(
+    webhook: WebhookId,
+    url: Arc<ReceiverUrl>,
+    id: Guid,
+    now: Ticks,
+    timeout: Duration,
+) -> OutboundRequest {
     OutboundRequest {
+        webhook,
         url,
         method: Method::GET,
         query: Some(format!("echo={id}")),

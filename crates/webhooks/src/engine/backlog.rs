@@ -57,7 +57,9 @@ impl Core {
         }
         self.backlog_due = self.now.steady + COUNT_EVERY;
         let mut backlog = Backlog::default();
-        for state in self.webhooks.values() {
+        // Sandboxes are not in the figures.
+        let counted = self.webhooks.values().filter(|state| !self.access.is_sandbox(&state.tail_key.tenant));
+        for state in counted {
             let tail = self.tails.get(&state.tail_key);
             let is_caught_up = tail.is_some_and(|tail| state.caught_up_at == Some(tail.serial));
             backlog.add(state, tail.map_or(0, TailCache::head), is_caught_up);

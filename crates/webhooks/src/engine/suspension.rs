@@ -20,6 +20,8 @@ pub(super) struct Access {
     limited_clients: StableMap<domain::ClientId, Products>,
     /// Clients whose team does not have every product.
     team_clients: StableMap<domain::ClientId, Products>,
+    /// Sandbox tenants, with the clients that they are open to.
+    sandboxes: StableMap<domain::TenantId, StableMap<domain::ClientId, Products>>,
     /// The version of access in this process: it moves before a change of access is answered.
     version: u64,
     /// The webhooks that changes up to this version concern are frozen or reloaded.
@@ -38,11 +40,19 @@ impl Access {
         self.signalled = self.signalled.max(version);
     }
 
+    pub(super) fn is_sandbox(&self, tenant: &domain::TenantId) -> bool {
+        self.sandboxes.contains_key(tenant)
+    }
+
     /// Why nothing may be sent to the webhook.
     fn suspension(&self, state: &WebhookState) -> Option<Suspension> {
         let product = state.tail_key.resource.area().product();
         let lacks_product = |limited: &StableMap<domain::ClientId, Products>| {
             limited.get(&state.client).is_some_and(|products| !products.contains(product))
+        };
+        let lacks_subscription = match self.sandboxes.get(&state.tail_key.tenant) {
+            Some(clients) => !clients.get(&state.client).is_some_and(|products| products.contains(product)),
+            None => lacks_product(&self.team_clients),
         };
         if self.disabled_tenants.contains(&state.tail_key.tenant) {
             Some(Suspension::TenantDisabled)
@@ -50,7 +60,7 @@ impl Access {
             Some(Suspension::ClientDisabled)
         } else if lacks_product(&self.limited_clients) {
             Some(Suspension::ProductMissing)
-        } else if lacks_product(&self.team_clients) {
+        } else if lacks_subscription {
             Some(Suspension::TeamSubscriptionMissing)
         } else {
             state.authorization_gap
@@ -74,18 +84,22 @@ impl Core {
         let clients: StableSet<_> = disabled.clients.into_iter().collect();
         let limited: StableMap<_, _> = disabled.limited_clients.into_iter().collect();
         let of_teams: StableMap<_, _> = disabled.team_clients.into_iter().collect();
+        let sandboxes = disabled.sandboxes.into_iter();
+        let sandboxes: StableMap<_, _> =
+            sandboxes.map(|one| (one.tenant, one.clients.into_iter().collect())).collect();
         let access = &mut self.access;
         access.owners_read = access_version;
         let is_first = !std::mem::replace(&mut access.is_known, true);
         let is_same = tenants == access.disabled_tenants
             && clients == access.disabled_clients
             && limited == access.limited_clients
-            && of_teams == access.team_clients;
+            && of_teams == access.team_clients
+            && sandboxes == access.sandboxes;
         if !is_first && is_same {
             return;
         }
         (access.disabled_tenants, access.disabled_clients) = (tenants, clients);
-        (access.limited_clients, access.team_clients) = (limited, of_teams);
+        (access.limited_clients, access.team_clients, access.sandboxes) = (limited, of_teams, sandboxes);
         let all: Vec<WebhookId> = self.webhooks.keys().copied().collect();
         for webhook in all {
             self.apply_access(webhook);

@@ -33,15 +33,15 @@ impl Management {
     ) -> HandlerResult {
         let members = JsonBody::read(body).await?;
         let (new, url) = self.parse_subscription(resource, request, members)?;
-        self.check_receiver(&url, "url").await?;
-        let webhooks_max = self.settings.webhooks_max;
+        self.check_receiver(&url, &request.caller.tenant, "url").await?;
+        let webhooks_max = self.webhooks_max(&request.caller.tenant).await?;
         let subscribed = self.ports.store.subscribe(new, webhooks_max, &request.context()).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
                 self.ports.notifier.webhook_changed(webhook.id).await;
                 Ok(response::operation_result(OperationState::Subscribed, webhook.id))
             }
-            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
+            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(webhooks_max)),
         }
     }
 
@@ -89,7 +89,7 @@ impl Management {
         if webhook.flags().is_final() {
             return Err(errors::webhook_ended(&webhook));
         }
-        self.check_receiver(&url, "url").await?;
+        self.check_receiver(&url, &request.caller.tenant, "url").await?;
         let change = WebhookChange::ChangeUrl(url.as_str().to_owned());
         let webhook = self.change_webhook(request, &webhook, change).await?;
         Ok(response::operation_result(OperationState::Changed, webhook.id))

@@ -15,6 +15,7 @@ use super::record::record;
 use super::request::ManagementRequest;
 use super::response;
 use super::{HandlerResult, Management, RouteGroup, errors};
+use crate::AddressedReceiver;
 
 const DESCRIPTION_CHARS_MAX: usize = 1000;
 pub(super) const ACTIONS: [EventKind; 3] = [EventKind::Created, EventKind::Updated, EventKind::Deleted];
@@ -23,7 +24,7 @@ impl Management {
     pub(super) async fn subscribe_invoicing(&self, request: &ManagementRequest, body: Body) -> HandlerResult {
         let members = JsonBody::read(body).await?;
         let (mut new, uri) = self.parse_invoicing_subscription(request, members)?;
-        self.check_receiver(&uri, "uri").await?;
+        self.check_receiver(&uri, &request.caller.tenant, "uri").await?;
         new.host_mismatch = self.host_mismatch(&uri, request.address, "uri").await?;
         let webhook = self.create(request, new).await?;
         self.ports.notifier.webhook_changed(webhook.id).await;
@@ -31,11 +32,11 @@ impl Management {
     }
 
     async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
-        let subscribed =
-            self.ports.store.subscribe(new, self.settings.webhooks_max, &request.context()).await;
+        let webhooks_max = self.webhooks_max(&request.caller.tenant).await?;
+        let subscribed = self.ports.store.subscribe(new, webhooks_max, &request.context()).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
-            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
+            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(webhooks_max)),
         }
     }
 
@@ -59,7 +60,9 @@ impl Management {
         mut members: JsonBody,
     ) -> Result<(NewWebhook, ReceiverUrl), ErrorResponse> {
         let uri = self.parse_url(&mut members, "uri");
-        if uri.as_ref().is_some_and(|uri| !uri.is_invoicing()) {
+        let is_built_in =
+            |uri: &ReceiverUrl| self.built_in_receivers.receiver_of(uri) != AddressedReceiver::Outside;
+        if uri.as_ref().is_some_and(|uri| !uri.is_invoicing() && !is_built_in(uri)) {
             let message = "uri must be https://<host>/api/webhooks/incoming/Invoicing, without a query.";
             members.add_fault("uri", "invalid_url", message);
         }

@@ -30,9 +30,9 @@ pub use receiver::HostCheck;
 pub use request::ManagementRequest;
 pub use route::{Operation, Route, RouteGroup};
 
-use crate::EngineNotifier;
 use crate::egress::Egress;
 use crate::history::History;
+use crate::{EngineNotifier, ReceiverAddresses};
 
 /// The upper bound of the configurable limit of webhooks per tenant and client.
 pub const WEBHOOKS_MAX: usize = 200_000;
@@ -60,6 +60,10 @@ pub struct Settings {
     pub base_url: String,
     /// For each tenant and client; `WEBHOOKS_MAX` at most.
     pub webhooks_max: usize,
+    /// The same in the sandboxes of teams.
+    pub sandbox_webhooks_max: usize,
+    /// Whether the sandboxes of teams are open.
+    pub is_sandbox_open: bool,
     pub host_check: HostCheck,
     /// Whether receivers may listen on loopback, over plain http and on any port.
     pub is_local: bool,
@@ -70,13 +74,15 @@ pub struct Settings {
 pub struct Management {
     ports: Ports,
     settings: Settings,
+    built_in_receivers: ReceiverAddresses,
 }
 
 type HandlerResult = Result<Response, ErrorResponse>;
 
 impl Management {
     pub fn new(ports: Ports, settings: Settings) -> Self {
-        Self { ports, settings }
+        let built_in_receivers = ReceiverAddresses::new(&settings.base_url);
+        Self { ports, settings, built_in_receivers }
     }
 
     /// Handles a request to one of the routes. `body` has not been read yet and may have any length.

@@ -3,11 +3,13 @@
 use std::net::IpAddr;
 
 use domain::receiver_url::ReceiverUrl;
+use domain::{Guid, TenantId};
 use web::ErrorResponse;
 
 use super::Management;
 use super::body::JsonBody;
-use super::errors::error_with_code;
+use super::errors::{self, error_with_code};
+use crate::AddressedReceiver;
 use crate::egress::EgressError;
 
 /// What to do with a host that does not resolve to the subscriber's address.
@@ -41,6 +43,9 @@ impl Management {
     /// Parses the URL in a member; checks its form only.
     pub(super) fn parse_url(&self, members: &mut JsonBody, name: &'static str) -> Option<ReceiverUrl> {
         let text = members.text(name, CHARS_MAX)?;
+        if let Some(url) = self.built_in_receivers.parse(&text) {
+            return Some(url);
+        }
         match ReceiverUrl::parse(&text, self.settings.is_local) {
             Ok(url) => Some(url),
             Err(why) => {
@@ -50,12 +55,47 @@ impl Management {
         }
     }
 
-    /// Refuses a URL whose host resolves to a forbidden address or does not resolve.
+    /// How many webhooks the caller may have in its tenant.
+    pub(super) async fn webhooks_max(&self, tenant: &TenantId) -> Result<usize, ErrorResponse> {
+        let tenant =
+            self.ports.store.find_tenant(tenant).await.map_err(|error| errors::store_error(&error))?;
+        let is_sandbox = tenant.is_some_and(|tenant| tenant.sandbox_of.is_some());
+        Ok(if is_sandbox { self.settings.sandbox_webhooks_max } else { self.settings.webhooks_max })
+    }
+
+    /// Refuses a built-in receiver to all but the webhooks of its sandbox.
+    async fn check_built_in(
+        &self,
+        receiver: Option<Guid>,
+        tenant: &TenantId,
+        name: &'static str,
+    ) -> Result<(), ErrorResponse> {
+        let sandbox = match receiver.filter(|_| self.settings.is_sandbox_open) {
+            Some(id) => self.ports.store.find_sandbox_by_receiver(id).await,
+            None => Ok(None),
+        };
+        let sandbox = sandbox.map_err(|error| errors::store_error(&error))?;
+        if sandbox.is_some_and(|sandbox| sandbox.tenant == *tenant) {
+            return Ok(());
+        }
+        let message = format!(
+            "{name} is not accepted: it is the address of the built-in receivers, and only webhooks of a sandbox can use the \
+             receiver of that sandbox. Send the address of a server of your own."
+        );
+        Err(error_with_code(400, "reserved_address", Some(name), &message))
+    }
+
+    /// Refuses a URL whose host resolves to a forbidden address or does not resolve, and the built-in receiver of another
+    /// tenant.
     pub(super) async fn check_receiver(
         &self,
         url: &ReceiverUrl,
+        tenant: &TenantId,
         name: &'static str,
     ) -> Result<(), ErrorResponse> {
+        if let AddressedReceiver::BuiltIn(receiver) = self.built_in_receivers.receiver_of(url) {
+            return self.check_built_in(receiver, tenant, name).await;
+        }
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
             // Which address it is, and in which network, is not the subscriber's business.
@@ -82,7 +122,8 @@ impl Management {
         caller: IpAddr,
         name: &'static str,
     ) -> Result<String, ErrorResponse> {
-        if self.settings.host_check == HostCheck::Off {
+        let is_built_in = self.built_in_receivers.receiver_of(url) != AddressedReceiver::Outside;
+        if is_built_in || self.settings.host_check == HostCheck::Off {
             return Ok(String::new());
         }
         let caller = caller.to_canonical();

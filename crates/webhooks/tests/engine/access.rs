@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use domain::retry::Schedule;
+use domain::subscription::Products;
 use store::{
     AuditContext, ChangeLog as _, ChangeSet, Deliveries as _, DisabledOwners, LeaseRenewal, SHARDS,
-    Webhooks as _,
+    SandboxClients, Webhooks as _,
 };
 use webhooks::engine::{Command, Core, Input, Moment, Settings};
 
@@ -103,6 +104,28 @@ fn earlier_read_of_the_disabled_owners_does_not_replace_a_later_one() {
     core.handle(NOW, owners_read(2));
     assert_eq!(run(&mut core, &fixture), 0, "the client is disabled");
     core.handle(NOW, owners_read(3));
+    assert_eq!(run(&mut core, &fixture), 1);
+}
+
+#[test]
+fn webhook_of_a_sandbox_needs_a_client_of_its_team_with_the_product() {
+    let (mut core, fixture) = core_with_webhook();
+    let query = store::WebhookQuery { rows_max: 1, ..store::WebhookQuery::default() };
+    let owner = block_on(fixture.store.webhooks(&query)).unwrap().remove(0).owner;
+    let other = domain::ClientId::new("other");
+    let read = |clients: Vec<(domain::ClientId, Products)>, access_version| {
+        let sandboxes = vec![SandboxClients { tenant: owner.tenant.clone(), clients }];
+        // Its own list of clients counts, and not that of real tenants.
+        let team_clients = vec![(owner.client.clone(), Products::default())];
+        let disabled = DisabledOwners { sandboxes, team_clients, ..DisabledOwners::default() };
+        Input::DisabledOwnersRead { disabled, access_version }
+    };
+    for clients in [vec![], vec![(other, Products::all())], vec![(owner.client.clone(), Products::default())]]
+    {
+        core.handle(NOW, read(clients, 0));
+        assert_eq!(run(&mut core, &fixture), 0);
+    }
+    core.handle(NOW, read(vec![(owner.client.clone(), Products::all())], 0));
     assert_eq!(run(&mut core, &fixture), 1);
 }
 

@@ -71,6 +71,7 @@ impl Fixture {
                 status: Status::Active,
                 created_at: START,
                 revision: store::FIRST_REVISION,
+                sandbox_of: None,
             };
             block_on(store.add_tenant(&tenant, &AuditContext::default())).unwrap();
         }

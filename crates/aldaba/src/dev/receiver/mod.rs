@@ -2,7 +2,7 @@
 //! `PUT /mood` makes it fail, to watch retries.
 
 mod received_request;
-mod signature_check;
+mod webhook_secrets;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -23,9 +23,9 @@ use tokio::sync::watch;
 use super::terminal_style::TerminalStyle;
 use crate::exit::Failure;
 use crate::output::Output;
+use crate::signature_check::SignatureCheck;
 use crate::wiring::SystemClock;
 use received_request::{ReceivedRequest, RequestHistory, RequestKind};
-use signature_check::SignatureCheck;
 
 /// The longest time that `/deliveries` waits for more requests.
 const WAIT_MAX: Duration = Duration::from_secs(30);
@@ -142,7 +142,7 @@ async fn receive(
     let signature = match echo {
         // The GET of the echo handshake has no signature.
         Some(_) => SignatureCheck::Missing,
-        None => signature_check::check_signature(&*receiver.store, &headers, &body).await,
+        None => webhook_secrets::check_signature(&*receiver.store, &headers, &body).await,
     };
     let status = match &signature {
         _ if is_failing => StatusCode::INTERNAL_SERVER_ERROR,

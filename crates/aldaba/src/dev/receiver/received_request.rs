@@ -9,8 +9,8 @@ use domain::signature::STANDARD_ID;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::signature_check::SignatureCheck;
 use crate::dev::terminal_style::TerminalStyle;
+use crate::signature_check::SignatureCheck;
 
 /// The number of requests in the history.
 const REQUESTS_MAX: usize = 100;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{ApiFixture, HttpResponse, OperatorApi, unlimited_server};
+use crate::harness::{ApiFixture, HttpResponse, OperatorApi, oauth_error, unlimited_server};
 
 const PATHS: [&str; 4] = [
     "/accounting/api/companies",
@@ -104,7 +104,7 @@ fn changes_of_a_team_count_at_once() {
     opens(false);
     patch(&subscription, &json!({"team": null}));
     opens(true);
-    // No tenant is a sandbox: neither a key nor a client of the sandbox opens anything.
+    // The tenant is no sandbox: neither a key nor a client for sandboxes opens it.
     for one in [&subscription, &client] {
         patch(one, &json!({"sandbox": true}));
         opens(false);
@@ -115,9 +115,12 @@ fn changes_of_a_team_count_at_once() {
 }
 
 #[test]
-fn client_of_the_sandbox_signs_nobody_in() {
+fn client_of_the_sandbox_signs_no_ordinary_user_in() {
     let api = ApiFixture::new();
+    let code = api.sign_in.code(&api.sign_in.authorization_request());
     patch(&format!("/clients/{}", api.sign_in.app.id), &json!({"sandbox": true}));
-    let page = api.sign_in.browser().get(&api.sign_in.authorization_request().path());
-    assert_eq!((page.status, page.location()), (400, ""));
+    assert_eq!(oauth_error(&api.sign_in.exchange(&code), 400), "invalid_grant");
+    let page = api.sign_in.authorize(&api.sign_in.browser(), &api.sign_in.authorization_request());
+    let params = page.params();
+    assert_eq!((params["error"].as_str(), params.get("code")), ("access_denied", None));
 }

@@ -8,8 +8,12 @@ use super::webhook_fixture::{Subscriber, fixture, operator};
 use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
 
 /// Routes that change something without an audit entry, and why.
-const EXEMPT: [(&str, &str); 1] =
-    [("post /operator/v1/tenants/{tenant}/changes", "the change log is the audit of record changes")];
+const EXEMPT: [(&str, &str); 2] = [
+    ("post /operator/v1/tenants/{tenant}/changes", "the change log is the audit of record changes"),
+    ("post /operator/v1/teams/{team}/sandbox/events", "the change log is the audit of record changes"),
+];
+/// Kinds of entries that others accompany: an approval and what it adds, a sandbox and its parts.
+const ACCOMPANIED: [&str; 3] = ["request_approved", "sandbox_added", "sandbox_reset"];
 
 /// The operations whose entry was found.
 #[derive(Default)]
@@ -24,13 +28,12 @@ impl Audited {
         let all = operator().get("/audit?actor=operator&pageSize=1000").json();
         let of_request = |entry: &&Value| entry["requestId"] == request;
         let found: Vec<&Value> = all["records"].as_array().unwrap().iter().filter(of_request).collect();
-        // An approval and what it adds are two entries.
         let found: Vec<&Value> =
-            found.into_iter().filter(|one| kind != "request_approved" || one["kind"] == kind).collect();
+            found.into_iter().filter(|one| !ACCOMPANIED.contains(&kind) || one["kind"] == kind).collect();
         let [entry] = found[..] else { panic!("{operation} left {} entries: {found:?}", found.len()) };
         assert_eq!((&entry["kind"], &entry["actor"]), (&json!(kind), &json!("operator")), "{entry}");
         assert_eq!(entry["address"], "127.0.0.1", "{entry}");
-        let members = ["clientSecret", "primaryKey", "secondaryKey", "key", "secret", "link"];
+        let members = ["clientSecret", "primaryKey", "secondaryKey", "key", "secret", "link", "password"];
         let body = serde_json::from_slice::<Value>(&response.body).unwrap_or_default();
         let secrets = members.iter().filter_map(|member| body[*member].as_str()).chain([PASSWORD]);
         for secret in secrets {
@@ -98,6 +101,13 @@ fn teams_and_requests(audited: &mut Audited) {
     audited.check("post /operator/v1/teams", &api.post("/teams", &team), "team_added");
     let renamed = api.patch("/teams/audited", &json!({"name": "Otra"}));
     audited.check("patch /operator/v1/teams/{team}", &renamed, "team_changed");
+    let path = "/operator/v1/teams/{team}/sandbox";
+    let made = api.post("/teams/audited/sandbox", &json!({}));
+    audited.check(&format!("post {path}"), &made, "sandbox_added");
+    let told = api.patch("/teams/audited/sandbox", &json!({"receiverMode": "fail"}));
+    audited.check(&format!("patch {path}"), &told, "sandbox_receiver_changed");
+    let reset = api.post("/teams/audited/sandbox/reset", &json!({}));
+    audited.check(&format!("post {path}/reset"), &reset, "sandbox_reset");
     for id in ["audited", "audited-second"] {
         fixture().installation.add_developer(id);
     }

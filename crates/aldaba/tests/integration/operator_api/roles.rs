@@ -179,6 +179,7 @@ fn team_changes(server: &TestServer) -> Vec<Change> {
         let id = server.operator_post("requests", &ask)["id"].as_str().unwrap().to_owned();
         format!("/requests/{id}/{step}")
     });
+    let sandbox = |rest: &str| format!("/teams/panel/sandbox{rest}");
     let all = [
         ("post /operator/v1/teams", Admin, "/teams".to_owned(), json!({"name": "Otra"})),
         ("patch /operator/v1/teams/{team}", Admin, "/teams/panel".into(), json!({"name": "B"})),
@@ -194,6 +195,15 @@ fn team_changes(server: &TestServer) -> Vec<Change> {
             Admin,
             "/teams/panel/members/elisa".into(),
             Value::Null,
+        ),
+        ("post /operator/v1/teams/{team}/sandbox", Admin, sandbox(""), Value::Null),
+        ("patch /operator/v1/teams/{team}/sandbox", Admin, sandbox(""), json!({"receiverMode": "fail"})),
+        ("post /operator/v1/teams/{team}/sandbox/reset", Admin, sandbox("/reset"), Value::Null),
+        (
+            "post /operator/v1/teams/{team}/sandbox/events",
+            Admin,
+            sandbox("/events"),
+            json!({"event": "Bank.Created"}),
         ),
         (
             "patch /operator/v1/developers/{developer}",

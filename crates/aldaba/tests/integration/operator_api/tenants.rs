@@ -17,7 +17,7 @@ fn a_created_tenant_is_readable_and_accepts_changes() {
     let created_at = created["createdAt"].as_str().unwrap();
     assert_eq!(
         created,
-        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created_at, "revision": 1})
+        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created_at, "revision": 1, "sandboxOf": null})
     );
     for path in ["/tenants/over-http", "/tenants/over-http/"] {
         assert_eq!(api.get(path).json(), created, "{path}");

@@ -3,7 +3,7 @@
 use domain::{AccountId, Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
     AccountUpdate, ClientSecret, ClientUpdate, FactorEffects, InvitationLink, KeySlot, MemberStep,
-    ReplayKind, Status, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
+    ReceiverMode, ReplayKind, Status, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -16,6 +16,7 @@ use crate::suite::mails::mail;
 use crate::suite::operators::named_token;
 use crate::suite::postgres_database::connect;
 use crate::suite::requests::{approval, new_client, request};
+use crate::suite::sandboxes::{new_sandbox, reset_of};
 use crate::suite::second_factors::{codes, totp};
 use crate::suite::sessions::{session, sign_in_entry, sign_out_entry};
 use crate::suite::signing_keys::signing_key;
@@ -34,9 +35,11 @@ pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fix
     let tenant = fill_every_table(&fixture).await;
     let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "third")).await;
     add_developer(&fixture, "leo").await;
+    fixture.store.add_team(&team(&fixture, "other"), &by()).await.unwrap();
     let mut before = rows(fixture.handle.archive()).await;
     execute(&fixture, "ALTER TABLE audit RENAME TO audit_elsewhere").await;
-    let failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
+    let mut failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
+    failed.extend(sandbox_mutations(&fixture).await);
     execute(&fixture, "ALTER TABLE audit_elsewhere RENAME TO audit").await;
     for (name, is_error) in failed {
         assert!(is_error, "{name} succeeded without an audit entry");
@@ -45,6 +48,19 @@ pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fix
     for (table, rows) in &mut after {
         assert_eq!(before.remove(table).as_ref(), Some(&*rows), "{table}");
     }
+}
+
+/// The same for the mutations of sandboxes.
+async fn sandbox_mutations(fixture: &Fixture) -> Vec<(&'static str, bool)> {
+    let (store, by, panel) = (&fixture.store, &by(), TeamId::new("panel"));
+    vec![
+        ("add_sandbox", {
+            let new = new_sandbox(fixture, "other", 9);
+            store.add_sandbox(&TeamId::new("other"), &new, by).await.is_err()
+        }),
+        ("reset_sandbox", store.reset_sandbox(&panel, &reset_of(fixture, "panel", 2), by).await.is_err()),
+        ("set_receiver_mode", store.set_receiver_mode(&panel, ReceiverMode::Fail, by).await.is_err()),
+    ]
 }
 
 /// Tries each mutation; returns which of them failed.

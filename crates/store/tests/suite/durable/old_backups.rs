@@ -23,7 +23,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
     let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
     let products = CellValue::Int(Products::all().bits());
     [
-        ("tenants", vec![first.clone()]),
+        ("tenants", vec![first.clone(), CellValue::Null]),
         ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
         ("clients", vec![first.clone(), products, CellValue::Null, CellValue::Int(0)]),
         ("subscriptions", vec![first, CellValue::Null, CellValue::Int(0)]),
@@ -34,7 +34,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
 const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
 /// A restore ends all sessions.
 const SESSION_COLUMNS: [(&str, usize); 1] = [("sessions", 4)];
-const SINCE_SCHEMA_8: [&str; 4] = ["authorizations", "teams", "team_members", "requests"];
+const SINCE_SCHEMA_8: [&str; 5] = ["authorizations", "teams", "team_members", "requests", "sandboxes"];
 
 /// How many columns a table has got since schema 6.
 fn columns_since(table: &str) -> usize {

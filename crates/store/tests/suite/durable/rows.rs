@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, Ticks};
+use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, TeamId, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AskOutcome, AuthorizationCode, CallCount, CellValue, Client, ClientSecret, DecisionOutcome,
-    EventGap, FactorEffects, Grant, HandshakeStep, KeyLastUse, KeySlot, RequestDecision, Status,
-    Subscription, SuspensionStep, WebhookChange,
+    EventGap, FactorEffects, Grant, HandshakeStep, KeyLastUse, KeySlot, ReceiverMode, RequestDecision,
+    SandboxOutcome, Status, Subscription, SuspensionStep, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -21,6 +21,7 @@ use crate::suite::operators::{named_token, operator};
 use crate::suite::password_resets::request as request_reset;
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::requests::{approval, new_client, request};
+use crate::suite::sandboxes::new_sandbox;
 use crate::suite::second_factors::{codes, passkey, totp};
 use crate::suite::sessions::{session, sign_in_entry};
 use crate::suite::signing_keys::signing_key;
@@ -117,6 +118,16 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     tenant
 }
 
+/// The sandbox of a team.
+async fn fill_sandbox(fixture: &Fixture, team: &str) {
+    let (store, team_id) = (&fixture.store, TeamId::new(team));
+    let made = store.add_sandbox(&team_id, &new_sandbox(fixture, team, 1), &by()).await.unwrap();
+    let SandboxOutcome::Done(made) = made else { panic!("{made:?}") };
+    store.mark_sandbox_loaded(&made.tenant, fixture.now()).await.unwrap();
+    assert!(store.take_sandbox_event(&team_id, 7, 1).await.unwrap());
+    store.set_receiver_mode(&team_id, ReceiverMode::Hang, &by()).await.unwrap();
+}
+
 /// A team with its owner, a client, a subscription, and requests that together set every column.
 async fn fill_teams(fixture: &Fixture) {
     let (store, team) = (&fixture.store, add_team(fixture, "panel", "eva").await);
@@ -125,6 +136,7 @@ async fn fill_teams(fixture: &Fixture) {
     let of_team = Subscription { team: Some(team.id), is_sandbox: true, ..subscription(fixture, "s2") };
     let keys = ["subscription-key-8", "subscription-key-9"].map(Secret::new);
     store.add_subscription(&of_team, &keys[0], &keys[1], &by()).await.unwrap();
+    fill_sandbox(fixture, "panel").await;
     for (id, decision) in [
         ("r1", None),
         ("r2", Some(approval(1))),

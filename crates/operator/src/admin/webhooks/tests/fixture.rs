@@ -114,6 +114,7 @@ impl Fixture {
             status: Status::Active,
             created_at: START,
             revision: store::FIRST_REVISION,
+            sandbox_of: None,
         };
         self.admin.store.add_tenant(&tenant, &AuditContext::default()).await.unwrap();
     }
