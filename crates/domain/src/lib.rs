@@ -18,6 +18,7 @@ pub mod ids;
 pub mod invoicing_changes;
 pub mod json;
 pub mod log_entry;
+mod name;
 pub mod outgoing_id;
 pub mod password;
 pub mod password_rules;
@@ -48,6 +49,7 @@ pub use field_error::FieldError;
 pub use ids::{
     AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,
 };
+pub use name::{NAME_CHARS_MAX, checked_name};
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use second_factor::{SecondFactorPolicies, SecondFactorPolicy};

@@ -1,11 +1,10 @@
 //! Validation of names, ids, addresses and languages before they are stored.
 
 use domain::accounts::normalized_email;
-use domain::redirect_uri;
+use domain::{NAME_CHARS_MAX, redirect_uri};
 
 use crate::error::{AdminError, Result};
 
-const NAME_CHARS_MAX: usize = 200;
 const ID_CHARS_MAX: usize = 100;
 
 pub(crate) fn check_redirect(uri: &str) -> Result<()> {
@@ -30,13 +29,9 @@ pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
 }
 
 pub(crate) fn checked_name(name: &str) -> Result<String> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
-        return Err(AdminError::Invalid(
-            "a name has 1 to 200 characters, none of them a control character".into(),
-        ));
-    }
-    Ok(name.to_owned())
+    domain::checked_name(name, NAME_CHARS_MAX).map(str::to_owned).ok_or_else(|| {
+        AdminError::Invalid("a name has 1 to 200 characters, none of them a control character".into())
+    })
 }
 
 pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {

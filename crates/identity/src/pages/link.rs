@@ -39,8 +39,7 @@ pub(crate) enum LinkError {
 
 impl LinkError {
     pub(crate) fn throttled(retry_after: Duration) -> Self {
-        let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
-        Self::Throttled { seconds }
+        Self::Throttled { seconds: web::retry_after_seconds(retry_after) }
     }
 
     /// The status of the page.

@@ -8,8 +8,9 @@ use std::time::Duration;
 use domain::recovery_codes::RecoveryCode;
 use domain::totp::{TotpCode, TotpSecret};
 use domain::{AccountId, Clock, Guid, Realm, Ticks};
-use store::{AccountFactors, AuditContext, FactorMethod, Store, StoreError};
+use store::{AccountFactors, AuditContext, FactorMethod, Store};
 
+use crate::joined::joined_query;
 use crate::sign_in::{Admission, LoginThrottle};
 
 /// What was typed.
@@ -53,11 +54,7 @@ impl CodeAttempt {
         throttle: Arc<LoginThrottle>,
     ) -> store::Result<CodeCheck> {
         let task = tokio::spawn(async move { self.run_admitted(&*store, &*clock, &throttle).await });
-        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(result) => result,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
-        }
+        joined_query(task).await
     }
 
     async fn run_admitted(

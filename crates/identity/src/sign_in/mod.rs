@@ -11,9 +11,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Clock, Random, Realm, Secret, password};
-use store::{Account, Status, Store, StoreError, Vault};
+use store::{Account, Status, Store, Vault};
 
 use crate::Settings;
+use crate::joined::joined_query;
 pub(crate) use client_failures::ClientFailures;
 pub(crate) use known_browser::COOKIE_BYTES_MAX as KNOWN_BROWSER_BYTES_MAX;
 use known_browser::KnownBrowsers;
@@ -93,11 +94,7 @@ impl PasswordSignIn {
     pub(crate) async fn attempt(self: &Arc<Self>, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
         let sign_in = self.clone();
         let task = tokio::spawn(async move { sign_in.run_attempt(attempt).await });
-        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(result) => result,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
-        }
+        joined_query(task).await
     }
 
     async fn run_attempt(&self, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
