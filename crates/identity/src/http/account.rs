@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::password_rules::{self, PasswordOwner};
-use domain::{Guid, Realm, Secret};
+use domain::{Guid, NAME_CHARS_MAX, Realm, Secret, checked_name};
 use store::{AccountUpdate, EndedSessions};
 use ui::Lang;
 
@@ -21,7 +21,6 @@ use crate::params::{Params, query};
 use crate::sign_in::{PasswordAttempt, PasswordCheck};
 use crate::site::Site;
 
-const NAME_CHARS_MAX: usize = 200;
 /// The value of the form's field `session` that ends all but this one.
 const OTHERS: &str = "others";
 const PROFILE: &str = "profile";
@@ -159,7 +158,7 @@ impl Site {
         active: &ActiveSession,
         form: &Params,
     ) -> Result<Outcome, PageError> {
-        let Some(name) = form.get("given_name").and_then(checked_name) else {
+        let Some(name) = form.get("given_name").and_then(|name| checked_name(name, NAME_CHARS_MAX)) else {
             return Ok(Outcome::refused(AccountNews::NameRefused));
         };
         let lang = Lang::choose(form.get("lang").or(Some(&active.account.lang)), None);
@@ -208,7 +207,7 @@ impl Site {
                 return Ok(Outcome::refused(AccountNews::CurrentPasswordWrong));
             }
             PasswordCheck::Throttled { retry_after } => {
-                let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+                let seconds = web::retry_after_seconds(retry_after);
                 let news = AccountNews::Throttled { seconds };
                 return Ok(Outcome::Refused(news, StatusCode::TOO_MANY_REQUESTS));
             }
@@ -255,12 +254,4 @@ impl Site {
         }
         Ok(Outcome::Done("sessions", None))
     }
-}
-
-/// The trimmed name, if it has 1 to 200 characters and no control character.
-pub(crate) fn checked_name(name: &str) -> Option<&str> {
-    let name = name.trim();
-    let is_allowed =
-        !name.is_empty() && name.chars().count() <= NAME_CHARS_MAX && !name.chars().any(char::is_control);
-    is_allowed.then_some(name)
 }

@@ -53,6 +53,7 @@ impl SignInContext<'_> {
             PendingRequest::Home
             | PendingRequest::Logout(_)
             | PendingRequest::SecondFactors
+            | PendingRequest::Page(_)
             | PendingRequest::Link(_) => None,
         }
     }
@@ -92,6 +93,7 @@ impl Site {
             PendingRequest::Home
             | PendingRequest::Logout(_)
             | PendingRequest::SecondFactors
+            | PendingRequest::Page(_)
             | PendingRequest::Link(_) => None,
         };
         Ok(SignInContext { browser, pending, client })
@@ -204,7 +206,7 @@ impl Site {
                 Ok(retry_page(SignInError::Wrong, StatusCode::BAD_REQUEST))
             }
             PasswordCheck::Throttled { retry_after } => {
-                let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+                let seconds = web::retry_after_seconds(retry_after);
                 let page = retry_page(SignInError::Throttled { seconds }, StatusCode::TOO_MANY_REQUESTS);
                 Ok(response::with_retry_after(page, seconds))
             }
@@ -313,6 +315,7 @@ impl Site {
             PendingRequest::SecondFactors => {
                 Ok(response::redirect(&self.path_in(browser, own_factors::PAGE)))
             }
+            PendingRequest::Page(path) => Ok(response::redirect(path)),
             PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => {
                 Ok(response::redirect(&self.path_in(browser, self.home())))
             }
