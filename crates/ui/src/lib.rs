@@ -2,6 +2,7 @@
 //! Spanish and English. Pure functions: values in, markup out. Pages carry no inline styles and load nothing
 //! from other hosts, so they work under a strict Content-Security-Policy.
 
+pub mod app;
 pub mod asset;
 mod components;
 mod format;
