@@ -11,6 +11,7 @@ use gateway::Gateway;
 use identity::Identity;
 use operator::admin::ApprovalSettings;
 use operator::{AppState, OperatorToken};
+use portal::BrandSettings;
 use store::Store;
 use tokio::sync::watch;
 use web::{
@@ -43,6 +44,7 @@ pub(crate) struct Service {
     identity: Arc<Identity>,
     egress: Egress,
     mailer: Option<Mailer>,
+    brand: BrandSettings,
     config: Config,
     metrics: Metrics,
     token: OperatorToken,
@@ -77,8 +79,8 @@ impl Service {
         let egress = wiring::egress(&config)?;
         let mailer = Mailer::new(&config, store.clone(), base.clock.clone(), &metrics);
         let mailer = mailer.map_err(|why| Failure::Failed(format!("mail: {why}")))?;
-        let token = OperatorToken::new(token);
-        Ok(Self { base, public, operator, store, identity, egress, mailer, config, metrics, token })
+        let (brand, token) = (wiring::brand(&config)?, OperatorToken::new(token));
+        Ok(Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -98,45 +100,20 @@ impl Service {
         let (shutdown, stopped) = ShutdownTrigger::new();
         let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let Self { base, public, operator, store, identity, egress, mailer, config, metrics, token } = self;
+        let Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token } =
+            self;
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
-        let health = Health {
-            store: store.clone(),
-            draining: draining.clone(),
-            supervisor: supervisor.clone(),
-            metrics: metrics.clone(),
-            gauges: Gauges::register(&metrics, store.clone(), base.node_clock.clone()),
-            deliveries: engine.counts().clone(),
-            clock: base.node_clock.clone(),
-            last_reason: Arc::default(),
+        let parts = RouterParts {
+            base: &base,
+            config: &config,
+            store: &store,
+            identity: &identity,
+            metrics: &metrics,
         };
-        let admin = wiring::admin(&config, &base, store.clone());
-        let notifier = Arc::new(engine.clone());
-        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
-        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let approval = ApprovalSettings { automatic: config.approval.automatic };
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
-        let gateway =
-            Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
-        let public_routes = identity::router(identity.clone())
-            .merge(identity::realm_router(identity.clone(), Realm::Developers))
-            .merge(gateway::router(gateway.clone()))
-            .merge(documents::router(Document::public(&config)))
-            .merge(documents::asyncapi_router())
-            .merge(health::public_probes(health.clone()));
-        let operator_routes = operator::router(operator_api)
-            .merge(identity::realm_router(identity.clone(), Realm::Operators))
-            .merge(documents::router(Document::operator()))
-            .merge(health::operator_probes(health));
-        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics).draining(draining.clone());
-        let server = &config.server;
-        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
-        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let public_routes = with_common_layers(public_routes, outside);
-        let operator_routes = with_common_layers(operator_routes, side("operator"));
+        let (public_routes, operator_routes, gateway) =
+            parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
         if let Some(mailer) = mailer {
@@ -151,6 +128,65 @@ impl Service {
         let join_time_max = drain.max(config.delivery.timeout) + JOIN_MARGIN;
         let stopping = Stopping { drain_delay, join_time_max };
         RunningService { supervisor, shutdown, draining, engine, gateway, node, store, stopping }
+    }
+}
+
+/// What the routes of both listeners are built from.
+struct RouterParts<'a> {
+    base: &'a BasePorts,
+    config: &'a Config,
+    store: &'a Arc<dyn Store>,
+    identity: &'a Arc<Identity>,
+    metrics: &'a Metrics,
+}
+
+impl RouterParts<'_> {
+    /// The public and the operator's routes, and the gateway behind the public ones.
+    fn build(
+        &self,
+        engine: &Engine,
+        egress: Egress,
+        (brand, token): (BrandSettings, OperatorToken),
+        supervisor: &Supervisor,
+        draining: &Arc<AtomicBool>,
+    ) -> (Router, Router, Arc<Gateway>) {
+        let Self { base, config, store, identity, metrics } = *self;
+        let health = Health {
+            store: store.clone(),
+            draining: draining.clone(),
+            supervisor: supervisor.clone(),
+            metrics: metrics.clone(),
+            gauges: Gauges::register(metrics, store.clone(), base.node_clock.clone()),
+            deliveries: engine.counts().clone(),
+            clock: base.node_clock.clone(),
+            last_reason: Arc::default(),
+        };
+        let admin = wiring::admin(config, base, store.clone());
+        let notifier = Arc::new(engine.clone());
+        let history = wiring::history(base, store.clone(), notifier.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
+        let approval = ApprovalSettings { automatic: config.approval.automatic };
+        let portal = wiring::portal(config, base, identity.clone(), (admin.clone(), history.clone()), brand);
+        let operator_api = AppState::new(admin, webhook_admin, token, metrics).with_approval(approval);
+        let gated_routes = wiring::gated_routes(config, base, store.clone(), egress, notifier, history);
+        let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
+        let public_routes = identity::router(identity.clone())
+            .merge(identity::realm_router(identity.clone(), Realm::Developers))
+            .merge(portal::router(Arc::new(portal)))
+            .merge(gateway::router(gateway.clone()))
+            .merge(documents::router(Document::public(config)))
+            .merge(documents::asyncapi_router())
+            .merge(health::public_probes(health.clone()));
+        let operator_routes = operator::router(operator_api)
+            .merge(identity::realm_router(identity.clone(), Realm::Operators))
+            .merge(documents::router(Document::operator()))
+            .merge(health::operator_probes(health));
+        let side = |side| RequestLayerConfig::new(side, &*base.random, metrics).draining(draining.clone());
+        let server = &config.server;
+        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
+        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
+        let public_routes = with_common_layers(public_routes, outside);
+        (public_routes, with_common_layers(operator_routes, side("operator")), gateway)
     }
 }
 

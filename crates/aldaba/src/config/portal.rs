@@ -1,5 +1,7 @@
 //! The settings of the developer portal.
 
+use std::path::PathBuf;
+
 use serde::Serialize;
 
 use super::reader::SettingsReader;
@@ -9,6 +11,9 @@ pub(crate) struct Portal {
     /// Whether developers without an invitation may register.
     #[serde(rename = "registration", serialize_with = "registration")]
     pub(crate) is_registration_open: bool,
+    pub(crate) logo: Option<PathBuf>,
+    /// `#rrggbb`, or empty.
+    pub(crate) color: String,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
@@ -24,5 +29,15 @@ pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
     };
     Portal {
         is_registration_open: reader.parsed("portal.registration", false, parse, "must be invite or open"),
+        logo: reader.optional("portal.logo").map(PathBuf::from),
+        color: reader.parsed("portal.color", String::new(), color, "must be a colour such as #15564a"),
     }
+}
+
+fn color(text: &str) -> Option<String> {
+    if text.is_empty() {
+        return Some(String::new());
+    }
+    let digits = text.strip_prefix('#')?;
+    (digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
 }

@@ -9,7 +9,9 @@ mod history;
 mod identity;
 mod listeners;
 mod open;
+mod portal;
 mod random;
+mod signature;
 mod webhooks;
 
 use account_links::account_links;
@@ -22,5 +24,6 @@ pub(crate) use history::{NoEngine, admin, history, webhook_admin};
 pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
+pub(crate) use portal::{brand, portal};
 pub(crate) use random::SystemRandom;
 pub(crate) use webhooks::gated_routes;

@@ -1,0 +1,6 @@
+//! The views of the pages: what they show, as markup, JSON and CSV.
+
+pub(crate) mod front;
+pub(crate) mod home;
+pub(crate) mod signature;
+pub(crate) mod team;
