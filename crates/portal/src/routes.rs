@@ -11,7 +11,7 @@ use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
-use crate::http::{front, home, signature, team};
+use crate::http::{events, front, home, reference, signature, team};
 use crate::live;
 use crate::params::Params;
 use crate::response::Response;
@@ -54,6 +54,9 @@ macro_rules! page_with_actions {
 fn routes() -> Vec<TeamRoute> {
     vec![
         page!("", home::get),
+        page!("events", events::list),
+        page!("events/{event}", events::get),
+        page!("reference", reference::get),
         page_with_actions!("signature", signature::get, signature::post),
         page_with_actions!("team", team::get, team::post),
     ]

@@ -21,6 +21,8 @@ use crate::text::done::done;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Home,
+    Events,
+    Reference,
     Signature,
     Team,
 }
@@ -134,6 +136,13 @@ impl Context {
         };
         vec![
             NavGroup { label: "", items: vec![item(text.home, "", Icon::Home, Section::Home)] },
+            NavGroup {
+                label: text.build,
+                items: vec![
+                    item(text.events, "events", Icon::Bell, Section::Events),
+                    item(text.reference, "reference", Icon::Book, Section::Reference),
+                ],
+            },
             NavGroup {
                 label: text.observe,
                 items: vec![item(text.signature, "signature", Icon::Shield, Section::Signature)],

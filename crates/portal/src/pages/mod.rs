@@ -1,6 +1,9 @@
 //! The views of the pages: what they show, as markup, JSON and CSV.
 
+pub(crate) mod event;
+pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod team;

@@ -25,6 +25,8 @@ macro_rules! texts {
 
 pub(crate) mod common;
 pub(crate) mod done;
+pub(crate) mod events;
 pub(crate) mod front;
+pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod team;
