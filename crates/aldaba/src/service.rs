@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use axum::Router;
 use domain::{Guid, Realm, Secret};
-use gateway::Gateway;
 use identity::Identity;
 use operator::admin::ApprovalSettings;
 use operator::{AppState, OperatorToken};
@@ -18,12 +17,12 @@ use web::{
     Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
 };
 use webhooks::egress::Egress;
-use webhooks::engine::Engine;
 
 use crate::clock_watch;
 use crate::config::{Config, Tls};
 use crate::documents::{self, Document};
 use crate::exit::Failure;
+use crate::figures::FigureSources;
 use crate::gauges::Gauges;
 use crate::health::{self, Health};
 use crate::mail::Mailer;
@@ -119,15 +118,24 @@ impl Service {
         if let Some(mailer) = mailer {
             supervisor.spawn("mail", mailer.run(stopped.clone()));
         }
+        let figures = FigureSources {
+            gateway: gateway.clone(),
+            identity: identity.clone(),
+            engine: engine.clone(),
+            store: store.clone(),
+            clock: base.clock.clone(),
+        };
+        supervisor.spawn("figures", figures.clone().run(stopped.clone()));
         supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
+        supervisor.spawn("gateway-calls", gateway.clone().run_recorder(stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
         let (drain_delay, drain) = (config.server.drain_delay, config.server.drain);
         let join_time_max = drain.max(config.delivery.timeout) + JOIN_MARGIN;
         let stopping = Stopping { drain_delay, join_time_max };
-        RunningService { supervisor, shutdown, draining, engine, gateway, node, store, stopping }
+        RunningService { supervisor, shutdown, draining, figures, node, stopping }
     }
 }
 
@@ -229,10 +237,9 @@ pub(crate) struct RunningService {
     supervisor: Supervisor,
     shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
-    engine: Engine,
-    gateway: Arc<Gateway>,
+    /// With the gateway, the engine and the store, which end last.
+    figures: FigureSources,
     node: Guid,
-    store: Arc<dyn Store>,
     stopping: Stopping,
 }
 
@@ -291,10 +298,11 @@ impl RunningService {
         let all_ended = self.supervisor.join(self.stopping.join_time_max).await;
         if !all_ended || self.supervisor.failure().is_some() {
             // The engine may not have done this itself.
-            self.engine.release_shards().await;
+            self.figures.engine.release_shards().await;
         }
-        self.gateway.close(self.node).await;
-        self.store.close().await;
+        self.figures.gateway.close(self.node).await;
+        self.figures.flush().await;
+        self.figures.store.close().await;
         self.supervisor.failure()
     }
 }

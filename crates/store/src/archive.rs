@@ -113,8 +113,11 @@ pub static TABLES: [Table; 38] = [
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
 /// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
-/// resets are void, and no mail of the past is sent again: it may be sent already.
-pub const NOT_ARCHIVED: [&str; 7] = [
+/// resets are void, and no mail of the past is sent again: it may be sent already. The log of calls and the figures begin anew.
+pub const NOT_ARCHIVED: [&str; 10] = [
+    "call_log",
+    "call_log_head",
+    "figures",
     "invitation_links",
     "mails",
     "password_resets",

@@ -5,11 +5,13 @@ mod accounts;
 pub mod archive;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
 mod directory;
 mod error;
+mod figures;
 mod grants;
 mod invalidation;
 mod invitations;
@@ -56,6 +58,10 @@ pub use audit::{
 pub use authorizations::{
     Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,
 };
+pub use calls::{
+    CALL_LOG_KEPT, CALL_ROWS_MAX, CALL_SUBSCRIPTIONS_MAX, CALLS_KEPT, CallPage, CallQuery, Calls,
+    NumberedCall,
+};
 pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
@@ -66,6 +72,7 @@ pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
+pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
 pub use grants::{
     AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
     RefreshOutcome, RefreshRotation, RefreshToken,
@@ -142,6 +149,8 @@ pub trait Store:
     + Webhooks
     + Deliveries
     + History
+    + Calls
+    + Figures
 {
 }
 
@@ -172,6 +181,8 @@ impl<T> Store for T where
         + Webhooks
         + Deliveries
         + History
+        + Calls
+        + Figures
 {
 }
 

@@ -18,6 +18,8 @@ impl TokenVerifier for FromIdentity {
     async fn verify(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
         self.0.caller(token).await.map_err(|error| match error {
             identity::TokenError::Invalid => TokenError::Invalid,
+            identity::TokenError::Expired => TokenError::Expired,
+            identity::TokenError::Revoked => TokenError::Revoked,
             identity::TokenError::Unavailable(error) => TokenError::Unavailable(error),
         })
     }

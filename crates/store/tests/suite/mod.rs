@@ -9,6 +9,7 @@ mod account_links;
 mod administration_audit;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod checkpoints;
 mod client_access;
@@ -20,6 +21,7 @@ mod delivery_history;
 mod directory;
 mod engine_reads;
 mod erasure;
+mod figures;
 mod idempotency;
 mod invalidation;
 mod invitations;
@@ -93,6 +95,21 @@ tests_on_every_store! {
         first_enabled_account_of_several_is_taken,
         change_without_its_account_is_refused,
         guid_is_found_in_any_case,
+    }
+    calls {
+        calls_are_listed_as_they_were_recorded_newest_first,
+        pages_follow_the_numbers,
+        filters_select_calls,
+        trimming_keeps_the_newest_calls_of_a_subscription,
+        old_calls_expire,
+        followers_miss_no_call_that_others_append,
+    }
+    figures {
+        figures_add_up_by_minute_and_hour,
+        single_webhooks_have_hours_only,
+        concurrent_additions_lose_nothing,
+        old_figures_expire,
+        buffer_is_flushed_once_and_counts_again_after_an_error,
     }
     changes {
         customers_are_disabled_never_deleted,
