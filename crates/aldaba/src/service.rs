@@ -116,7 +116,7 @@ impl Service {
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let approval = ApprovalSettings { automatic: config.approval.automatic };
+        let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
         let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
         let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =

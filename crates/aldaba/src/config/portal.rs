@@ -1,5 +1,6 @@
 //! The settings of the developer portal.
 
+use domain::subscription::{Product, Products};
 use serde::Serialize;
 
 use super::reader::SettingsReader;
@@ -9,11 +10,25 @@ pub(crate) struct Portal {
     /// Whether developers without an invitation may register.
     #[serde(rename = "registration", serialize_with = "registration")]
     pub(crate) is_registration_open: bool,
+    pub(crate) approval: Approval,
+}
+
+/// Who approves what teams ask for, by product.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Approval {
+    /// The products whose requests for the sandbox are approved automatically.
+    #[serde(rename = "automatic", serialize_with = "names")]
+    pub(crate) automatic: Products,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
 fn registration<S: serde::Serializer>(is_open: &bool, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if *is_open { "open" } else { "invite" })
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
+fn names<S: serde::Serializer>(products: &Products, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(products.names())
 }
 
 pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
@@ -24,5 +39,19 @@ pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
     };
     Portal {
         is_registration_open: reader.parsed("portal.registration", false, parse, "must be invite or open"),
+        approval: approval(reader),
     }
+}
+
+fn approval(reader: &mut SettingsReader<'_>) -> Approval {
+    let parse = |text: &str| match text {
+        "operator" => Some(false),
+        "automatic" => Some(true),
+        _ => None,
+    };
+    let must = "must be operator or automatic";
+    let mut is_automatic = |product: &Product| {
+        reader.parsed(&format!("portal.approval.{}", product.as_str()), false, parse, must)
+    };
+    Approval { automatic: Product::ALL.into_iter().filter(|product| is_automatic(product)).collect() }
 }
