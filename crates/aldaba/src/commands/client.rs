@@ -40,7 +40,8 @@ impl ClientView {
             self.callback_id_token,
             self.products.join(" "),
             match (&self.team, self.sandbox) {
-                (None, _) => "-".to_owned(),
+                (None, false) => "-".to_owned(),
+                (None, true) => "- (sandbox)".to_owned(),
                 (Some(team), false) => team.clone(),
                 (Some(team), true) => format!("{team} (sandbox)"),
             },

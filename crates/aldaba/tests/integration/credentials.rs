@@ -160,6 +160,21 @@ fn client_addresses_are_shown_and_removed() {
              products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n"
         )
     );
+    // Of the sandbox, with and without a team.
+    let set = |flags: &[&str]| installation.program(&["client", "set", "mine"]).with(flags).run().code(0);
+    let shows = |team: &str| {
+        let shown = show(&[]).code(0).stdout;
+        assert!(shown.contains(&format!("\nteam               {team}\n")), "{shown}");
+    };
+    set(&["--sandbox", "true"]);
+    shows("- (sandbox)");
+    installation.program(&["team", "add", "Panel", "--id", "panel"]).run().code(0);
+    set(&["--team", "panel"]);
+    shows("panel (sandbox)");
+    set(&["--sandbox", "false"]);
+    shows("panel");
+    set(&["--team", ""]);
+    shows("-");
     installation
         .program(&["client", "show", "nobody"])
         .run()

@@ -23,6 +23,9 @@ pub(crate) use login_throttle::{Admission, LoginThrottle};
 pub(crate) use mail_throttle::{MailAdmission, MailThrottle};
 pub(crate) use password_hasher::PasswordHasher;
 
+/// When a browser may try again where the hashing queue is full.
+pub(crate) const BUSY_SECONDS: u64 = 5;
+
 /// No username is longer.
 const USERNAME_BYTES_MAX: usize = 254;
 

@@ -170,8 +170,9 @@ impl Act {
     }
 
     pub(crate) fn team_member_changed(&self, before: &TeamMember, after: &TeamMember) -> AuditEntry {
-        let entry = self.team(AuditKind::TeamMemberChanged, &after.team);
-        entry.changes(differences(Some(before), Some(after))).note(format!("developer {}", after.account))
+        let mut changes = vec![new_value("developer", after.account.as_str())];
+        changes.extend(differences(Some(before), Some(after)));
+        self.team(AuditKind::TeamMemberChanged, &after.team).changes(changes)
     }
 
     pub(crate) fn team_member_removed(&self, one: &TeamMember) -> AuditEntry {

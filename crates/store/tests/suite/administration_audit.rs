@@ -192,7 +192,11 @@ async fn team_mutations(fixture: &Fixture, seen: &mut usize) {
             MemberStep::Add(TeamRole::Owner),
             "added team:panel: developer  → \"leo\", role  → \"owner\"",
         ),
-        ("leo", MemberStep::SetRole(TeamRole::Member), "changed team:panel: role \"owner\" → \"member\""),
+        (
+            "leo",
+            MemberStep::SetRole(TeamRole::Member),
+            "changed team:panel: developer  → \"leo\", role \"owner\" → \"member\"",
+        ),
         ("leo", MemberStep::Remove, "removed team:panel: developer \"leo\" → , role \"member\" → "),
     ] {
         let _ = store.change_team_member(&member_change("panel", id, step), by).await.unwrap();

@@ -344,6 +344,7 @@ tests_on_every_store! {
     team_access {
         key_of_a_disabled_team_finds_nothing,
         webhooks_follow_the_subscriptions_of_the_clients_team,
+        webhooks_of_a_sandbox_client_without_a_team_are_suspended,
         changes_of_a_team_bump_the_access_version,
     }
     requests {
