@@ -333,6 +333,7 @@ tests_on_every_store! {
         requests_are_stored_unchanged_and_filtered,
         approval_carries_out_its_effect,
         approved_redirect_address_is_added_once,
+        automatic_approval_is_for_sandbox_clients_with_consent,
         decided_request_never_changes,
         concurrent_decisions_have_one_winner,
         pending_requests_are_bounded,
