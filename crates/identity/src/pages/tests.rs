@@ -222,6 +222,26 @@ const SIGN_IN: SignInPage<'_> = SignInPage {
     passkey: None,
 };
 
+/// Password managers ignore fields of the type `hidden`.
+#[test]
+fn form_for_a_new_password_names_its_account() {
+    let mut count = 0;
+    for (name, page) in every_page(Lang::Es, "marta@example.es") {
+        let mut has_account = false;
+        for tag in tags(&page) {
+            match tag.get("autocomplete") {
+                Some("username" | "email") => has_account = !tag.is_hidden_input(),
+                Some("new-password") => {
+                    assert!(has_account, "{name}");
+                    count += 1;
+                }
+                _ => has_account &= tag.name != "form",
+            }
+        }
+    }
+    assert!(count >= 6, "{count}");
+}
+
 #[test]
 fn first_empty_field_has_the_focus() {
     let focused = |model: &SignInPage<'_>, name| {

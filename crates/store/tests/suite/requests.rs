@@ -213,6 +213,29 @@ pub(crate) async fn approved_redirect_address_is_added_once(fixture: Fixture) {
     assert!(matches!(decide(&fixture, "r3", &approval(3)).await, DecisionOutcome::Blocked(_)));
 }
 
+/// The client may have changed since the request was made.
+pub(crate) async fn automatic_approval_is_for_sandbox_clients_with_consent(fixture: Fixture) {
+    let store = &fixture.store;
+    add_team(&fixture, "panel", "ana").await;
+    let erp = Client { team: Some(TeamId::new("panel")), is_sandbox: true, ..client(&fixture, "erp") };
+    store.add_client(&erp, &Secret::new("secret"), &by()).await.unwrap();
+    ask(&fixture, "r1", redirect_uri("https://panel.example/new")).await;
+    let RequestDecision::Approve(by_operator) = approval(1) else { unreachable!() };
+    let automatic = RequestDecision::Approve(Approval { is_automatic: true, ..by_operator });
+    for (consent, is_sandbox) in [(Consent::Required, false), (Consent::None, true), (Consent::None, false)] {
+        let (consent, is_sandbox) = (Some(consent), Some(is_sandbox));
+        let update = ClientUpdate { consent, is_sandbox, ..ClientUpdate::default() };
+        assert!(store.update_client(&erp.id, &update, None, &by()).await.unwrap().is_updated());
+        let outcome = decide(&fixture, "r1", &automatic).await;
+        assert!(matches!(outcome, DecisionOutcome::Blocked(_)), "{update:?}: {outcome:?}");
+        assert_eq!(store.find_client(&erp.id).await.unwrap().unwrap().redirect_uris, erp.redirect_uris);
+    }
+    let update =
+        ClientUpdate { consent: Some(Consent::Required), is_sandbox: Some(true), ..ClientUpdate::default() };
+    assert!(store.update_client(&erp.id, &update, None, &by()).await.unwrap().is_updated());
+    assert_eq!(decided(&fixture, "r1", &automatic).await.state, RequestState::Approved);
+}
+
 pub(crate) async fn decided_request_never_changes(fixture: Fixture) {
     let store = &fixture.store;
     add_team(&fixture, "panel", "ana").await;
