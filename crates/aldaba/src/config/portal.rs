@@ -46,6 +46,7 @@ pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
         is_registration_open: reader.parsed("portal.registration", false, parse, "must be invite or open"),
         logo: reader.optional("portal.logo").map(PathBuf::from),
         color: reader.parsed("portal.color", String::new(), color, "must be a colour such as #15564a"),
+        approval: approval(reader),
     }
 }
 
@@ -55,8 +56,6 @@ fn color(text: &str) -> Option<String> {
     }
     let digits = text.strip_prefix('#')?;
     (digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
-        approval: approval(reader),
-    }
 }
 
 fn approval(reader: &mut SettingsReader<'_>) -> Approval {

@@ -8,8 +8,7 @@ use std::time::Duration;
 use domain::recovery_codes::RecoveryCode;
 use domain::totp::{TotpCode, TotpSecret};
 use domain::{AccountId, Clock, Guid, Realm, Ticks};
-use store::{AccountFactors, AuditContext, FactorMethod, Store};
-use store::{AccountFactors, AuditContext, FactorMethod, RecoveryCodeNotice, Store, StoreError};
+use store::{AccountFactors, AuditContext, FactorMethod, RecoveryCodeNotice, Store};
 
 use crate::joined::joined_query;
 use crate::sign_in::{Admission, LoginThrottle};

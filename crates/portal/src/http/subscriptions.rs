@@ -23,7 +23,8 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let subscriptions = developer.subscriptions(team, &ListQuery::default()).await?;
     let requests = open_requests(context, |kind| matches!(kind, RequestKind::Subscription { .. })).await?;
-    Ok(context.show(&SubscriptionsPage { subscriptions: subscriptions.rows.iter().map(row).collect(), requests }))
+    Ok(context
+        .show(&SubscriptionsPage { subscriptions: subscriptions.rows.iter().map(row).collect(), requests }))
 }
 
 pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PortalError> {
@@ -70,7 +71,11 @@ pub(crate) async fn open_requests(
 }
 
 pub(crate) fn product_names(products: Products) -> Vec<&'static str> {
-    Product::ALL.iter().filter(|product| products.contains(**product)).map(|product| product.as_str()).collect()
+    Product::ALL
+        .iter()
+        .filter(|product| products.contains(**product))
+        .map(|product| product.as_str())
+        .collect()
 }
 
 fn row(subscription: &Subscription) -> SubscriptionRow {
@@ -123,7 +128,8 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
 /// Days oldest first, and the sums of routes, most calls first.
 fn usage(usage: &Usage) -> (Vec<UsageDay>, Vec<UsageRoute>) {
     let days = usage.days.iter().rev();
-    let days = days.map(|day| UsageDay { day: day.day.clone(), calls: day.calls, failed: day.failed }).collect();
+    let days =
+        days.map(|day| UsageDay { day: day.day.clone(), calls: day.calls, failed: day.failed }).collect();
     let mut routes: Vec<UsageRoute> = Vec::new();
     for one in usage.days.iter().flat_map(|day| &day.routes) {
         match routes.iter_mut().find(|known| known.route == one.route) {

@@ -97,7 +97,13 @@ impl View for ApplicationsPage {
 
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &ApplicationRow| {
-            vec![one.id.clone(), one.name.clone(), one.products.join(" "), one.is_active.to_string(), one.since.clone()]
+            vec![
+                one.id.clone(),
+                one.name.clone(),
+                one.products.join(" "),
+                one.is_active.to_string(),
+                one.since.clone(),
+            ]
         };
         Some(Csv {
             name: "applications",
@@ -257,8 +263,12 @@ impl ApplicationPage {
     fn addresses(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = ApplicationText::of(lang);
-        let columns =
-            [Column::text(text.address), Column::text(text.status), Column::text(text.reason), Column::text("")];
+        let columns = [
+            Column::text(text.address),
+            Column::text(text.status),
+            Column::text(text.reason),
+            Column::text(""),
+        ];
         let is_last = self.addresses.iter().filter(|address| address.state == "registered").count() < 2;
         let cells = |index: usize, address: &AddressRow| {
             let (kind, word) = match address.state {

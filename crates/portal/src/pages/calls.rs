@@ -214,7 +214,8 @@ impl CallsPage {
                 html! { code.small { (one.request_id) } },
             ]
         };
-        let next = self.next.map(|before| context.here(&["before"], [("before", before.to_string().as_str())]));
+        let next =
+            self.next.map(|before| context.here(&["before"], [("before", before.to_string().as_str())]));
         let first = context.query.get("before").map(|_| context.here(&["before"], []));
         table(
             lang,

@@ -5,7 +5,8 @@ use domain::subscription::Product;
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{
-    Chart, ChartPoint, Column, State, Table, chart, copy_block, empty_state, facts, meter, number, state, table,
+    Chart, ChartPoint, Column, State, Table, chart, copy_block, empty_state, facts, meter, number, state,
+    table,
 };
 use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
 
@@ -137,7 +138,13 @@ impl View for SubscriptionsPage {
 
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &SubscriptionRow| {
-            vec![one.id.clone(), one.name.clone(), one.products.join(" "), one.status.to_owned(), one.since.clone()]
+            vec![
+                one.id.clone(),
+                one.name.clone(),
+                one.products.join(" "),
+                one.status.to_owned(),
+                one.since.clone(),
+            ]
         };
         Some(Csv {
             name: "subscriptions",
@@ -284,8 +291,12 @@ impl SubscriptionPage {
     fn keys(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let (text, common) = (SubscriptionText::of(lang), CommonText::of(lang));
-        let columns =
-            [Column::text(text.key), Column::text(text.last_used), Column::text(text.valid_until), Column::text("")];
+        let columns = [
+            Column::text(text.key),
+            Column::text(text.last_used),
+            Column::text(text.valid_until),
+            Column::text(""),
+        ];
         let cells = |key: &KeyRow| {
             let name = if key.slot == "primary" { text.primary } else { text.secondary };
             let is_current = key.valid_until_at.is_none();

@@ -115,7 +115,10 @@ pub(crate) fn refusal(lang: Lang, refusal: Refusal) -> &'static str {
             "El estado actual no lo permite. La respuesta dice por qué.",
             "The present state does not allow it. The response says why.",
         ),
-        Refusal::Other => ("La petición no es correcta. La respuesta dice por qué.", "The request is not right. The response says why."),
+        Refusal::Other => (
+            "La petición no es correcta. La respuesta dice por qué.",
+            "The request is not right. The response says why.",
+        ),
         Refusal::ServiceUnavailable => (
             "El servicio estaba ocupado. Repite la llamada dentro de unos segundos.",
             "The service was busy. Repeat the call in a few seconds.",
