@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::event::EventKind;
+use crate::figures::{FigureCounts, Outcome};
 use crate::ids::Guid;
 use crate::suspension::Suspension;
 use crate::time::Ticks;
@@ -127,12 +129,18 @@ pub struct DeliveryView {
     pub body: Option<String>,
 }
 
-/// Which deliveries a page shows.
-#[derive(Clone, Copy, Debug)]
+/// Which deliveries a page shows. All conditions must hold.
+#[derive(Clone, Debug)]
 pub struct DeliveryPageQuery {
     pub status: Option<DeliveryStatus>,
+    /// Only events of this kind that the log still has.
+    pub kind: Option<EventKind>,
+    /// Only events of the records with this correlation id that the log still has.
+    pub record: Option<Box<str>>,
     /// Only deliveries with an attempt or a success at or after this time.
     pub since: Option<Ticks>,
+    /// Only deliveries whose newest attempt or success was before this time.
+    pub until: Option<Ticks>,
     /// The `next` of the page before.
     pub before: Option<DeliveryCursor>,
     /// From 1 to `DELIVERIES_PER_PAGE_MAX`.
@@ -141,7 +149,28 @@ pub struct DeliveryPageQuery {
 
 impl Default for DeliveryPageQuery {
     fn default() -> Self {
-        Self { status: None, since: None, before: None, page_size: DELIVERIES_PER_PAGE_DEFAULT }
+        Self {
+            status: None,
+            kind: None,
+            record: None,
+            since: None,
+            until: None,
+            before: None,
+            page_size: DELIVERIES_PER_PAGE_DEFAULT,
+        }
+    }
+}
+
+impl DeliveryPageQuery {
+    /// Whether most of what is read may be left out.
+    pub fn is_selective(&self) -> bool {
+        self.status.is_some() || self.kind.is_some() || self.record.is_some()
+    }
+
+    /// Where the page begins: only older attempts and successes are read.
+    pub fn start(&self) -> Option<DeliveryCursor> {
+        let until = self.until.map(|at| DeliveryCursor { at, sequence: 0 });
+        self.before.into_iter().chain(until).min()
     }
 }
 
@@ -189,6 +218,57 @@ pub enum DeliveryName {
 impl DeliveryName {
     pub fn parse(text: &str) -> Option<Self> {
         Guid::parse(text).map(Self::Outgoing).or_else(|| text.parse().ok().map(Self::Sequence))
+    }
+}
+
+/// How much of the past figures cover, by hour: the hour that is running and those before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FigureSpan {
+    Day,
+    Week,
+}
+
+impl FigureSpan {
+    pub fn hours(self) -> u32 {
+        match self {
+            Self::Day => 24,
+            Self::Week => 7 * 24,
+        }
+    }
+}
+
+/// How deliveries to a webhook went, for charts. What a node counted in the second before it crashed is missing.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WebhookFigures {
+    pub span: FigureSpan,
+    pub total: WebhookFigure,
+    /// One for each hour of the span, oldest first.
+    pub points: Vec<WebhookFigure>,
+}
+
+/// The delivery attempts from a time on: of the whole span, or of one hour. Replays, tests and handshakes do not count.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WebhookFigure {
+    pub start: Ticks,
+    pub delivered: u64,
+    pub failed_attempts: u64,
+    /// The share of all attempts that succeeded, from 0 to 1; None where there were none.
+    pub success_rate: Option<f64>,
+    /// Of all attempts; see [`FigureCounts::percentile_micros`] for their precision.
+    pub p50_micros: Option<u64>,
+    pub p95_micros: Option<u64>,
+}
+
+impl WebhookFigure {
+    pub fn new(start: Ticks, counts: &FigureCounts) -> Self {
+        Self {
+            start,
+            delivered: counts.of(Outcome::Succeeded),
+            failed_attempts: counts.of(Outcome::Failed),
+            success_rate: counts.success_rate(),
+            p50_micros: counts.percentile_micros(50),
+            p95_micros: counts.percentile_micros(95),
+        }
     }
 }
 
@@ -328,6 +408,18 @@ mod tests {
         for wrong in ["", "17", "17-", "-17-3", "017-3", "17-03", "17-+3", "a-3", "17-3-4"] {
             assert!(wrong.parse::<DeliveryCursor>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn page_begins_before_its_cursor_and_before_until() {
+        let at = |at, sequence| DeliveryCursor { at: Ticks(at), sequence };
+        let start =
+            |before, until| DeliveryPageQuery { before, until, ..DeliveryPageQuery::default() }.start();
+        assert_eq!(start(None, None), None);
+        assert_eq!(start(Some(at(17, 3)), None), Some(at(17, 3)));
+        assert_eq!(start(None, Some(Ticks(17))), Some(at(17, 0)));
+        assert_eq!(start(Some(at(17, 3)), Some(Ticks(17))), Some(at(17, 0)));
+        assert_eq!(start(Some(at(16, 9)), Some(Ticks(17))), Some(at(16, 9)));
     }
 
     #[test]

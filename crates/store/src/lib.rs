@@ -120,7 +120,7 @@ pub use webhooks::{
     History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
     Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
     Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, shard_of,
+    WebhookStats, Webhooks, read_webhook_stats, shard_of,
 };
 
 /// All ports of the storage layer.

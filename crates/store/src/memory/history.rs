@@ -47,6 +47,7 @@ impl State {
                 .min(),
             next_attempt_at: troubles.map(|retry| retry.next_at).min(),
             behind: self.behind(stored),
+            is_partial: false,
         }
     }
 }

@@ -13,13 +13,13 @@ use crate::{FigureDelta, Figures, Result};
 
 const FIND: &str = "SELECT counts FROM figures WHERE resolution = ?1 AND start = ?2 AND series = ?3";
 
-/// Deletes up to `rows_max` rows that are too old, or beyond the bound.
-pub(super) fn expire(writer: &Connection, now: Ticks, rows_max: i64) -> Result<usize> {
-    let mut deleted = 0;
+/// The first minute and the first hour that are kept. It walks over the whole ring, so a reader does it.
+pub(super) fn first_kept(reader: &Connection, now: Ticks) -> Result<Vec<(i64, i64)>> {
+    let mut firsts = Vec::with_capacity(RETENTION.len());
     for kept in RETENTION {
         let resolution = resolution_code(kept.resolution);
         // The newest row that is one too many.
-        let beyond: Option<i64> = writer
+        let beyond: Option<i64> = reader
             .prepare_cached(
                 "SELECT start FROM figures WHERE resolution = ?1 ORDER BY start DESC, series DESC LIMIT 1 OFFSET ?2",
             )
@@ -27,7 +27,15 @@ pub(super) fn expire(writer: &Connection, now: Ticks, rows_max: i64) -> Result<u
                 find.query_row(params![resolution, kept.rows_max], |row| row.get(0)).optional()
             })
             .map_err(store_error)?;
-        let first = kept.first_kept(now, beyond);
+        firsts.push((resolution, kept.first_kept(now, beyond)));
+    }
+    Ok(firsts)
+}
+
+/// Deletes up to `rows_max` older rows of each resolution.
+pub(super) fn expire(writer: &Connection, firsts: &[(i64, i64)], rows_max: i64) -> Result<usize> {
+    let mut deleted = 0;
+    for (resolution, first) in firsts {
         deleted += writer
             .prepare_cached(
                 "DELETE FROM figures WHERE (resolution, start, series) IN (SELECT resolution, start, series

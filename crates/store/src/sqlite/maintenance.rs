@@ -123,9 +123,10 @@ impl Maintenance for SqliteStore {
     }
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
+        let now = cutoffs.now;
+        let figures = self.read(|reader| super::figures::first_kept(reader, now))?;
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-            let now = cutoffs.now;
             let some = |table: &str, key: &str, condition: &str, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
@@ -157,7 +158,7 @@ impl Maintenance for SqliteStore {
                 links: some("invitation_links", "hash", "expires_at < ?1", now)?
                     + some("password_resets", "hash", "expires_at < ?1", now)?,
                 call_log: some("call_log", "subscription_id, no", "at < ?1", now.minus(CALL_LOG_KEPT))?,
-                figures: super::figures::expire(writer, now, rows_max)?,
+                figures: super::figures::expire(writer, &figures, rows_max)?,
             })
         })
         .await

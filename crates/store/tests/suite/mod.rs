@@ -431,6 +431,7 @@ tests_on_every_store! {
         deliveries_are_packed_and_read_back,
         delivery_history_has_every_attempt_of_an_event,
         webhook_stats_summarise_deliveries,
+        stats_of_a_long_history_come_from_the_figures,
         time_range_maps_to_a_sequence_range,
         delivery_history_expires,
         deliveries_of_many_events_are_found_in_one_call,

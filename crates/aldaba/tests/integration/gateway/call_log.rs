@@ -108,7 +108,7 @@ fn refusals_by_the_operator_are_recorded() {
 
     assert_eq!(with_key(&api, &suspended, COMPANIES).send().status, 200);
     let path = format!("/subscriptions/{}", suspended.id);
-    assert_eq!(operator.patch(&path, &json!({"standing": "disabled"})).status, 200);
+    assert_eq!(operator.patch(&path, &json!({"standing": "suspended"})).status, 200);
     assert_eq!(with_key(&api, &suspended, COMPANIES).send().status, 401);
     let calls = wait_for_calls(server, &suspended.id, 2);
     assert_eq!(calls[0].refusal, Some(Refusal::SubscriptionSuspended));
