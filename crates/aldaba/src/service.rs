@@ -118,7 +118,8 @@ impl Service {
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
         let approval = ApprovalSettings { automatic: config.approval.automatic };
         let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
+        let management = wiring::management(&config, &base, store.clone(), egress, notifier, history);
+        let gated_routes = wiring::gated_routes(&management);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())

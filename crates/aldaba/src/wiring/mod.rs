@@ -23,4 +23,4 @@ pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
-pub(crate) use webhooks::gated_routes;
+pub(crate) use webhooks::{gated_routes, management};
