@@ -97,7 +97,7 @@ pub use second_factors::{
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, RevealedKey, Subscription, SubscriptionUpdate, Subscriptions,
 };
 pub use teams::{
     ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,

@@ -18,6 +18,7 @@ pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
+use history::call_limits;
 pub(crate) use history::{NoEngine, admin, history, webhook_admin};
 pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;

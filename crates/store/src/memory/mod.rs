@@ -131,6 +131,7 @@ struct StoredKey {
     slot: KeySlot,
     valid_until: Option<Ticks>,
     last_used_at: Option<Ticks>,
+    sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone)]

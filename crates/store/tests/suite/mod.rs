@@ -281,6 +281,7 @@ tests_on_every_store! {
         users_are_listed_in_pages,
         clients_are_listed_in_pages,
         subscriptions_are_listed_in_pages,
+        clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
     }
     revisions {
@@ -302,6 +303,7 @@ tests_on_every_store! {
         client_secret_rotation_has_an_overlap,
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
+        current_key_is_revealed_with_an_audit_entry,
         development_credentials_are_stored_in_plain_text,
     }
     authorizations {
