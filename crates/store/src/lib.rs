@@ -108,8 +108,9 @@ pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
-    History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
+    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
     Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
     WebhookStats, Webhooks, shard_of,
 };
@@ -140,6 +141,7 @@ pub trait Store:
     + Mails
     + Maintenance
     + Webhooks
+    + TeamWebhooks
     + Deliveries
     + History
 {
@@ -170,6 +172,7 @@ impl<T> Store for T where
         + Mails
         + Maintenance
         + Webhooks
+        + TeamWebhooks
         + Deliveries
         + History
 {

@@ -35,7 +35,8 @@ pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
 pub use clients::NewClient;
 use clients::checked_products;
 pub use developer::{
-    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription,
+    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription, TeamWebhook,
+    TeamWebhookFilter, TeamWebhookPage, WebhookContent,
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};

@@ -107,8 +107,9 @@ fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> 
     Ok(whole + some)
 }
 
-/// Counts undelivered events, after the cursor and in lanes.
-fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
+/// Counts undelivered events, after the cursor and in lanes, up to a number.
+pub(super) fn behind(reader: &Connection, one: &SealedWebhook, most: u16) -> Result<u64> {
+    let most = u64::from(most);
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let resource = one.webhook.resource.code();
     let mut waiting = 0;
@@ -117,8 +118,11 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             reader,
             "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
              AND kind = ?3 AND sequence > ?4 LIMIT ?5)",
-            params![one.tenant_no, resource, kind.code(), signed(cursor), BEHIND_MAX],
+            params![one.tenant_no, resource, kind.code(), signed(cursor), signed(most - waiting)],
         )?;
+        if waiting >= most {
+            return Ok(most);
+        }
     }
     waiting += count(
         reader,
@@ -132,10 +136,10 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             resource,
             signed(cursor),
             one.webhook.kinds.bits(),
-            BEHIND_MAX
+            signed(most - waiting)
         ],
     )?;
-    Ok(waiting.min(BEHIND_MAX.into()))
+    Ok(waiting)
 }
 
 fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
@@ -168,7 +172,7 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
         next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
-        behind: behind(reader, one)?,
+        behind: behind(reader, one, BEHIND_MAX)?,
     })
 }
 

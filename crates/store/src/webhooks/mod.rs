@@ -9,6 +9,7 @@ mod history;
 mod leases;
 mod pack;
 mod sealed_webhook;
+mod team;
 
 use async_trait::async_trait;
 use domain::receiver_url::ReceiverUrl;
@@ -34,6 +35,10 @@ pub(crate) use leases::{Lease, rebalance};
 pub use leases::{LeaseRenewal, RenewedLeases};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
+pub(crate) use team::page_of;
+pub use team::{
+    LISTED_BEHIND_MAX, ListedWebhook, ListedWebhooks, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
+};
 
 use crate::{AuditContext, Result, Vault};
 

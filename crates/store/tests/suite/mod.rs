@@ -44,6 +44,7 @@ mod shard_leases;
 mod sign_in_buckets;
 mod signing_keys;
 mod team_access;
+mod team_webhooks;
 mod teams;
 mod tenant_memberships;
 mod tenant_records;
@@ -319,6 +320,11 @@ tests_on_every_store! {
         webhook_added_during_a_withdrawal_learns_of_it,
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
+    }
+    team_webhooks {
+        webhooks_of_a_team_are_listed_over_clients_and_tenants,
+        webhooks_of_a_team_are_filtered_by_status,
+        listed_webhook_says_what_fails_and_how_far_it_is_behind,
     }
     teams {
         teams_are_stored_unchanged,

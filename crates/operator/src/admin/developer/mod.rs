@@ -5,6 +5,7 @@ mod clients;
 mod members;
 mod requests;
 mod subscriptions;
+mod webhooks;
 
 use std::time::Duration;
 
@@ -16,6 +17,7 @@ use super::{Admin, AdminError, Permission, Result};
 
 pub use clients::{RedirectUri, RedirectUriState, TeamClient};
 pub use subscriptions::TeamSubscription;
+pub use webhooks::{TeamWebhook, TeamWebhookFilter, TeamWebhookPage, WebhookContent};
 
 /// The longest time for which a developer may leave a replaced key or secret valid.
 pub const OVERLAP_MAX: Duration = Duration::from_hours(168);
