@@ -304,6 +304,14 @@ pub struct WebhookHealth {
     pub replays: Vec<ReplayView>,
 }
 
+impl WebhookHealth {
+    /// Without what tells of events and answers: for somebody who may not see a webhook's content now.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { lost: None, recent_attempts: Vec::new(), replays: Vec::new(), ..self }
+    }
+}
+
 /// Why a webhook is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspensionView {

@@ -106,7 +106,7 @@ pub use second_factors::{
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, RevealedKey, Subscription, SubscriptionUpdate, Subscriptions,
 };
 pub use teams::{
     ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
@@ -117,8 +117,9 @@ pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
-    History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
+    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
     Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
     WebhookStats, Webhooks, read_webhook_stats, shard_of,
 };
@@ -149,6 +150,7 @@ pub trait Store:
     + Mails
     + Maintenance
     + Webhooks
+    + TeamWebhooks
     + Deliveries
     + History
     + Calls
@@ -181,6 +183,7 @@ impl<T> Store for T where
         + Mails
         + Maintenance
         + Webhooks
+        + TeamWebhooks
         + Deliveries
         + History
         + Calls

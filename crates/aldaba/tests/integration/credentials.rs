@@ -212,7 +212,7 @@ fn subscription_keys_come_in_pairs_and_are_printed_once() {
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
     let finished = installation.program(&some).run().code(0);
     assert_eq!(finished.stdout.lines().count(), 3, "{finished:?}");
-    assert_eq!(finished.stderr, "The keys are shown only now. Store them safely.\n");
+    assert_eq!(finished.stderr, "Store the keys safely. aldaba key reveal shows them again.\n");
     let listed = list(&installation, "key");
     let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
     assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 22] = [
+const PROBLEMS: [(&str, &str); 23] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -62,6 +62,11 @@ const PROBLEMS: [(&str, &str); 22] = [
     ("Conflict", "An object with this id, name or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled permanently"),
+    (
+        "NotRevealable",
+        "The key was made by a version that stored only its hash (`not_revealable`): replace it. Or the subscription is \
+         cancelled permanently",
+    ),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
@@ -123,6 +128,8 @@ problem_sets! {
     Unconfirmed: "409" "NotConfirmed";
     /// The subscription is cancelled.
     Cancelled: "409" "Cancelled";
+    /// The key cannot be shown.
+    NotRevealable: "409" "NotRevealable";
     /// Another revision is stored.
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.

@@ -153,6 +153,11 @@ impl Act {
         self.subscription(AuditKind::SubscriptionKeyRotated, id).changes(changes)
     }
 
+    pub(crate) fn key_revealed(&self, id: &SubscriptionId, slot: KeySlot) -> AuditEntry {
+        let changes = vec![secret(&format!("{}Key", slot.as_str()))];
+        self.subscription(AuditKind::SubscriptionKeyRevealed, id).changes(changes)
+    }
+
     fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
         self.entry(kind).object("subscription", id)
     }

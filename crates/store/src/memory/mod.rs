@@ -26,6 +26,7 @@ mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
+mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod webhooks;
@@ -138,6 +139,7 @@ struct StoredKey {
     slot: KeySlot,
     valid_until: Option<Ticks>,
     last_used_at: Option<Ticks>,
+    sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone)]

@@ -40,6 +40,7 @@ mod sessions;
 mod shards;
 mod sign_in_buckets;
 mod subscriptions;
+mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod tls;

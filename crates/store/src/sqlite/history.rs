@@ -116,8 +116,9 @@ fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> 
     Ok((unsigned(whole) + some, false))
 }
 
-/// Counts undelivered events, after the cursor and in lanes.
-fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
+/// Counts undelivered events, after the cursor and in lanes, up to a number.
+pub(super) fn behind(reader: &Connection, one: &SealedWebhook, most: u16) -> Result<u64> {
+    let most = u64::from(most);
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let resource = one.webhook.resource.code();
     let mut waiting = 0;
@@ -126,8 +127,11 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             reader,
             "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
              AND kind = ?3 AND sequence > ?4 LIMIT ?5)",
-            params![one.tenant_no, resource, kind.code(), signed(cursor), BEHIND_MAX],
+            params![one.tenant_no, resource, kind.code(), signed(cursor), signed(most - waiting)],
         )?;
+        if waiting >= most {
+            return Ok(most);
+        }
     }
     waiting += count(
         reader,
@@ -141,10 +145,10 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             resource,
             signed(cursor),
             one.webhook.kinds.bits(),
-            BEHIND_MAX
+            signed(most - waiting)
         ],
     )?;
-    Ok(waiting.min(BEHIND_MAX.into()))
+    Ok(waiting)
 }
 
 fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
@@ -180,6 +184,7 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
         next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
         behind: behind(reader, one)?,
         is_partial: has_more || failed >= COUNTED_ROWS_MAX.into(),
+        behind: behind(reader, one, BEHIND_MAX)?,
     })
 }
 

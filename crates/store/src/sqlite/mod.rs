@@ -41,6 +41,7 @@ mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
+mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod webhook_rows;

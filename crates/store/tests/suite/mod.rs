@@ -46,6 +46,7 @@ mod shard_leases;
 mod sign_in_buckets;
 mod signing_keys;
 mod team_access;
+mod team_webhooks;
 mod teams;
 mod tenant_memberships;
 mod tenant_records;
@@ -299,6 +300,7 @@ tests_on_every_store! {
         users_are_listed_in_pages,
         clients_are_listed_in_pages,
         subscriptions_are_listed_in_pages,
+        clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
     }
     revisions {
@@ -320,6 +322,7 @@ tests_on_every_store! {
         client_secret_rotation_has_an_overlap,
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
+        current_key_is_revealed_with_an_audit_entry,
         development_credentials_are_stored_in_plain_text,
     }
     authorizations {
@@ -335,6 +338,11 @@ tests_on_every_store! {
         webhook_added_during_a_withdrawal_learns_of_it,
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
+    }
+    team_webhooks {
+        webhooks_of_a_team_are_listed_over_clients_and_tenants,
+        webhooks_of_a_team_are_filtered_by_status,
+        listed_webhook_says_what_fails_and_how_far_it_is_behind,
     }
     teams {
         teams_are_stored_unchanged,

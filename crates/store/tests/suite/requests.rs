@@ -56,7 +56,7 @@ pub(crate) fn approval(number: u8) -> RequestDecision {
         id: Guid::from_bytes([number; 16]),
         guid: Guid::from_bytes([number + 100; 16]),
         secret: Secret::new(format!("hush {number}")),
-        second_secret: Secret::new(format!("second hush {number}")),
+        keys: ["first", "second"].map(|which| Secret::new(format!("{which} hush {number}"))),
         consent: Consent::Required,
     })
 }
@@ -158,7 +158,7 @@ pub(crate) async fn approval_carries_out_its_effect(fixture: Fixture) {
         ..subscription(&fixture, "any")
     };
     assert_eq!(approved.result.as_deref(), Some(expected.id.as_str()));
-    for key in ["hush 2", "second hush 2"] {
+    for key in ["first hush 2", "second hush 2"] {
         let found = store.find_subscription_by_key(&Secret::new(key), now).await;
         assert_eq!(found, Ok(Some(expected.clone())));
     }
@@ -256,7 +256,7 @@ pub(crate) async fn decided_request_never_changes(fixture: Fixture) {
         }
         assert_eq!(store.find_request(&after.id).await, Ok(Some(after)));
     }
-    assert_eq!(store.list_clients(&ListQuery::default()).await.unwrap().rows.len(), 1);
+    assert_eq!(store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len(), 1);
 }
 
 pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
@@ -275,7 +275,7 @@ pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
     let winners = outcomes.iter().filter(|outcome| matches!(outcome, DecisionOutcome::Decided(_))).count();
     assert_eq!(winners, 1, "{outcomes:?}");
     let state = fixture.store.find_request(&RequestId::new("r1")).await.unwrap().unwrap().state;
-    let clients = fixture.store.list_clients(&ListQuery::default()).await.unwrap().rows.len();
+    let clients = fixture.store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len();
     assert_eq!(clients, usize::from(state == RequestState::Approved));
 }
 
