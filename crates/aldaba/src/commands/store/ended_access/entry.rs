@@ -82,6 +82,13 @@ pub(super) fn latest<K: Ord, V>(values: &mut BTreeMap<K, (Ticks, V)>, key: K, at
     }
 }
 
+/// The values, the oldest first. Where somebody has to stay, it is who lost access last.
+pub(super) fn oldest_first<K, V>(values: &BTreeMap<K, (Ticks, V)>) -> Vec<(&K, &V)> {
+    let mut all: Vec<_> = values.iter().collect();
+    all.sort_by_key(|(_, (at, _))| *at);
+    all.into_iter().map(|(key, (_, value))| (key, value)).collect()
+}
+
 /// The kinds of actions that may take away access.
 pub(super) const ENDING: &[AuditKind] = &[
     AuditKind::Revoked,

@@ -13,6 +13,7 @@ use store::{
     UpdateOutcome, WebhookChange, WebhookChangeOutcome,
 };
 
+use super::entry::oldest_first;
 use super::{Ends, Subject};
 
 const NOTE: &str = "repeated from the audit after a restore";
@@ -87,7 +88,7 @@ impl Ends {
         refused: &mut Vec<String>,
     ) -> store::Result<usize> {
         let (mut repeated, disabled) = (0, Status::Disabled);
-        for (subject, _) in self.statuses.iter().filter(|(_, (_, is_active))| !is_active) {
+        for (subject, _) in oldest_first(&self.statuses).into_iter().filter(|(_, is_active)| !**is_active) {
             repeated += usize::from(match subject {
                 Subject::Account(id) => {
                     store.set_account_status(&AccountId::new(id.as_str()), disabled, context).await?
@@ -124,7 +125,7 @@ impl Ends {
         refused: &mut Vec<String>,
     ) -> store::Result<usize> {
         let mut repeated = 0;
-        for (id, (_, role)) in &self.operator_roles {
+        for (id, role) in oldest_first(&self.operator_roles) {
             let current = store.find_account(&AccountId::new(id.as_str())).await?.and_then(|one| one.role);
             if current.is_some_and(|current| role.code() < current.code()) {
                 let update = AccountUpdate { role: Some(*role), ..AccountUpdate::default() };
@@ -156,7 +157,7 @@ impl Ends {
         refused: &mut Vec<String>,
     ) -> store::Result<usize> {
         let mut repeated = 0;
-        for ((team, developer), (_, role)) in &self.team_members {
+        for ((team, developer), role) in oldest_first(&self.team_members) {
             let (id, account) = (TeamId::new(team.as_str()), AccountId::new(developer.as_str()));
             let Some(current) = store.find_team_member(&id, &account).await? else { continue };
             let step = match (role, current.role) {
