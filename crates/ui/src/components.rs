@@ -55,6 +55,12 @@ pub fn hidden_field(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
 
+/// The account that the passwords of a form belong to, for password managers: they look for a text field, and ignore one of
+/// the type `hidden`.
+pub fn account_name_field(email: &str) -> Markup {
+    html! { input type="text" name="username" value=(email) autocomplete="username" readonly hidden; }
+}
+
 /// The visual style of a button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ButtonStyle {

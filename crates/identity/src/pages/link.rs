@@ -7,8 +7,9 @@ use domain::Realm;
 use domain::password_rules::PasswordRefusal;
 use maud::{Markup, html};
 use ui::{
-    Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity, button, duration,
-    field, hidden_field, notice, page, password_refusal_text, radio_option, safe_href,
+    Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
+    account_name_field, button, duration, field, hidden_field, notice, page, password_refusal_text,
+    radio_option, safe_href,
 };
 
 use super::debug_only;
@@ -102,9 +103,8 @@ pub(crate) fn invitation(model: &InvitationPage<'_>) -> Markup {
             (hidden_field("ticket", model.ticket))
             @match model.fixed_email {
                 Some(email) => {
+                    (account_name_field(email))
                     p { (text.email) ": " b { (DisplayName(email)) } }
-                    // Password managers look for the name that the password belongs to.
-                    (hidden_field("username", email))
                 }
                 None => (email_field(model.lang, model.email, error)),
             }
@@ -152,7 +152,7 @@ pub(crate) fn reset(model: &ResetPage<'_>) -> Markup {
         (notice_of(lang, error))
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
-            (hidden_field("username", model.email))
+            (account_name_field(model.email))
             (password_fields(lang, error))
             (button(&Button { label: text.reset_submit, ..Button::default() }))
         }
