@@ -29,7 +29,7 @@ impl Tag {
     }
 
     fn is_hidden_input(&self) -> bool {
-        self.name == "input" && self.get("type") == Some("hidden")
+        self.name == "input" && (self.get("type") == Some("hidden") || self.get("hidden").is_some())
     }
 }
 
@@ -95,6 +95,25 @@ fn hostile_text_does_not_change_the_markup() {
             }
         }
     }
+}
+
+#[test]
+fn form_with_a_password_has_a_text_field_with_the_name_of_the_account() {
+    let mut count = 0;
+    for (name, page) in benign_pages() {
+        for form in page.split("<form").skip(1).map(|rest| rest.split("</form>").next().unwrap()) {
+            let inputs = tags(form);
+            if inputs.iter().any(|tag| tag.get("type") == Some("password")) {
+                count += 1;
+                let is_name = |tag: &Tag| {
+                    tag.get("type") == Some("text")
+                        && matches!(tag.get("autocomplete"), Some("username" | "email"))
+                };
+                assert!(inputs.iter().any(is_name), "{name}");
+            }
+        }
+    }
+    assert!(count > 8, "{count}");
 }
 
 #[test]

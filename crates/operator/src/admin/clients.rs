@@ -33,7 +33,7 @@ impl Admin {
     pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
         let context = self.require(Permission::Keys)?;
         let id = match &new.id {
-            Some(id) => ClientId::new(checked_id("client id", id)?),
+            Some(id) => ClientId::new(checked_id("a client id", id)?),
             None => ClientId::from(self.random.guid()),
         };
         for uri in &new.redirect_uris {
