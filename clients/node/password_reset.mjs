@@ -28,7 +28,7 @@ class Person {
   /** Made over the operator's API. */
   static async withAnAccount(stage) {
     const person = new Person(stage);
-    person.email = `ane-${randomUUID()}@example.com`;
+    person.email = `ane.${randomUUID().slice(0, 6)}@example.com`;
     const answer = await fetch(`${world.dev.operator_url}/operator/v1/users`, {
       method: 'POST',
       headers: { authorization: `Bearer ${world.dev.operator_token}`, 'content-type': 'application/json' },

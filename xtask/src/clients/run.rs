@@ -47,7 +47,7 @@ const CLIENTS: [Client; 11] = [
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
-    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 300 },
+    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 420 },
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
