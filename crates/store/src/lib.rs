@@ -29,6 +29,7 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod recovery_code_notice;
 mod requests;
 mod revision;
 mod second_factors;
@@ -85,6 +86,7 @@ pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, Token
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
     RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,

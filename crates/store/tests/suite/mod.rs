@@ -231,6 +231,7 @@ tests_on_every_store! {
         code_of_a_step_is_accepted_once,
         challenge_and_count_of_a_passkey_are_accepted_once,
         recovery_code_is_used_once,
+        used_recovery_code_is_mailed,
         changes_end_other_sessions_and_mail_the_person,
         void_session_changes_no_factor,
         session_begins_only_while_its_proof_holds,
