@@ -250,6 +250,7 @@ fn form_for_a_new_password_names_its_account() {
         for tag in tags(&page) {
             match tag.get("autocomplete") {
                 Some("username" | "email") => has_account = !tag.is_hidden_input(),
+                Some("username" | "email") => has_account = tag.get("type") != Some("hidden"),
                 Some("new-password") => {
                     assert!(has_account, "{name}");
                     count += 1;
