@@ -58,10 +58,6 @@ pub fn hidden_field(name: &str, value: &str) -> Markup {
 /// The account that a new password belongs to, for password managers. They ignore fields of the type `hidden`.
 pub fn username_field(username: &str) -> Markup {
     html! { input type="text" name="username" value=(username) autocomplete="username" readonly hidden; }
-/// The account that the passwords of a form belong to, for password managers: they look for a text field, and ignore one of
-/// the type `hidden`.
-pub fn account_name_field(email: &str) -> Markup {
-    html! { input type="text" name="username" value=(email) autocomplete="username" readonly hidden; }
 }
 
 /// The visual style of a button.

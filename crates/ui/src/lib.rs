@@ -21,8 +21,6 @@ pub use asset::Asset;
 pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
     radio_option, username_field,
-    Button, ButtonStyle, Field, InputType, RadioOption, Severity, account_name_field, badge, button, field,
-    hidden_field, notice, radio_option,
 };
 pub use format::{DisplayName, duration, timestamp};
 pub use href::safe_href;

@@ -7,8 +7,6 @@ use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
     badge, button, duration, field, hidden_field, notice, page, password_refusal_text, radio_option,
     safe_href, timestamp, username_field,
-    account_name_field, badge, button, duration, field, hidden_field, notice, page, password_refusal_text,
-    radio_option, safe_href, timestamp,
 };
 
 use super::debug_only;
@@ -154,7 +152,6 @@ fn password(model: &AccountPage<'_>) -> Markup {
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
             (username_field(model.email))
-            (account_name_field(model.email))
             (secret("password", text.current_password, "current-password", model.news == Some(AccountNews::CurrentPasswordWrong)))
             (secret("new_password", text.new_password, "new-password", is_new_refused))
             (secret("repeated_password", text.repeated_password, "new-password", model.news == Some(AccountNews::RepetitionDiffers)))

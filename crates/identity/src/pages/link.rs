@@ -9,9 +9,6 @@ use maud::{Markup, html};
 use ui::{
     Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity, button, duration,
     field, hidden_field, notice, page, password_refusal_text, radio_option, safe_href, username_field,
-    Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
-    account_name_field, button, duration, field, hidden_field, notice, page, password_refusal_text,
-    radio_option, safe_href,
 };
 
 use super::debug_only;
@@ -105,7 +102,6 @@ pub(crate) fn invitation(model: &InvitationPage<'_>) -> Markup {
             @match model.fixed_email {
                 Some(email) => {
                     (username_field(email))
-                    (account_name_field(email))
                     p { (text.email) ": " b { (DisplayName(email)) } }
                 }
                 None => (email_field(model.lang, model.email, error)),
@@ -156,8 +152,6 @@ pub(crate) fn reset(model: &ResetPage<'_>) -> Markup {
             (hidden_field("ticket", model.ticket))
             (username_field(model.email))
             (password_fields(lang, error, true))
-            (account_name_field(model.email))
-            (password_fields(lang, error))
             (button(&Button { label: text.reset_submit, ..Button::default() }))
         }
         p.small-print { (text.reset_note) }

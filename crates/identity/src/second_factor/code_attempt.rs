@@ -9,7 +9,6 @@ use domain::recovery_codes::RecoveryCode;
 use domain::totp::{TotpCode, TotpSecret};
 use domain::{AccountId, Clock, Guid, Realm, Ticks};
 use store::{AccountFactors, AuditContext, FactorMethod, RecoveryCodeNotice, Store};
-use store::{AccountFactors, AuditContext, FactorMethod, RecoveryCodeNotice, Store, StoreError};
 
 use crate::joined::joined_query;
 use crate::sign_in::{Admission, LoginThrottle};

@@ -182,7 +182,6 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
         next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
-        behind: behind(reader, one)?,
         is_partial: has_more || failed >= COUNTED_ROWS_MAX.into(),
         behind: behind(reader, one, BEHIND_MAX)?,
     })
