@@ -271,7 +271,7 @@ fn subscription_update(one: &Subscription, member: &str, last: &Value) -> Option
     match member {
         "team" => update.team = Some(last.as_str().map(TeamId::new)).filter(|team| *team != one.team),
         "sandbox" => {
-            update.is_sandbox = Some(true).filter(|_| last.as_bool() == Some(true) && !one.is_sandbox)
+            update.is_sandbox = Some(true).filter(|_| last.as_bool() == Some(true) && !one.is_sandbox);
         }
         _ => {}
     }
