@@ -144,12 +144,12 @@ mod tests {
 
     #[test]
     fn clients_are_chosen_by_name() {
-        let names = |chosen: &[&str]| -> Vec<&str> {
-            super::chosen(chosen).unwrap().iter().map(|client| client.name).collect()
+        let names = |wanted: &[&str]| -> Vec<&str> {
+            chosen(wanted).unwrap().iter().map(|client| client.name).collect()
         };
         assert_eq!(names(&["schemathesis", "Chromium"]), ["Chromium", "Schemathesis"]);
         assert_eq!(names(&[]).len(), CLIENTS.len() + 1);
-        let unknown = super::chosen(&["lynx"]).unwrap_err();
+        let unknown = chosen(&["lynx"]).unwrap_err();
         assert!(
             unknown.contains("`lynx`") && unknown.contains("Chromium, promtool, Schemathesis"),
             "{unknown}"
