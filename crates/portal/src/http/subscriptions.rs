@@ -117,7 +117,7 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
         subscription: row(&found.subscription),
         keys: found.keys.iter().map(key).collect(),
         rate_per_minute: found.limits.rate_per_minute.map(u64::from),
-        daily_quota: found.limits.daily_quota,
+        daily_quota: found.limits.calls_per_day,
         calls_today: found.calls_today,
         days,
         routes,
