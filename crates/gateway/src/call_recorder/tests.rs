@@ -1,3 +1,5 @@
+//! Calls are written once, in batches; overload drops the oldest and counts all.
+
 use async_trait::async_trait;
 use store::{CallPage, CallQuery, StoreError};
 
