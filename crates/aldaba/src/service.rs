@@ -146,17 +146,9 @@ impl Service {
         if let Some(mailer) = mailer {
             supervisor.spawn("mail", mailer.run(stopped.clone()));
         }
-        let figures = FigureSources {
-            gateway: gateway.clone(),
-            identity: identity.clone(),
-            engine: engine.clone(),
-            store: store.clone(),
-            clock: base.clock.clone(),
-        };
-        supervisor.spawn("figures", figures.clone().run(stopped.clone()));
-        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
-        supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
-        supervisor.spawn("gateway-calls", gateway.clone().run_recorder(stopped.clone()));
+        let clock = base.clock.clone();
+        let figures = FigureSources { gateway, identity, engine, store, clock };
+        run_identity_and_gateway(&supervisor, &figures, node, &stopped);
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
@@ -224,6 +216,20 @@ impl RouterParts<'_> {
         let public_routes = with_common_layers(public_routes, outside);
         (public_routes, with_common_layers(operator_routes, side("operator")), gateway)
     }
+}
+
+/// Starts the tasks of the identity provider and the gateway, and the one that flushes what they count.
+fn run_identity_and_gateway(
+    supervisor: &Supervisor,
+    figures: &FigureSources,
+    node: Guid,
+    stopped: &watch::Receiver<bool>,
+) {
+    let FigureSources { gateway, identity, .. } = figures;
+    supervisor.spawn("figures", figures.clone().run(stopped.clone()));
+    supervisor.spawn("signing-keys", identity.clone().run_maintenance(stopped.clone()));
+    supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
+    supervisor.spawn("gateway-calls", gateway.clone().run_recorder(stopped.clone()));
 }
 
 /// Starts the tasks that look after the store: maintenance, its clock, its workers.

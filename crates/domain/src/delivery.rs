@@ -1,18 +1,21 @@
 //! The history of a webhook as plain values: deliveries, attempts, health and replays, as the owner's API, the operator's
 //! API, the portal and the console show them.
 
+mod figures;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
 use crate::event::EventKind;
-use crate::figures::{FigureCounts, Outcome};
 use crate::ids::Guid;
 use crate::suspension::Suspension;
 use crate::time::Ticks;
 use crate::webhook::WebhookId;
 use crate::webhook_status::WebhookStatus;
+
+pub use figures::{FigureSpan, WebhookFigure, WebhookFigures};
 
 pub const DELIVERIES_PER_PAGE_DEFAULT: usize = 25;
 pub const DELIVERIES_PER_PAGE_MAX: usize = 100;
@@ -221,57 +224,6 @@ impl DeliveryName {
     }
 }
 
-/// How much of the past figures cover, by hour: the hour that is running and those before it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FigureSpan {
-    Day,
-    Week,
-}
-
-impl FigureSpan {
-    pub fn hours(self) -> u32 {
-        match self {
-            Self::Day => 24,
-            Self::Week => 7 * 24,
-        }
-    }
-}
-
-/// How deliveries to a webhook went, for charts. What a node counted in the second before it crashed is missing.
-#[derive(Clone, Debug, PartialEq)]
-pub struct WebhookFigures {
-    pub span: FigureSpan,
-    pub total: WebhookFigure,
-    /// One for each hour of the span, oldest first.
-    pub points: Vec<WebhookFigure>,
-}
-
-/// The delivery attempts from a time on: of the whole span, or of one hour. Replays, tests and handshakes do not count.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WebhookFigure {
-    pub start: Ticks,
-    pub delivered: u64,
-    pub failed_attempts: u64,
-    /// The share of all attempts that succeeded, from 0 to 1; None where there were none.
-    pub success_rate: Option<f64>,
-    /// Of all attempts; see [`FigureCounts::percentile_micros`] for their precision.
-    pub p50_micros: Option<u64>,
-    pub p95_micros: Option<u64>,
-}
-
-impl WebhookFigure {
-    pub fn new(start: Ticks, counts: &FigureCounts) -> Self {
-        Self {
-            start,
-            delivered: counts.of(Outcome::Succeeded),
-            failed_attempts: counts.of(Outcome::Failed),
-            success_rate: counts.success_rate(),
-            p50_micros: counts.percentile_micros(50),
-            p95_micros: counts.percentile_micros(95),
-        }
-    }
-}
-
 /// How well the deliveries of a webhook go.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WebhookHealth {
@@ -422,7 +374,7 @@ mod tests {
     fn page_begins_before_its_cursor_and_before_until() {
         let at = |at, sequence| DeliveryCursor { at: Ticks(at), sequence };
         let start =
-            |before, until| DeliveryPageQuery { before, until, ..DeliveryPageQuery::default() }.start();
+            |before, until| DeliveryPageQuery { until, before, ..DeliveryPageQuery::default() }.start();
         assert_eq!(start(None, None), None);
         assert_eq!(start(Some(at(17, 3)), None), Some(at(17, 3)));
         assert_eq!(start(None, Some(Ticks(17))), Some(at(17, 0)));

@@ -1,3 +1,5 @@
+//! Calls are written once, in batches; overload drops the oldest and counts all.
+
 use async_trait::async_trait;
 use store::{CallPage, CallQuery, StoreError};
 
@@ -112,7 +114,9 @@ async fn batch_that_could_not_be_written_is_written_later() {
 async fn overload_drops_the_oldest_and_rests_but_counts_all() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
     let over = RING_CALLS_MAX as u64 + 10;
-    (0..over).for_each(|number| recorder.record(Area::Accounting, Some(&a), call(number)));
+    for number in 0..over {
+        recorder.record(Area::Accounting, Some(&a), call(number));
+    }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), RING_CALLS_MAX);
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(latencies(&written), (10..over).collect::<Vec<_>>());
@@ -131,7 +135,9 @@ async fn transactions_and_memory_are_bounded() {
     let (recorder, written) = (CallRecorder::default(), Written::default());
     let meters: Vec<Arc<Meter>> = (0..60).map(|number| meter(&format!("s{number}"))).collect();
     for meter in &meters {
-        (0..900).for_each(|number| recorder.record(Area::Core, Some(meter), call(number)));
+        for number in 0..900 {
+            recorder.record(Area::Core, Some(meter), call(number));
+        }
     }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), CALLS_MAX);
     while recorder.flush(&written, true).await.unwrap() {}

@@ -44,7 +44,9 @@ mod tests {
     fn first_hour_counts_by_its_share() {
         let start = Ticks::parse_iso("2026-11-15T08:00:00Z").unwrap();
         let mut counts = FigureCounts::default();
-        (0..100).for_each(|_| counts.count(Outcome::Succeeded, None));
+        for _ in 0..100 {
+            counts.count(Outcome::Succeeded, None);
+        }
         let point = FigurePoint { start, counts };
         let share = |since| share_since(&point, since, |counts| counts.of(Outcome::Succeeded));
         assert_eq!(share(start.minus(Duration::from_secs(9))), 100);

@@ -15,7 +15,9 @@ impl History {
         let (series, since) = (Series::WebhookDeliveries(webhook.id), hour.start_of(first));
         let stored = self.ports.store.figures(&series, hour, since, now.next()).await?;
         let mut total = FigureCounts::default();
-        stored.iter().for_each(|point| total.add(&point.counts));
+        for point in &stored {
+            total.add(&point.counts);
+        }
         let mut stored = stored.into_iter().peekable();
         let points = (first..=last).map(|number| {
             let start = hour.start_of(number);

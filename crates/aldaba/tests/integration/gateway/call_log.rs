@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::figures::{FigureCounts, Outcome, Resolution, Series};
 use domain::ids::SubscriptionId;
-use domain::{Area, CallRecord, Refusal};
+use domain::{Area, CallRecord, ClientId, Refusal, TenantId};
 use hyper::Method;
 use serde_json::json;
 use store::{CallQuery, Calls as _, Figures as _, NumberedCall};
@@ -87,8 +87,8 @@ fn every_refusal_is_recorded_with_its_reason_and_request_id() {
     assert!(calls.iter().all(|call| call.subscription.as_str() == keys.id && call.latency_micros > 0));
     let first = &calls[0];
     assert_eq!((first.method.as_str(), first.route.as_str()), ("GET", COMPANIES));
-    assert_eq!(first.client.as_ref().map(|id| id.as_str()), Some(api.sign_in.app.id.as_str()));
-    assert_eq!(first.tenant.as_ref().map(|id| id.as_str()), Some(api.ingest.tenant.as_str()));
+    assert_eq!(first.client.as_ref().map(ClientId::as_str), Some(api.sign_in.app.id.as_str()));
+    assert_eq!(first.tenant.as_ref().map(TenantId::as_str), Some(api.ingest.tenant.as_str()));
     assert_eq!(calls[1].client, None, "nothing is known of the caller");
     assert_eq!(calls[10].route, "/accounting/api/companies/{id}");
     assert_eq!((calls[13].method.as_str(), calls[13].route.as_str()), ("POST", subscribe));
