@@ -47,7 +47,7 @@ async fn developer_changes_a_webhook_as_its_owner_would() {
     let rotation = (fixture.now(), OVERLAP);
     let rotated = management.rotate_secret(&moved, Secret::new("new"), rotation, context).await.unwrap();
     assert_eq!(rotated.secret, Secret::new("new"));
-    assert_eq!(rotated.previous_secret.unwrap().until, fixture.now() + OVERLAP);
+    assert_eq!(rotated.previous_secret.as_ref().unwrap().until, fixture.now() + OVERLAP);
     fixture.accept_handshake(&id).await;
     fixture.advance(1);
     let webhook = fixture.stored_webhook(&id).await;
