@@ -9,6 +9,7 @@ mod dev;
 mod documents;
 pub mod embedded;
 mod exit;
+mod figures;
 mod gauges;
 mod health;
 mod listen;

@@ -1,16 +1,21 @@
 //! The history of a webhook as plain values: deliveries, attempts, health and replays, as the owner's API, the operator's
 //! API, the portal and the console show them.
 
+mod figures;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::event::EventKind;
 use crate::ids::Guid;
 use crate::suspension::Suspension;
 use crate::time::Ticks;
 use crate::webhook::WebhookId;
 use crate::webhook_status::WebhookStatus;
+
+pub use figures::{FigureSpan, WebhookFigure, WebhookFigures};
 
 pub const DELIVERIES_PER_PAGE_DEFAULT: usize = 25;
 pub const DELIVERIES_PER_PAGE_MAX: usize = 100;
@@ -127,12 +132,18 @@ pub struct DeliveryView {
     pub body: Option<String>,
 }
 
-/// Which deliveries a page shows.
-#[derive(Clone, Copy, Debug)]
+/// Which deliveries a page shows. All conditions must hold.
+#[derive(Clone, Debug)]
 pub struct DeliveryPageQuery {
     pub status: Option<DeliveryStatus>,
+    /// Only events of this kind that the log still has.
+    pub kind: Option<EventKind>,
+    /// Only events of the records with this correlation id that the log still has.
+    pub record: Option<Box<str>>,
     /// Only deliveries with an attempt or a success at or after this time.
     pub since: Option<Ticks>,
+    /// Only deliveries whose newest attempt or success was before this time.
+    pub until: Option<Ticks>,
     /// The `next` of the page before.
     pub before: Option<DeliveryCursor>,
     /// From 1 to `DELIVERIES_PER_PAGE_MAX`.
@@ -141,7 +152,28 @@ pub struct DeliveryPageQuery {
 
 impl Default for DeliveryPageQuery {
     fn default() -> Self {
-        Self { status: None, since: None, before: None, page_size: DELIVERIES_PER_PAGE_DEFAULT }
+        Self {
+            status: None,
+            kind: None,
+            record: None,
+            since: None,
+            until: None,
+            before: None,
+            page_size: DELIVERIES_PER_PAGE_DEFAULT,
+        }
+    }
+}
+
+impl DeliveryPageQuery {
+    /// Whether most of what is read may be left out.
+    pub fn is_selective(&self) -> bool {
+        self.status.is_some() || self.kind.is_some() || self.record.is_some()
+    }
+
+    /// Where the page begins: only older attempts and successes are read.
+    pub fn start(&self) -> Option<DeliveryCursor> {
+        let until = self.until.map(|at| DeliveryCursor { at, sequence: 0 });
+        self.before.into_iter().chain(until).min()
     }
 }
 
@@ -222,6 +254,14 @@ pub struct WebhookHealth {
     pub recent_attempts: Vec<AttemptView>,
     /// Newest first.
     pub replays: Vec<ReplayView>,
+}
+
+impl WebhookHealth {
+    /// Without what tells of events and answers: for somebody who may not see a webhook's content now.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { lost: None, recent_attempts: Vec::new(), replays: Vec::new(), ..self }
+    }
 }
 
 /// Why a webhook is suspended.
@@ -328,6 +368,18 @@ mod tests {
         for wrong in ["", "17", "17-", "-17-3", "017-3", "17-03", "17-+3", "a-3", "17-3-4"] {
             assert!(wrong.parse::<DeliveryCursor>().is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn page_begins_before_its_cursor_and_before_until() {
+        let at = |at, sequence| DeliveryCursor { at: Ticks(at), sequence };
+        let start =
+            |before, until| DeliveryPageQuery { until, before, ..DeliveryPageQuery::default() }.start();
+        assert_eq!(start(None, None), None);
+        assert_eq!(start(Some(at(17, 3)), None), Some(at(17, 3)));
+        assert_eq!(start(None, Some(Ticks(17))), Some(at(17, 0)));
+        assert_eq!(start(Some(at(17, 3)), Some(Ticks(17))), Some(at(17, 0)));
+        assert_eq!(start(Some(at(16, 9)), Some(Ticks(17))), Some(at(16, 9)));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! Pure code: no I/O, no clock, no async. Time and randomness come in through [`ports`].
 
 pub mod accounts;
+pub mod call;
 pub mod caller;
 pub mod catalogue;
 pub mod change;
@@ -11,6 +12,7 @@ pub mod envelope;
 pub mod event;
 mod event_kind;
 pub mod field_error;
+pub mod figures;
 pub mod filter;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -43,6 +45,7 @@ pub mod webhook;
 pub mod webhook_status;
 
 pub use accounts::{OperatorRole, Realm};
+pub use call::{CallRecord, Refusal};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use field_error::FieldError;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::subscription::Products;
-use domain::{ClientId, TeamId, Ticks};
+use domain::{ClientId, Refusal, TeamId, Ticks};
 use parking_lot::RwLock;
 use store::{Result, Store, Subscription};
 
@@ -33,6 +33,15 @@ impl CallingClient {
     pub(crate) fn is_opened_by(&self, subscription: &Subscription) -> bool {
         let is_own = subscription.team.is_none() || subscription.team == self.team;
         is_own && !subscription.is_sandbox && !self.is_sandbox
+    }
+
+    /// Why a subscription does not open for this client.
+    pub(crate) fn refusal_by(&self, subscription: &Subscription) -> Refusal {
+        if subscription.team.is_some() && subscription.team != self.team {
+            Refusal::KeyOfAnotherTeam
+        } else {
+            Refusal::SandboxMismatch
+        }
     }
 }
 

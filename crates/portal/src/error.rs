@@ -29,6 +29,11 @@ pub(crate) enum PortalError {
 }
 
 impl PortalError {
+    /// For a form whose button has another name than the page's.
+    pub(crate) fn no_action() -> Self {
+        Self::Refused("the form names no action of this page".into())
+    }
+
     pub(crate) fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,

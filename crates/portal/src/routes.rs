@@ -11,7 +11,7 @@ use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
-use crate::http::{events, front, home, reference, signature, team};
+use crate::http::{applications, calls, events, front, home, reference, signature, subscriptions, team};
 use crate::live;
 use crate::params::Params;
 use crate::response::Response;
@@ -54,6 +54,11 @@ macro_rules! page_with_actions {
 fn routes() -> Vec<TeamRoute> {
     vec![
         page!("", home::get),
+        page_with_actions!("subscriptions", subscriptions::list, subscriptions::post_list),
+        page_with_actions!("subscriptions/{subscription}", subscriptions::one, subscriptions::post_one),
+        page_with_actions!("applications", applications::list, applications::post_list),
+        page_with_actions!("applications/{client}", applications::one, applications::post_one),
+        page!("calls", calls::list),
         page!("events", events::list),
         page!("events/{event}", events::get),
         page!("reference", reference::get),

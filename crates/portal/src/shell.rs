@@ -21,6 +21,9 @@ use crate::text::done::done;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Section {
     Home,
+    Subscriptions,
+    Applications,
+    Calls,
     Events,
     Reference,
     Signature,
@@ -139,13 +142,18 @@ impl Context {
             NavGroup {
                 label: text.build,
                 items: vec![
+                    item(text.subscriptions, "subscriptions", Icon::Key, Section::Subscriptions),
+                    item(text.applications, "applications", Icon::Card, Section::Applications),
                     item(text.events, "events", Icon::Bell, Section::Events),
                     item(text.reference, "reference", Icon::Book, Section::Reference),
                 ],
             },
             NavGroup {
                 label: text.observe,
-                items: vec![item(text.signature, "signature", Icon::Shield, Section::Signature)],
+                items: vec![
+                    item(text.calls, "calls", Icon::List, Section::Calls),
+                    item(text.signature, "signature", Icon::Shield, Section::Signature),
+                ],
             },
             NavGroup {
                 label: text.manage,

@@ -90,7 +90,7 @@ pub static TABLES: [Table; 38] = [
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
     table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
     table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
-    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
+    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i sealed:b", "hash"),
     table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
@@ -113,8 +113,11 @@ pub static TABLES: [Table; 38] = [
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
 /// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
-/// resets are void, and no mail of the past is sent again: it may be sent already.
-pub const NOT_ARCHIVED: [&str; 7] = [
+/// resets are void, and no mail of the past is sent again: it may be sent already. The log of calls and the figures begin anew.
+pub const NOT_ARCHIVED: [&str; 10] = [
+    "call_log",
+    "call_log_head",
+    "figures",
     "invitation_links",
     "mails",
     "password_resets",
@@ -162,6 +165,8 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (19, "clients", CellValue::Int(0)),
     (19, "subscriptions", CellValue::Null),
     (19, "subscriptions", CellValue::Int(0)),
+    // Keys from before this schema cannot be revealed.
+    (21, "subscription_keys", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

@@ -5,11 +5,13 @@ mod accounts;
 pub mod archive;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
 mod directory;
 mod error;
+mod figures;
 mod grants;
 mod invalidation;
 mod invitations;
@@ -29,6 +31,7 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod recovery_code_notice;
 mod requests;
 mod revision;
 mod second_factors;
@@ -56,6 +59,10 @@ pub use audit::{
 pub use authorizations::{
     Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,
 };
+pub use calls::{
+    CALL_LOG_KEPT, CALL_ROWS_MAX, CALL_SUBSCRIPTIONS_MAX, CALLS_KEPT, CallPage, CallQuery, Calls,
+    NumberedCall,
+};
 pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
@@ -66,6 +73,7 @@ pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
+pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
 pub use grants::{
     AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
     RefreshOutcome, RefreshRotation, RefreshToken,
@@ -85,6 +93,7 @@ pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, Token
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
     RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
@@ -97,7 +106,7 @@ pub use second_factors::{
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, RevealedKey, Subscription, SubscriptionUpdate, Subscriptions,
 };
 pub use teams::{
     ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
@@ -108,10 +117,11 @@ pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
-    History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
+    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
     Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, shard_of,
+    WebhookStats, Webhooks, read_webhook_stats, shard_of,
 };
 
 /// All ports of the storage layer.
@@ -140,8 +150,11 @@ pub trait Store:
     + Mails
     + Maintenance
     + Webhooks
+    + TeamWebhooks
     + Deliveries
     + History
+    + Calls
+    + Figures
 {
 }
 
@@ -170,8 +183,11 @@ impl<T> Store for T where
         + Mails
         + Maintenance
         + Webhooks
+        + TeamWebhooks
         + Deliveries
         + History
+        + Calls
+        + Figures
 {
 }
 

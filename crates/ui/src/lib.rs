@@ -20,7 +20,7 @@ mod tests;
 pub use asset::Asset;
 pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
-    radio_option,
+    radio_option, username_field,
 };
 pub use format::{DisplayName, duration, timestamp};
 pub use href::safe_href;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use domain::subscription::{Product, Products};
 use serde::Serialize;
 
 use super::reader::SettingsReader;
@@ -14,11 +15,25 @@ pub(crate) struct Portal {
     pub(crate) logo: Option<PathBuf>,
     /// `#rrggbb`, or empty.
     pub(crate) color: String,
+    pub(crate) approval: Approval,
+}
+
+/// Who approves what teams ask for, by product.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Approval {
+    /// The products whose requests for the sandbox are approved automatically.
+    #[serde(rename = "automatic", serialize_with = "names")]
+    pub(crate) automatic: Products,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
 fn registration<S: serde::Serializer>(is_open: &bool, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if *is_open { "open" } else { "invite" })
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
+fn names<S: serde::Serializer>(products: &Products, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(products.names())
 }
 
 pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
@@ -31,6 +46,7 @@ pub(super) fn portal(reader: &mut SettingsReader<'_>) -> Portal {
         is_registration_open: reader.parsed("portal.registration", false, parse, "must be invite or open"),
         logo: reader.optional("portal.logo").map(PathBuf::from),
         color: reader.parsed("portal.color", String::new(), color, "must be a colour such as #15564a"),
+        approval: approval(reader),
     }
 }
 
@@ -40,4 +56,17 @@ fn color(text: &str) -> Option<String> {
     }
     let digits = text.strip_prefix('#')?;
     (digits.len() == 6 && digits.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| text.to_owned())
+}
+
+fn approval(reader: &mut SettingsReader<'_>) -> Approval {
+    let parse = |text: &str| match text {
+        "operator" => Some(false),
+        "automatic" => Some(true),
+        _ => None,
+    };
+    let must = "must be operator or automatic";
+    let mut is_automatic = |product: &Product| {
+        reader.parsed(&format!("portal.approval.{}", product.as_str()), false, parse, must)
+    };
+    Approval { automatic: Product::ALL.into_iter().filter(|product| is_automatic(product)).collect() }
 }

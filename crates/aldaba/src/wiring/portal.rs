@@ -52,7 +52,7 @@ pub(crate) fn portal(
         base_url: config.server.base_url.clone(),
         issuer: format!("{}/auth/core", config.server.auth_url),
         brand,
-        approval: ApprovalSettings { automatic: config.approval.automatic },
+        approval: ApprovalSettings { automatic: config.portal.approval.automatic },
         is_registration_open: config.portal.is_registration_open,
         has_docs: config.server.docs,
         diagnose_signature: signature::diagnose,

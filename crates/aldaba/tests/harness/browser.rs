@@ -33,6 +33,8 @@ pub(crate) struct Form {
     pub(crate) action: String,
     pub(crate) method: String,
     pub(crate) fields: Vec<(String, String)>,
+    /// The options of a passkey's ceremony, as JSON.
+    pub(crate) passkey_options: Option<String>,
 }
 
 impl Browser {
@@ -160,6 +162,7 @@ impl Page {
                     action: attribute(tag, "action").unwrap_or_default(),
                     method: attribute(tag, "method").unwrap_or_else(|| "get".into()).to_lowercase(),
                     fields: fields.collect(),
+                    passkey_options: attribute(tag, "data-passkey-options"),
                 }
             })
             .collect()

@@ -5,9 +5,11 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 10] = [
+const TASKS: [&str; 12] = [
     "commit-listener",
     "delivery-engine",
+    "figures",
+    "gateway-calls",
     "gateway-usage",
     "maintenance",
     "operator-listener",

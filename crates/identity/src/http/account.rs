@@ -18,13 +18,12 @@ use super::session::{ActiveSession, SignIn};
 use crate::flow::ticket::{PendingRequest, TicketState};
 use crate::pages::{self, AccountNews, AccountPage, SessionRow, device_name};
 use crate::params::{Params, query};
-use crate::sign_in::{PasswordAttempt, PasswordCheck};
+use crate::sign_in::{BUSY_SECONDS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
 
 /// The value of the form's field `session` that ends all but this one.
 const OTHERS: &str = "others";
 const PROFILE: &str = "profile";
-const BUSY_SECONDS: u64 = 5;
 
 pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, params: Params) -> Response {
     let news = match params.get("done") {

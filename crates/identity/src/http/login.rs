@@ -18,7 +18,7 @@ use crate::authorization_request::{AuthorizationRequest, TargetError};
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, PasskeyOffer, SignInError, SignInPage};
 use crate::params::{Params, query};
-use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
+use crate::sign_in::{self, AUTHENTICATION_METHODS, BUSY_SECONDS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
 use crate::webauthn::request_options;
 
@@ -211,8 +211,9 @@ impl Site {
                 Ok(response::with_retry_after(page, seconds))
             }
             PasswordCheck::Busy => {
-                let page = retry_page(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
-                Ok(response::with_retry_after(page, 5))
+                let busy = SignInError::Busy { seconds: BUSY_SECONDS };
+                let page = retry_page(busy, StatusCode::SERVICE_UNAVAILABLE);
+                Ok(response::with_retry_after(page, BUSY_SECONDS))
             }
         }
     }

@@ -267,8 +267,9 @@ impl Site {
         let given = match form.get("method") {
             Some("passkey") => self.give_passkey(browser, (text, &ticket), &claimant, form).await?,
             Some("recovery") => {
+                let notice = self.account_mails.recovery_code_used(&claimant.account, self.clock.now());
                 let code = form.get("recovery_code").and_then(RecoveryCode::parse);
-                let code = code.map(PresentedCode::Recovery);
+                let code = code.map(|code| PresentedCode::Recovery { code, notice });
                 self.give_code(browser, &claimant, code, SecondFactorError::WrongRecoveryCode).await?
             }
             _ => {

@@ -148,7 +148,7 @@ fn checked(new: NewInvitation) -> Result<Invitation> {
         lang: checked_lang(&lang)?,
         tenants,
         role: (realm == Realm::Operators).then_some(role.unwrap_or(OperatorRole::Admin)),
-        team: if team.is_empty() { team } else { checked_id("team's id", &team)? },
+        team: if team.is_empty() { team } else { checked_id("a team's id", &team)? },
         is_team_owner,
         invited_by: store::Actor::default(),
         created_at: domain::Ticks(0),

@@ -30,7 +30,7 @@ async fn add_developer(api: &Api, name: &str) -> AccountId {
 }
 
 /// Two teams: panel with its owner ana and its member leo, and other with its owner eva.
-async fn teams() -> Api {
+pub(super) async fn teams() -> Api {
     let api = Api::new();
     for (team, members) in [("panel", &["ana", "leo"][..]), ("other", &["eva"])] {
         api.add("/teams", &json!({"name": team, "id": team})).await;
@@ -44,9 +44,15 @@ async fn teams() -> Api {
     api
 }
 
-fn developer(api: &Api, name: &str) -> DeveloperAdmin {
+pub(super) fn developer(api: &Api, name: &str) -> DeveloperAdmin {
     let context = AuditContext::default();
     DeveloperAdmin::new(&api.admin, AccountId::new(name), &context, ApprovalSettings::default())
+}
+
+/// An operator who may do everything.
+pub(super) fn full_admin(api: &Api) -> Admin {
+    let context = AuditContext { actor: Actor::Operator, ..AuditContext::default() };
+    api.admin.acting(Authority::admin(context))
 }
 
 fn admin(api: &Api) -> Admin {

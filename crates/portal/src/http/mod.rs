@@ -1,8 +1,11 @@
 //! The handlers of the pages: each reads what the page shows and calls one function per action.
 
+pub(crate) mod applications;
+pub(crate) mod calls;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
 pub(crate) mod reference;
 pub(crate) mod signature;
+pub(crate) mod subscriptions;
 pub(crate) mod team;

@@ -67,6 +67,6 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
                 }
             }
         }
-        _ => Err(PortalError::Refused("the form names no action".into())),
+        _ => Err(PortalError::no_action()),
     }
 }

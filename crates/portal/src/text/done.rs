@@ -10,6 +10,11 @@ const DONE: &[(&str, &str, &str)] = &[
     ("role_changed", "El rol se ha cambiado.", "The role has been changed."),
     ("member_removed", "La persona ya no pertenece al equipo.", "The person no longer belongs to the team."),
     ("asked", "La solicitud se ha enviado.", "The request has been sent."),
+    (
+        "approved",
+        "La solicitud se ha aprobado: ya puedes usarla en el entorno de pruebas.",
+        "The request has been approved: you can use it in the sandbox now.",
+    ),
     ("withdrawn", "La solicitud se ha retirado.", "The request has been withdrawn."),
 ];
 

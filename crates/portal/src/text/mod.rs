@@ -23,10 +23,13 @@ macro_rules! texts {
     };
 }
 
+pub(crate) mod applications;
+pub(crate) mod calls;
 pub(crate) mod common;
 pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod reference;
 pub(crate) mod signature;
+pub(crate) mod subscriptions;
 pub(crate) mod team;

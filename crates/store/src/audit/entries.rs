@@ -153,6 +153,11 @@ impl Act {
         self.subscription(AuditKind::SubscriptionKeyRotated, id).changes(changes)
     }
 
+    pub(crate) fn key_revealed(&self, id: &SubscriptionId, slot: KeySlot) -> AuditEntry {
+        let changes = vec![secret(&format!("{}Key", slot.as_str()))];
+        self.subscription(AuditKind::SubscriptionKeyRevealed, id).changes(changes)
+    }
+
     fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
         self.entry(kind).object("subscription", id)
     }
@@ -170,8 +175,9 @@ impl Act {
     }
 
     pub(crate) fn team_member_changed(&self, before: &TeamMember, after: &TeamMember) -> AuditEntry {
-        let entry = self.team(AuditKind::TeamMemberChanged, &after.team);
-        entry.changes(differences(Some(before), Some(after))).note(format!("developer {}", after.account))
+        let mut changes = vec![new_value("developer", after.account.as_str())];
+        changes.extend(differences(Some(before), Some(after)));
+        self.team(AuditKind::TeamMemberChanged, &after.team).changes(changes)
     }
 
     pub(crate) fn team_member_removed(&self, one: &TeamMember) -> AuditEntry {

@@ -84,6 +84,8 @@ audit_kinds! {
     SubscriptionChanged = "subscription_changed",
     SubscriptionCancelled = "subscription_cancelled",
     SubscriptionKeyRotated = "subscription_key_rotated",
+    /// Somebody has seen a key of a subscription again.
+    SubscriptionKeyRevealed = "subscription_key_revealed",
     TeamAdded = "team_added",
     TeamChanged = "team_changed",
     TeamMemberAdded = "team_member_added",

@@ -3,10 +3,12 @@
 mod accounts;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod clients;
 mod deliveries;
 mod directory;
+mod figures;
 mod grants;
 mod history;
 mod invitations;
@@ -24,6 +26,7 @@ mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
+mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod webhooks;
@@ -32,7 +35,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use domain::{AccountId, TeamId, TenantId, Ticks};
+use domain::figures::FigureCounts;
+use domain::ids::SubscriptionId;
+use domain::{AccountId, CallRecord, TeamId, TenantId, Ticks};
 use parking_lot::Mutex;
 
 use crate::archive::HEADS_ADVANCE;
@@ -93,6 +98,9 @@ struct State {
     keys: BTreeMap<[u8; 32], StoredKey>,
     /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
+    call_log: BTreeMap<(SubscriptionId, u64), CallRecord>,
+    last_call: u64,
+    figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
@@ -131,6 +139,7 @@ struct StoredKey {
     slot: KeySlot,
     valid_until: Option<Ticks>,
     last_used_at: Option<Ticks>,
+    sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone)]
@@ -154,7 +163,7 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails and links.
+            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails, links, log of calls and figures.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.used_challenges.clear();
@@ -162,6 +171,8 @@ impl Contents {
             state.mails.clear();
             state.invitation_links.clear();
             state.password_resets.clear();
+            state.call_log.clear();
+            state.figures.clear();
         }
         restored
     }

@@ -6,7 +6,10 @@ use domain::Ticks;
 use super::PostgresStore;
 use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result, RetentionCutoffs};
+use crate::{
+    CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result,
+    RetentionCutoffs,
+};
 
 /// The webhook history tables: key columns and expiry condition.
 const HISTORY: [(&str, &str, &str); 3] = [
@@ -23,7 +26,7 @@ impl PostgresStore {
         self.delete(&sql, &[&args[0], &args[1]]).await
     }
 
-    async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
+    pub(super) async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(super::store_error)?;
         let deleted = client.execute(&statement, args).await.map_err(super::store_error)?;
@@ -86,6 +89,7 @@ impl Maintenance for PostgresStore {
         let [now, processes, audit, mails] = [cutoffs.now, cutoffs.processes, cutoffs.audit, cutoffs.mails]
             .map(|before| [before.0, limit(rows_max)]);
         let calls = [cutoffs.calls.day(), limit(rows_max)];
+        let call_log = [cutoffs.now.minus(CALL_LOG_KEPT).0, limit(rows_max)];
         Ok(ExpiredRows {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
             refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
@@ -104,6 +108,8 @@ impl Maintenance for PostgresStore {
             invitations: self.delete_some("invitations", "id", "expires_at < $1", mails).await?,
             links: self.delete_some("invitation_links", "hash", "expires_at < $1", now).await?
                 + self.delete_some("password_resets", "hash", "expires_at < $1", now).await?,
+            call_log: self.delete_some("call_log", "subscription_id, no", "at < $1", call_log).await?,
+            figures: self.expire_figures(cutoffs.now, rows_max).await?,
         })
     }
 

@@ -15,7 +15,7 @@ use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::plan::{signed, unsigned};
 use crate::requests::{Effect, decide_ask, decide_request};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
     ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
@@ -103,9 +103,9 @@ async fn carry_out(
             insert_client(on, random, &client, &hash, act).await
         }
         Effect::AddSubscription(one) => {
-            let keys = [&approval.secret, &approval.second_secret];
-            let hashes = keys.map(|key| vault.fingerprint(SUBSCRIPTION_KEY, key));
-            insert_subscription(on, random, &one, &hashes, act).await
+            let [primary, secondary] = &approval.keys;
+            let keys = SealedKey::pair(ports, &one.id, primary, secondary)?;
+            insert_subscription(on, random, &one, &keys, act).await
         }
         Effect::SetRedirectUris(client, uris) => {
             let update = ClientUpdate { redirect_uris: Some(uris), ..ClientUpdate::default() };

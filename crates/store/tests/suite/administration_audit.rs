@@ -5,8 +5,8 @@ use std::time::Duration;
 use domain::{Secret, Ticks};
 use store::{
     AccountUpdate, AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, MemberStep,
-    ReplayKind, Status, SubscribeOutcome, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate,
-    WebhookChange, WebhookChangeOutcome,
+    ReplayKind, RevealedKey, Status, SubscribeOutcome, SubscriptionUpdate, TeamRole, TeamUpdate,
+    TenantUpdate, WebhookChange, WebhookChangeOutcome,
 };
 
 use super::clients::{client, subscription};
@@ -163,6 +163,10 @@ async fn subscription_mutations(fixture: &Fixture, seen: &mut usize) {
     let rotated = &new_lines(fixture, seen).await[0];
     let expected = "subscription_key_rotated subscription:s1: secondaryKey, previousValidUntil  → ";
     assert!(rotated.starts_with(expected) && !rotated.contains("hush"), "{rotated}");
+    let revealed = store.reveal_key(&one.id, KeySlot::Secondary, by).await;
+    assert_eq!(revealed, Ok(RevealedKey::Revealed(key)));
+    let expected = "subscription_key_revealed subscription:s1: secondaryKey";
+    assert_eq!(new_lines(fixture, seen).await, [expected]);
     assert!(store.cancel_subscription(&one.id, fixture.now(), by).await.unwrap());
     let cancelled = &new_lines(fixture, seen).await[0];
     assert!(cancelled.starts_with("subscription_cancelled subscription:s1: cancelledAt  → "), "{cancelled}");
@@ -192,7 +196,11 @@ async fn team_mutations(fixture: &Fixture, seen: &mut usize) {
             MemberStep::Add(TeamRole::Owner),
             "added team:panel: developer  → \"leo\", role  → \"owner\"",
         ),
-        ("leo", MemberStep::SetRole(TeamRole::Member), "changed team:panel: role \"owner\" → \"member\""),
+        (
+            "leo",
+            MemberStep::SetRole(TeamRole::Member),
+            "changed team:panel: developer  → \"leo\", role \"owner\" → \"member\"",
+        ),
         ("leo", MemberStep::Remove, "removed team:panel: developer \"leo\" → , role \"member\" → "),
     ] {
         let _ = store.change_team_member(&member_change("panel", id, step), by).await.unwrap();

@@ -143,6 +143,8 @@ fn each(count: usize) -> ExpiredRows {
         mails: 0,
         invitations: 0,
         links: 0,
+        call_log: 0,
+        figures: 0,
     }
 }
 

@@ -31,6 +31,10 @@ pub enum MailTemplate<'a> {
     },
     PasswordChanged,
     SecondFactorChanged,
+    /// A recovery code took the place of the second factor; so many are left.
+    RecoveryCodeUsed {
+        left: u64,
+    },
     /// A sign-in from a browser that the account has not used before.
     NewSignIn {
         at: Ticks,
@@ -95,6 +99,7 @@ impl MailTemplate<'_> {
             Self::PasswordReset { .. } => "password-reset",
             Self::PasswordChanged => "password-changed",
             Self::SecondFactorChanged => "second-factor-changed",
+            Self::RecoveryCodeUsed { .. } => "recovery-code-used",
             Self::NewSignIn { .. } => "new-sign-in",
         }
     }
@@ -103,7 +108,10 @@ impl MailTemplate<'_> {
     pub const fn life(&self) -> Duration {
         match self {
             Self::Invitation { link, .. } | Self::PasswordReset { link } => link.valid,
-            Self::PasswordChanged | Self::SecondFactorChanged | Self::NewSignIn { .. } => NOTICE_LIFE,
+            Self::PasswordChanged
+            | Self::SecondFactorChanged
+            | Self::RecoveryCodeUsed { .. }
+            | Self::NewSignIn { .. } => NOTICE_LIFE,
         }
     }
 

@@ -21,6 +21,7 @@ fn templates() -> Vec<MailTemplate<'static>> {
         MailTemplate::PasswordReset { link },
         MailTemplate::PasswordChanged,
         MailTemplate::SecondFactorChanged,
+        MailTemplate::RecoveryCodeUsed { left: 9 },
         MailTemplate::NewSignIn { at, browser: "Firefox, Linux", address: "192.0.2.7" },
     ]
 }
@@ -109,6 +110,21 @@ fn english_sign_in_notice_reads_as_written() {
          anything.\n\nIf it was not you, change your password as soon as you can and tell the person who manages your \
          account.\n\nThis message was sent automatically by Contaplus.\n"
     );
+}
+
+#[test]
+fn recovery_notice_says_how_many_codes_are_left() {
+    for (left, spanish, english) in [
+        (9, "Le quedan 9.", "You have 9 left."),
+        (1, "Le queda uno.", "You have one left."),
+        (0, "No le queda ninguno.", "You have none left."),
+    ] {
+        for (lang, expected) in [(Lang::Es, spanish), (Lang::En, english)] {
+            let template = MailTemplate::RecoveryCodeUsed { left };
+            let mail = template.render(&MailContext { lang, ..CONTEXT });
+            assert!(mail.text.contains(expected), "{expected} is missing in {}", mail.text);
+        }
+    }
 }
 
 #[test]

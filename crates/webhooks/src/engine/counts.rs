@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use domain::WebhookId;
+use domain::figures::{Outcome, Series};
 use parking_lot::Mutex;
+use store::FigureBuffer;
 
 use super::backlog::Backlog;
 
@@ -17,6 +21,7 @@ struct Values {
     in_flight: AtomicU64,
     webhooks: AtomicU64,
     backlog: Mutex<Backlog>,
+    figures: FigureBuffer,
 }
 
 impl DeliveryCounts {
@@ -48,9 +53,18 @@ impl DeliveryCounts {
         *self.0.backlog.lock() = backlog;
     }
 
-    pub(super) fn count_attempt(&self, has_succeeded: bool) {
+    /// The attempts since the last flush of the figures.
+    pub fn figures(&self) -> &FigureBuffer {
+        &self.0.figures
+    }
+
+    pub(super) fn count_attempt(&self, webhook: WebhookId, has_succeeded: bool, latency: Duration) {
         let counter = if has_succeeded { &self.0.delivered } else { &self.0.failed };
         counter.fetch_add(1, Ordering::Relaxed);
+        let outcome = if has_succeeded { Outcome::Succeeded } else { Outcome::Failed };
+        for series in [Series::Deliveries, Series::WebhookDeliveries(webhook)] {
+            self.0.figures.count(series, outcome, Some(latency));
+        }
     }
 
     pub(super) fn set_gauges(&self, in_flight: usize, webhooks: usize) {

@@ -182,7 +182,7 @@ impl Core {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let sequence = event.entry.sequence;
         let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
-        self.counts.count_attempt(outcome.succeeded);
+        self.counts.count_attempt(webhook, outcome.succeeded, timing.total);
         if outcome.succeeded {
             let (status, duration_ms) = (outcome.status.unwrap_or(200), total_millis(timing));
             state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });

@@ -1,6 +1,7 @@
 //! The history of webhooks: deliveries and their attempts, health, replays and test events. The owner's API calls it after
 //! checking the owner; the operator's API, the portal and the console call it for any webhook.
 
+mod figures;
 mod health;
 mod page;
 mod replay;

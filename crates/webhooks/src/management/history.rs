@@ -134,7 +134,8 @@ fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, Er
                 })?)
             }
         };
-    Ok(DeliveryPageQuery { status, since: request.query_time("since")?, before, page_size })
+    let since = request.query_time("since")?;
+    Ok(DeliveryPageQuery { status, since, before, page_size, ..DeliveryPageQuery::default() })
 }
 
 /// Leading zeros are accepted here: the parameter's documented pattern allows them.

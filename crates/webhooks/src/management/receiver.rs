@@ -5,10 +5,9 @@ use std::net::IpAddr;
 use domain::receiver_url::ReceiverUrl;
 use web::ErrorResponse;
 
-use super::Management;
 use super::body::JsonBody;
 use super::errors::error_with_code;
-use crate::egress::EgressError;
+use super::{Management, errors};
 
 /// What to do with a host that does not resolve to the subscriber's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -56,23 +55,7 @@ impl Management {
         url: &ReceiverUrl,
         name: &'static str,
     ) -> Result<(), ErrorResponse> {
-        let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
-        let (code, message) = match &failure {
-            // Which address it is, and in which network, is not the subscriber's business.
-            EgressError::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
-            EgressError::Unresolved { .. } => {
-                ("unresolved_host", format!("{name} is not accepted: {failure}."))
-            }
-            EgressError::TimedOut(_) => (
-                "unresolved_host",
-                format!("{name} cannot be resolved now: its name servers do not answer. Try again."),
-            ),
-            other => {
-                tracing::warn!(failure = %other, "the host of a receiver could not be resolved");
-                ("unresolved_host", format!("{name} cannot be resolved now. Try again."))
-            }
-        };
-        Err(error_with_code(400, code, Some(name), &message))
+        self.check_address(url).await.map_err(|error| errors::action_error(&error, name))
     }
 
     /// Why the host may not be the caller's; empty where it is, or where the check is off.

@@ -22,7 +22,7 @@ use crate::suite::signing_keys::signing_key;
 use crate::suite::teams::{add_developer, member_change, team};
 use crate::suite::webhook_fixtures::{create_webhook, new_webhook};
 
-async fn execute(fixture: &Fixture, sql: &str) {
+pub(super) async fn execute(fixture: &Fixture, sql: &str) {
     if fixture.kind == StoreKind::Sqlite {
         rusqlite::Connection::open(fixture.file()).unwrap().execute_batch(sql).unwrap();
     } else {
@@ -90,6 +90,7 @@ async fn every_mutation(
         }),
         ("update_subscription", store.update_subscription(&one.id, &quota, None, by).await.is_err()),
         ("rotate_key", store.rotate_key(&one.id, KeySlot::Primary, &c, now, by).await.is_err()),
+        ("reveal_key", store.reveal_key(&one.id, KeySlot::Primary, by).await.is_err()),
         ("cancel_subscription", store.cancel_subscription(&one.id, now, by).await.is_err()),
         ("add_team", store.add_team(&team(fixture, "new"), by).await.is_err()),
         ("update_team", store.update_team(&panel, &team_update, None, by).await.is_err()),

@@ -19,7 +19,7 @@ use crate::suite::fixture::{Fixture, Storage, master_key};
 use crate::suite::test_tenant::{account, company};
 
 /// Tables that have more columns since schema 6, with the values that their rows get.
-fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
+fn added_columns() -> [(&'static str, Vec<CellValue>); 5] {
     let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
     let products = CellValue::Int(Products::all().bits());
     [
@@ -27,6 +27,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
         ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
         ("clients", vec![first.clone(), products, CellValue::Null, CellValue::Int(0)]),
         ("subscriptions", vec![first, CellValue::Null, CellValue::Int(0)]),
+        ("subscription_keys", vec![CellValue::Null]),
     ]
 }
 
