@@ -115,32 +115,6 @@ impl Service {
         };
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
-        let admin = wiring::admin(&config, &base, store.clone());
-        let notifier = Arc::new(engine.clone());
-        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
-        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let approval = ApprovalSettings { automatic: config.approval.automatic };
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics).with_approval(approval);
-        let management = wiring::management(&config, &base, store.clone(), egress, notifier, history);
-        let gated_routes = wiring::gated_routes(&management);
-        let gateway =
-            Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
-        let public_routes = identity::router(identity.clone())
-            .merge(identity::realm_router(identity.clone(), Realm::Developers))
-            .merge(gateway::router(gateway.clone()))
-            .merge(documents::router(Document::public(&config)))
-            .merge(documents::asyncapi_router())
-            .merge(health::public_probes(health.clone()));
-        let operator_routes = operator::router(operator_api)
-            .merge(identity::realm_router(identity.clone(), Realm::Operators))
-            .merge(documents::router(Document::operator()))
-            .merge(health::operator_probes(health));
-        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics).draining(draining.clone());
-        let server = &config.server;
-        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
-        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let public_routes = with_common_layers(public_routes, outside);
-        let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
         if let Some(mailer) = mailer {
@@ -194,9 +168,11 @@ impl RouterParts<'_> {
         let history = wiring::history(base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
         let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
-        let portal = wiring::portal(config, base, identity.clone(), (admin.clone(), history.clone()), brand);
+        let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
+        let portal_ports = (admin.clone(), history, management.clone());
+        let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand);
         let operator_api = AppState::new(admin, webhook_admin, token, metrics).with_approval(approval);
-        let gated_routes = wiring::gated_routes(config, base, store.clone(), egress, notifier, history);
+        let gated_routes = wiring::gated_routes(&management);
         let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
             .merge(identity::realm_router(identity.clone(), Realm::Developers))

@@ -4,6 +4,7 @@ use axum::http::StatusCode;
 use operator::admin::AdminError;
 use store::StoreError;
 use webhooks::history::HistoryError;
+use webhooks::management::ActionError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PortalError {
@@ -76,6 +77,16 @@ impl From<HistoryError> for PortalError {
         match error {
             HistoryError::NoWebhook | HistoryError::NoDelivery => Self::NotFound,
             HistoryError::Store(error) => Self::Store(error),
+            refused => Self::Refused(refused.to_string()),
+        }
+    }
+}
+
+impl From<ActionError> for PortalError {
+    fn from(error: ActionError) -> Self {
+        match error {
+            ActionError::NotFound => Self::NotFound,
+            ActionError::Store(error) => Self::Store(error),
             refused => Self::Refused(refused.to_string()),
         }
     }

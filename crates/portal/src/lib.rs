@@ -26,6 +26,7 @@ use identity::{Identity, RealmPages};
 use operator::admin::{Admin, ApprovalSettings};
 use store::Store;
 use webhooks::history::History;
+use webhooks::management::Management;
 
 pub use brand::{BrandSettings, Logo};
 pub use routes::{router, team_routes};
@@ -40,6 +41,7 @@ pub struct Ports {
     pub identity: Arc<Identity>,
     pub admin: Admin,
     pub history: History,
+    pub management: Arc<Management>,
 }
 
 impl std::fmt::Debug for Ports {

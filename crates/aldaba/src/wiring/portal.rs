@@ -7,6 +7,7 @@ use ::portal::{BrandSettings, Logo, Portal, Ports, Settings};
 use identity::Identity;
 use operator::admin::{Admin, ApprovalSettings};
 use webhooks::history::History;
+use webhooks::management::Management;
 
 use super::{BasePorts, signature};
 use crate::config::Config;
@@ -42,12 +43,19 @@ pub(crate) fn portal(
     config: &Config,
     base: &BasePorts,
     identity: Arc<Identity>,
-    (admin, history): (Admin, History),
+    (admin, history, management): (Admin, History, Arc<Management>),
     brand: BrandSettings,
 ) -> Portal {
     let store = admin.store.clone();
-    let ports =
-        Ports { store, clock: base.clock.clone(), random: base.random.clone(), identity, admin, history };
+    let ports = Ports {
+        store,
+        clock: base.clock.clone(),
+        random: base.random.clone(),
+        identity,
+        admin,
+        history,
+        management,
+    };
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         issuer: format!("{}/auth/core", config.server.auth_url),
