@@ -299,8 +299,10 @@ pub enum ReplayRequest {
         from: Ticks,
         to: Option<Ticks>,
     },
-    /// One generated event.
+    /// One generated event, of the first kind that the webhook subscribes to.
     TestEvent,
+    /// One generated event of this kind.
+    TestEventOf(EventKind),
 }
 
 /// A replay and its progress.
@@ -340,6 +342,8 @@ pub enum HistoryError<E> {
     SpanReversed,
     #[error("no event of this webhook between from and to is still in the log")]
     NothingToReplay,
+    #[error("the webhook does not subscribe to this event")]
+    NotSubscribed,
     #[error("all events between from and to are older than the webhook's contract")]
     NotEntitled,
     #[error("the webhook is {}; events are sent only to an active one", .0.as_str())]

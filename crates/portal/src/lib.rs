@@ -59,8 +59,8 @@ pub struct Settings {
     pub brand: BrandSettings,
     pub approval: ApprovalSettings,
     pub is_registration_open: bool,
-    /// Whether the APIs' address has `/docs/`.
-    pub has_docs: bool,
+    /// The page to try calls on; none where it is switched off.
+    pub docs_url: Option<String>,
     /// Says why a signature does not match.
     pub diagnose_signature: fn(&SignatureClaim<'_>) -> SignatureDiagnosis,
 }

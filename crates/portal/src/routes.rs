@@ -60,8 +60,8 @@ fn routes() -> Vec<TeamRoute> {
         page_with_actions!("applications/{client}", applications::one, applications::post_one),
         page!("calls", calls::list),
         page!("events", events::list),
-        page!("events/{event}", events::get),
-        page!("reference", reference::get),
+        page_with_actions!("events/{event}", events::get, events::post),
+        page_with_actions!("reference", reference::get, reference::post),
         page_with_actions!("signature", signature::get, signature::post),
         page_with_actions!("team", team::get, team::post),
     ]

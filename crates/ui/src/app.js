@@ -36,6 +36,19 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 
+  /** Hands values over to another page of this origin: in the storage of the tab, never in a URL. */
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest && event.target.closest('a[data-hand-over]');
+    if (!link || link.origin !== location.origin) return;
+    const values = {};
+    for (const pair of link.dataset.handOver.split(' ')) {
+      const [name, id] = pair.split('=');
+      const source = document.getElementById(id);
+      if (source) values[name] = source.textContent;
+    }
+    try { sessionStorage.setItem('aldaba.authorize', JSON.stringify(values)); } catch { /* The page opens without them. */ }
+  });
+
   /** A select that submits its form by itself. */
   document.addEventListener('change', (event) => {
     const target = event.target;

@@ -10,7 +10,8 @@ use webhooks::history::History;
 use webhooks::management::Management;
 
 use super::{BasePorts, signature};
-use crate::config::Config;
+use crate::config::{Config, Server};
+use crate::documents;
 use crate::exit::Failure;
 
 const LOGO_BYTES_MAX: usize = 256 * 1024;
@@ -39,6 +40,13 @@ fn read_logo(path: &Path) -> Result<Logo, Failure> {
     Ok(Logo { content_type, bytes })
 }
 
+/// Where the portal's pages find the page of the APIs: on their own origin, unless sign-in has another than the APIs.
+fn docs_url(server: &Server) -> Option<String> {
+    let has_own_origin = documents::sign_in_redirect_uri(server).is_none();
+    let origin = if has_own_origin { server.base_url.as_str() } else { "" };
+    server.docs.then(|| format!("{origin}/docs/"))
+}
+
 pub(crate) fn portal(
     config: &Config,
     base: &BasePorts,
@@ -62,7 +70,7 @@ pub(crate) fn portal(
         brand,
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
         is_registration_open: config.portal.is_registration_open,
-        has_docs: config.server.docs,
+        docs_url: docs_url(&config.server),
         diagnose_signature: signature::diagnose,
     };
     Portal::new(ports, settings)

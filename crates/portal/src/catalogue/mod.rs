@@ -4,7 +4,8 @@ mod members;
 
 use std::sync::LazyLock;
 
-use domain::Area;
+use domain::event::{EventKind, parse_semantic_name};
+use domain::{Area, Resource};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -120,6 +121,13 @@ impl Event {
         }
     }
 
+    /// The event as webhooks subscribe to it; none for a handshake.
+    pub(crate) fn subscribable(&self) -> Option<(Resource, EventKind)> {
+        self.subscription.as_ref()?;
+        let of_area = Resource::all().filter(|resource| resource.area().as_str() == self.area);
+        of_area.filter_map(|resource| Some((resource, parse_semantic_name(resource, &self.name)?))).next()
+    }
+
     /// Whether a search for this text finds it; the case does not count.
     pub(crate) fn matches(&self, wanted: &str) -> bool {
         let wanted = wanted.to_lowercase();
@@ -186,6 +194,7 @@ mod tests {
                 "{id}"
             );
             assert_eq!(event.headers.len(), 4, "{id}");
+            assert_eq!(event.subscribable().is_some(), !id.ends_with(".Acknowledge"), "{id}");
             assert!(event.signature_header().ends_with("-signature"), "{id}");
             let example: Value = serde_json::from_str(&event.example).unwrap();
             assert_eq!(&example, &message["examples"][0]["payload"], "{id}");

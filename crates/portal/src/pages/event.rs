@@ -2,8 +2,8 @@
 
 use maud::{Markup, html};
 use serde::Serialize;
-use ui::app::{Column, Table, copy_block, prose, table};
-use ui::{Lang, safe_href};
+use ui::app::{Column, Table, copy_block, empty_state, prose, table};
+use ui::{Button, Field, Lang, button, field, plain_name, safe_href};
 
 use crate::catalogue::{Event, Member};
 use crate::context::Context;
@@ -16,6 +16,27 @@ use crate::text::events::{EventText, EventsText};
 pub(crate) struct EventPage {
     #[serde(flatten)]
     pub(crate) event: &'static Event,
+    /// The active webhooks of the team that subscribe to it.
+    pub(crate) webhooks: Vec<SubscribedWebhook>,
+    #[serde(rename = "hasMoreWebhooks")]
+    pub(crate) has_more_webhooks: bool,
+}
+
+#[derive(Serialize)]
+pub(crate) struct SubscribedWebhook {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) url: String,
+    pub(crate) tenant: String,
+}
+
+/// What a program learns about a test event.
+#[derive(Serialize)]
+pub(crate) struct SentTestEvent {
+    pub(crate) webhook: String,
+    pub(crate) event: String,
+    /// Numbers the replays and test events of the webhook.
+    pub(crate) replay: i64,
 }
 
 impl View for EventPage {
@@ -45,6 +66,7 @@ impl View for EventPage {
             (self.examples(context))
             (self.signature(context))
             (self.subscribe(context))
+            @if self.event.subscription.is_some() { (self.send(context)) }
         }
     }
 
@@ -103,6 +125,35 @@ impl EventPage {
                 h2 { (text.signature) }
                 p { (text.signature_is) " " code { (self.event.signature_header()) } ". " (text.signature_how) }
                 p { a href=(safe_href(&context.team_path("signature"))) { (text.debugger) } }
+            }
+        }
+    }
+
+    fn send(&self, context: &Context) -> Markup {
+        let text = EventText::of(context.lang());
+        if self.webhooks.is_empty() {
+            return html! { h2.after { (text.send) } (empty_state(text.no_webhook, text.no_webhook_text, None)) };
+        }
+        html! {
+            section.card {
+                h2 { (text.send) }
+                p.muted { (text.send_text) }
+                form.stack method="post" {
+                    (context.form_token())
+                    div.field {
+                        label for="webhook" { (text.webhook) }
+                        select #webhook name="webhook" {
+                            @for one in &self.webhooks {
+                                option value=(one.id) { (plain_name(&one.name)) " · " (one.url) " · " (one.tenant) }
+                            }
+                        }
+                    }
+                    @if self.has_more_webhooks {
+                        (field(&Field { name: "other", label: text.or_id, ..Field::default() }))
+                        p.small.muted { (text.or_id_hint) }
+                    }
+                    (button(&Button { label: text.send_button, name_and_value: Some(("do", "send")), ..Button::default() }))
+                }
             }
         }
     }

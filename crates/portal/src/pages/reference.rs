@@ -4,13 +4,16 @@ use domain::subscription::Product;
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{Column, Table, copy_block, facts, table};
-use ui::{Lang, safe_href};
+use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href};
 
 use crate::context::Context;
 use crate::csv::Csv;
 use crate::shell::{Section, View};
 use crate::text::common::CommonText;
 use crate::text::reference::{ProductText, ReferenceText};
+
+/// The security scheme of the OpenAPI document that takes the key.
+const KEY_SCHEME: &str = "subscriptionKey";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -21,6 +24,17 @@ pub(crate) struct ReferencePage {
     pub(crate) openapi_url: String,
     pub(crate) asyncapi_url: String,
     pub(crate) discovery_url: String,
+    /// Subscriptions whose key the page that tries calls can have.
+    pub(crate) sandbox_subscriptions: Vec<SandboxSubscription>,
+    /// The revealed key of one of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+}
+
+#[derive(Serialize)]
+pub(crate) struct SandboxSubscription {
+    pub(crate) id: String,
+    pub(crate) name: String,
 }
 
 #[derive(Serialize)]
@@ -50,10 +64,7 @@ impl View for ReferencePage {
             h1 { (text.title) }
             p.lead { (text.lead) }
             @match &self.docs_url {
-                Some(url) => {
-                    p.muted.after { (text.docs_text) }
-                    p.after { a.button href=(safe_href(url)) { (text.open_docs) } }
-                },
+                Some(url) => (self.docs(context, url)),
                 None => p.muted.after { (text.docs_off) },
             }
             (self.api_table(context))
@@ -82,6 +93,52 @@ impl View for ReferencePage {
 }
 
 impl ReferencePage {
+    /// The way to the page that tries calls. The link of a revealed key hands it over in the tab's storage, by the script.
+    fn docs(&self, context: &Context, url: &str) -> Markup {
+        let lang = context.lang();
+        let text = ReferenceText::of(lang);
+        html! {
+            p.muted.after { (text.docs_text) }
+            @match &self.key {
+                Some(key) => section.card.secret-once role="status" {
+                    h2 { (text.key_title) }
+                    p { (text.key_text) }
+                    (copy_block(lang, "docs-key", key))
+                    p { a.button href=(safe_href(url)) data-hand-over={ (KEY_SCHEME) "=docs-key" } { (text.open_with_key) } }
+                },
+                None => {
+                    p.after { a.button href=(safe_href(url)) { (text.open_docs) } }
+                    (self.prefill_form(context))
+                },
+            }
+        }
+    }
+
+    fn prefill_form(&self, context: &Context) -> Markup {
+        let text = ReferenceText::of(context.lang());
+        html! {
+            section.card {
+                h2 { (text.prefill) }
+                @if self.sandbox_subscriptions.is_empty() {
+                    p { (text.prefill_none) }
+                    p { a href=(safe_href(&context.team_path("subscriptions"))) { (CommonText::of(context.lang()).subscriptions) } }
+                } @else {
+                    p.muted { (text.prefill_text) }
+                    form.stack method="post" {
+                        (context.form_token())
+                        div.field {
+                            label for="subscription" { (text.prefill_subscription) }
+                            select #subscription name="subscription" {
+                                @for one in &self.sandbox_subscriptions { option value=(one.id) { (plain_name(&one.name)) } }
+                            }
+                        }
+                        (button(&Button { label: text.prefill_button, style: ButtonStyle::Secondary, name_and_value: Some(("do", "prefill")), ..Button::default() }))
+                    }
+                }
+            }
+        }
+    }
+
     fn api_table(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = ReferenceText::of(lang);

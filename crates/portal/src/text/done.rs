@@ -15,6 +15,11 @@ const DONE: &[(&str, &str, &str)] = &[
         "La solicitud se ha aprobado: ya puedes usarla en el entorno de pruebas.",
         "The request has been approved: you can use it in the sandbox now.",
     ),
+    (
+        "test_sent",
+        "El evento de prueba está en camino: míralo en tu receptor.",
+        "The test event is on its way: look at your receiver.",
+    ),
     ("withdrawn", "La solicitud se ha retirado.", "The request has been withdrawn."),
 ];
 

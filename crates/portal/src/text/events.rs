@@ -48,6 +48,14 @@ texts! {
         debugger: "Comprobar una firma", "Check a signature";
         subscribe: "Cómo suscribirte", "How to subscribe";
         subscribe_text: "Con un token de la persona usuaria en $ACCESS y tu clave de suscripción en $KEY. Pon la dirección de tu receptor y un secreto tuyo, largo y aleatorio.", "With a token of the user in $ACCESS and your subscription key in $KEY. Put in your receiver's address and a secret of your own, long and random.";
+        send: "Envíame uno", "Send me one";
+        send_text: "Se envía al momento un evento generado de este tipo, firmado como cualquier otro: la empresa y el registro son ceros, el usuario es «test» y no lleva datos de nadie. Si tu receptor falla, no se reintenta.", "A generated event of this type is sent at once, signed like any other: company and record are zeros, the user is \"test\", and it carries nobody's data. If your receiver fails, it is not retried.";
+        webhook: "Webhook", "Webhook";
+        or_id: "Otro webhook, por su id", "Another webhook, by its id";
+        or_id_hint: "Aquí solo caben los 100 primeros.", "Only the first 100 fit here.";
+        send_button: "Enviar un evento de prueba", "Send a test event";
+        no_webhook: "Ningún webhook activo recibe este evento", "No active webhook gets this event";
+        no_webhook_text: "Suscribe uno con la orden de arriba. Cuando tu receptor acepte el saludo, podrás enviarle aquí un evento de prueba.", "Subscribe one with the command above. Once your receiver has accepted the handshake, you can send it a test event here.";
         not_subscribable: "Llega con cada suscripción; no hay que suscribirse a él.", "It comes with every subscription; there is no need to subscribe to it.";
     }
 }

@@ -10,6 +10,14 @@ texts! {
         open_docs: "Abrir la referencia de las API", "Open the API reference";
         docs_text: "Cada llamada con sus parámetros, respuestas y ejemplos, y un cliente para probarla desde el navegador. Pulsa Authorize y escribe tu clave de suscripción y un token.", "Every call with its parameters, answers and examples, and a client to try it from the browser. Choose Authorize and enter your subscription key and a token.";
         docs_off: "Quien opera este servicio ha desactivado la página para probar las llamadas. Los documentos de abajo dicen lo mismo.", "The operator of this service has switched off the page for trying calls. The documents below say the same.";
+        prefill: "Con tu clave del entorno de pruebas", "With your sandbox key";
+        prefill_text: "Abre la referencia con la clave ya escrita. Te pediremos que confirmes quién eres si hace rato que entraste. La clave pasa de esta pestaña a la referencia sin salir del navegador, y se pierde al recargarla.", "Open the reference with the key filled in. You are asked to prove who you are if you signed in a while ago. The key goes from this tab to the reference without leaving the browser, and is gone when you reload it.";
+        prefill_none: "Con una suscripción para el entorno de pruebas, la referencia puede abrirse con su clave ya escrita. Tu equipo no tiene ninguna todavía.", "With a subscription for the sandbox, the reference can open with its key filled in. Your team has none yet.";
+        prefill_subscription: "Suscripción", "Subscription";
+        prefill_button: "Mostrar la clave", "Reveal the key";
+        key_title: "Clave del entorno de pruebas", "Sandbox key";
+        key_text: "El botón abre la referencia con esta clave ya escrita; sin JavaScript, cópiala en Authorize, en subscriptionKey.", "The button opens the reference with this key filled in; without JavaScript, copy it into Authorize, at subscriptionKey.";
+        open_with_key: "Abrir la referencia con esta clave", "Open the reference with this key";
         apis: "API", "APIs";
         product: "Producto", "Product";
         base: "Dirección", "Address";

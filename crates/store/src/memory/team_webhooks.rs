@@ -20,6 +20,7 @@ fn is_wanted(state: &State, stored: &StoredWebhook, query: &TeamWebhookQuery) ->
         && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
         && query.tenant.as_ref().is_none_or(|tenant| one.owner.tenant == *tenant)
         && query.lower_url().is_none_or(|text| one.url.to_ascii_lowercase().contains(&text))
+        && query.event.is_none_or(|(resource, kind)| one.resource == resource && one.kinds.contains(kind))
         && query.status.map_or(query.include_ended || !status.is_final(), |wanted| status == wanted)
         && (!query.only_failing || is_failing())
         && query.after.is_none_or(|after| (one.created_at, one.id) > after)

@@ -27,7 +27,8 @@ async fn positions(on: &Transaction<'_>, query: &TeamWebhookQuery) -> Result<Vec
         },
         if query.url_contains.is_some() { "strpos(lower(w.url), $7) > 0" } else { "$7::text IS NULL" },
     ];
-    conditions.extend(query.constant_conditions());
+    let constant = query.constant_conditions();
+    conditions.extend(constant.iter().map(String::as_str));
     let order = if query.tenant.is_some() { "w.tenant_no, w.client_id," } else { "w.client_id," };
     let by_id = if query.client.is_some() { "c.id = $5" } else { "$5::text IS NULL" };
     let sql = format!(

@@ -40,7 +40,7 @@ fn positions(reader: &Connection, query: &TeamWebhookQuery) -> Result<Vec<(Ticks
         "(w.created_at, w.id) > (?2, ?3)".to_owned(),
         "EXISTS (SELECT 1 FROM tenants t WHERE t.no = w.tenant_no)".to_owned(),
     ];
-    conditions.extend(query.constant_conditions().into_iter().map(str::to_owned));
+    conditions.extend(query.constant_conditions());
     if let Some(tenant) = &query.tenant {
         args.push(Value::Text(tenant.as_str().to_owned()));
         conditions.push(format!("w.tenant_no = (SELECT no FROM tenants WHERE id = ?{})", args.len()));

@@ -100,6 +100,7 @@ pub struct Replay {
     pub kind: ReplayKind,
     pub requested_at: Ticks,
     pub after: u64,
+    /// Of a test event: the code of its kind, or 0 for the first kind that the webhook subscribes to.
     pub through: u64,
     /// Everything up to here is done.
     pub position: u64,

@@ -2,7 +2,9 @@
 //! number of queries, and what it counts for each webhook has a bound.
 
 use async_trait::async_trait;
-use domain::{ClientId, TeamId, TenantId, Ticks, WebhookId, WebhookStatus};
+use domain::event::EventKind;
+use domain::webhook::EventKinds;
+use domain::{ClientId, Resource, TeamId, TenantId, Ticks, WebhookId, WebhookStatus};
 
 use super::Webhook;
 use crate::Result;
@@ -20,6 +22,8 @@ pub struct TeamWebhookQuery {
     pub tenant: Option<TenantId>,
     /// A part of the URL; the case of ASCII letters does not count.
     pub url_contains: Option<String>,
+    /// Only webhooks that subscribe to this event.
+    pub event: Option<(Resource, EventKind)>,
     /// None: all but unsubscribed and deleted ones. Whether a webhook is suspended is what the engine found last.
     pub status: Option<WebhookStatus>,
     /// Only webhooks whose deliveries or handshake fail now.
@@ -39,6 +43,7 @@ impl TeamWebhookQuery {
             client: None,
             tenant: None,
             url_contains: None,
+            event: None,
             status: None,
             only_failing: false,
             include_ended: false,
@@ -61,15 +66,19 @@ impl TeamWebhookQuery {
     }
 
     /// The conditions on a row `w` of the table that have no parameters.
-    pub(crate) fn constant_conditions(&self) -> Vec<&'static str> {
+    pub(crate) fn constant_conditions(&self) -> Vec<String> {
         let mut conditions = Vec::new();
         match self.status {
-            Some(status) => conditions.push(status_condition(status)),
-            None if !self.include_ended => conditions.push(LIVE),
+            Some(status) => conditions.push(status_condition(status).to_owned()),
+            None if !self.include_ended => conditions.push(LIVE.to_owned()),
             None => {}
         }
         if self.only_failing {
-            conditions.push(FAILING);
+            conditions.push(FAILING.to_owned());
+        }
+        if let Some((resource, kind)) = self.event {
+            let bits = EventKinds::from_iter([kind]).bits();
+            conditions.push(format!("w.resource = {} AND (w.kinds & {bits}) <> 0", resource.code()));
         }
         conditions
     }

@@ -341,6 +341,7 @@ tests_on_every_store! {
     }
     team_webhooks {
         webhooks_of_a_team_are_listed_over_clients_and_tenants,
+        webhooks_of_a_team_are_filtered_by_event,
         webhooks_of_a_team_are_filtered_by_status,
         listed_webhook_says_what_fails_and_how_far_it_is_behind,
     }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use domain::{ClientId, Guid, Secret, TeamId, TenantId, WebhookStatus};
+use domain::event::EventKind;
+use domain::{ClientId, Guid, Resource, Secret, TeamId, TenantId, WebhookStatus};
 use store::{
     Client, ClientUpdate, HandshakeStep, LISTED_BEHIND_MAX, ListedWebhook, NewWebhook, SuspensionStep,
     TEAM_WEBHOOKS_MAX, TeamWebhookQuery, Webhook, WebhookChange, WebhookOwner,
@@ -110,6 +111,27 @@ pub(crate) async fn webhooks_of_a_team_are_listed_over_clients_and_tenants(fixtu
     assert_eq!(names(&fixture, &query()).await, ["a", "d"]);
     assert_eq!(fixture.store.erase_tenant(&south.id, &by()).await, Ok(true));
     assert_eq!(names(&fixture, &query()).await, ["a"]);
+}
+
+pub(crate) async fn webhooks_of_a_team_are_filtered_by_event(fixture: Fixture) {
+    let [north, _] = add_all(&fixture).await;
+    add(&fixture, &north, "erp", "all").await;
+    for (name, resource) in [("created", Resource::customers()), ("other", Resource::accounts())] {
+        fixture.clock.advance(Duration::from_secs(1));
+        let kinds = [EventKind::Created].into_iter().collect();
+        let one = NewWebhook { kinds, resource, ..body(&fixture, &north, "erp", name) };
+        create_webhook(&fixture.store, one).await;
+    }
+    for (resource, kind, expected) in [
+        (Resource::customers(), EventKind::Created, &["all", "created"][..]),
+        (Resource::customers(), EventKind::Disabled, &["all"]),
+        (Resource::accounts(), EventKind::Created, &["other"]),
+        (Resource::accounts(), EventKind::Updated, &[]),
+        (Resource::companies(), EventKind::Created, &[]),
+    ] {
+        let query = TeamWebhookQuery { event: Some((resource, kind)), ..query() };
+        assert_eq!(names(&fixture, &query).await, expected, "{query:?}");
+    }
 }
 
 pub(crate) async fn webhooks_of_a_team_are_filtered_by_status(fixture: Fixture) {

@@ -90,6 +90,7 @@ pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
         HistoryError::EventPruned => refused(404, "not_found", Some("outgoingId")),
         HistoryError::SpanReversed => refused(400, "invalid_member", Some("from")),
         HistoryError::NothingToReplay => refused(404, "nothing_to_replay", Some("from")),
+        HistoryError::NotSubscribed => refused(409, "not_subscribed", Some("event")),
         HistoryError::NotEntitled => refused(409, "not_entitled", Some("to")),
         HistoryError::Inactive(_) => refused(409, "inactive", Some("webhookId")),
         HistoryError::Suspended(_) => refused(409, "suspended", Some("webhookId")),

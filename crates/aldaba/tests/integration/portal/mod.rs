@@ -1,5 +1,5 @@
 //! The developer portal over real HTTP.
 
 mod events;
-mod fixture;
+pub(crate) mod fixture;
 mod reference;

@@ -1,7 +1,8 @@
 //! The webhooks of a developer's team: those of its clients, over all the tenants that have authorized them. What is done to
 //! a webhook is in the crate `webhooks`; callers ask here first whether the webhook is the team's.
 
-use domain::{ClientId, Guid, Suspension, TenantId, Ticks, WebhookStatus};
+use domain::event::EventKind;
+use domain::{ClientId, Guid, Resource, Suspension, TenantId, Ticks, WebhookStatus};
 use store::{AuditContext, ListedWebhook, OwnerAccess, TeamWebhookQuery, Webhook};
 
 use super::DeveloperAdmin;
@@ -20,6 +21,8 @@ pub struct TeamWebhookFilter {
     pub tenant: Option<String>,
     /// A part of the URL; the case of ASCII letters does not count.
     pub url_contains: Option<String>,
+    /// Only webhooks that subscribe to this event.
+    pub event: Option<(Resource, EventKind)>,
     /// None: all but unsubscribed and deleted ones.
     pub status: Option<WebhookStatus>,
     pub only_failing: bool,
@@ -107,6 +110,7 @@ impl DeveloperAdmin {
             client: filter.client.as_deref().map(ClientId::new),
             tenant: filter.tenant.as_deref().map(TenantId::new),
             url_contains: filter.url_contains.clone(),
+            event: filter.event,
             status: filter.status,
             only_failing: filter.only_failing,
             include_ended: filter.include_ended,
