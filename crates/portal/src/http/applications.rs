@@ -92,7 +92,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<Applicati
 }
 
 /// The scopes of the client's products, beside those that every client has.
-fn client_scopes(client: &Client) -> Vec<&'static str> {
+pub(crate) fn client_scopes(client: &Client) -> Vec<&'static str> {
     let all = domain::Scope::ALL.into_iter().fold(domain::Scopes::default(), domain::Scopes::with);
     all.allowed_for(client.products).names()
 }
