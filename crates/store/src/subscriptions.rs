@@ -43,19 +43,14 @@ impl SealedKey {
     }
 }
 
-/// The outcome of revealing a key; from the current key's row: none if there is no row, `Some(None)` if it has no sealed copy.
+/// The outcome of revealing a key whose row has this sealed copy, or none.
 pub(crate) fn revealed(
     ports: &Ports,
     (id, slot): (&SubscriptionId, KeySlot),
-    row: Option<Option<Vec<u8>>>,
+    sealed: Option<&[u8]>,
 ) -> Result<RevealedKey> {
-    match row {
-        None => Ok(RevealedKey::NotFound),
-        Some(None) => Ok(RevealedKey::NotKept),
-        Some(Some(sealed)) => {
-            ports.vault.open(&sealing_purpose(id, slot), &sealed).map(RevealedKey::Revealed)
-        }
-    }
+    let Some(sealed) = sealed else { return Ok(RevealedKey::NotKept) };
+    ports.vault.open(&sealing_purpose(id, slot), sealed).map(RevealedKey::Revealed)
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

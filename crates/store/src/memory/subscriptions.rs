@@ -192,7 +192,8 @@ impl Subscriptions for MemoryStore {
         let current = state.keys.values().find(|stored| {
             &*stored.subscription == id.as_str() && stored.slot == slot && stored.valid_until.is_none()
         });
-        let key = revealed(&self.ports, (id, slot), current.map(|stored| stored.sealed.clone()))?;
+        let Some(current) = current else { return Ok(RevealedKey::NotFound) };
+        let key = revealed(&self.ports, (id, slot), current.sealed.as_deref())?;
         if let RevealedKey::Revealed(_) = key {
             state.append_audit(&*self.ports.random, self.act(context).key_revealed(id, slot));
         }

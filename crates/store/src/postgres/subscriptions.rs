@@ -241,7 +241,8 @@ impl Subscriptions for PostgresStore {
             &[&id.as_str(), &slot.code()],
         )
         .await?;
-        let key = revealed(self.ports(), (id, slot), found.map(|row| row.get(0)))?;
+        let Some(found) = found else { return Ok(RevealedKey::NotFound) };
+        let key = revealed(self.ports(), (id, slot), found.get(0))?;
         if let RevealedKey::Revealed(_) = key {
             let entry = self.act(context).key_revealed(id, slot);
             append_audit(&transaction, &*self.ports().random, entry).await?;

@@ -242,7 +242,8 @@ impl Subscriptions for SqliteStore {
                     find.query_row(params![id.as_str(), slot.code()], |row| row.get(0)).optional()
                 })
                 .map_err(store_error)?;
-            let key = revealed(&ports, (&id, slot), row)?;
+            let Some(sealed) = row else { return Ok(RevealedKey::NotFound) };
+            let key = revealed(&ports, (&id, slot), sealed.as_deref())?;
             if let RevealedKey::Revealed(_) = key {
                 append_audit(writer, &*ports.random, act.key_revealed(&id, slot))?;
             }

@@ -90,8 +90,7 @@ impl Management {
 
     /// Sends the webhook's events to another URL, which must accept a new handshake; none is lost meanwhile.
     pub async fn change_url(&self, webhook: &Webhook, url: &str, context: &AuditContext) -> ActionResult {
-        let url = ReceiverUrl::parse(url, self.settings.is_local)
-            .map_err(|why| ActionError::InvalidUrl(why.to_string()))?;
+        let url = ReceiverUrl::parse(url, self.settings.is_local).map_err(ActionError::InvalidUrl)?;
         self.change_parsed_url(webhook, &url, context).await
     }
 

@@ -53,9 +53,10 @@ pub(super) fn action_error(error: &ActionError, field: &'static str) -> ErrorRes
         ActionError::Deleted => {
             refused(409, Some("webhookId"), "The webhook has been deleted. Deletion is permanent.")
         }
-        ActionError::Unsubscribed => refused(409, Some("webhookId"), &sentence(error)),
+        ActionError::Unsubscribed | ActionError::FixedUrl => {
+            refused(409, Some("webhookId"), &sentence(error))
+        }
         ActionError::Duplicate => refused(409, None, &sentence(error)),
-        ActionError::FixedUrl => refused(409, Some("webhookId"), &sentence(error)),
         ActionError::InvalidUrl(why) => refused(400, Some(field), &format!("{field} {why}.")),
         ActionError::RefusedAddress(why) | ActionError::UnresolvedHost(why) => {
             refused(400, Some(field), &format!("{field} is not accepted: {why}."))
