@@ -72,7 +72,8 @@ async fn failing_webhooks(
     let of_status = |status| TeamWebhookFilter { status: Some(status), ..filter.clone() };
     let failing = TeamWebhookFilter { only_failing: true, ..filter.clone() };
     let mut rows: Vec<FailingWebhook> = Vec::new();
-    for filter in [of_status(WebhookStatus::Disabled), of_status(WebhookStatus::Suspended), failing] {
+    for filter in [of_status(WebhookStatus::DisabledByService), of_status(WebhookStatus::Suspended), failing]
+    {
         for one in developer.webhooks(team, &filter).await?.rows.iter().map(failing_webhook) {
             if !rows.iter().any(|known| known.id == one.id) {
                 rows.push(one);

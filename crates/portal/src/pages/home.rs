@@ -137,8 +137,7 @@ impl Home {
         let done = self.progress;
         let step = |is_done, title, explanation, help| Step { is_done, title, explanation, help };
         let settings = &context.portal.settings;
-        let (call, subscribe) =
-            (self.first_call(&settings.base_url), self.subscription_line(&settings.base_url));
+        let (call, subscribe) = (first_call(&settings.base_url), subscription_line(&settings.base_url));
         [
             step(done.has_key, text.key, text.key_text, link("subscriptions", text.key_action)),
             step(done.has_client, text.client, text.client_text, link("applications", text.client_action)),
@@ -169,26 +168,23 @@ impl Home {
             .append_pair("client_id", self.client.as_deref().unwrap_or("…"))
             .append_pair("redirect_uri", self.redirect_uri.as_deref().unwrap_or("…"))
             .append_pair("response_type", "code")
-            .append_pair(
-                "scope",
-                "openid profile offline_access SVC.ES.Core SVC.ES.Accounting SVC.ES.Webhooks",
-            )
+            .append_pair("scope", if self.scopes.is_empty() { "openid" } else { &self.scopes })
             .append_pair("state", "xyz")
             .finish();
         format!("{issuer}/connect/authorize?{query}")
     }
+}
 
-    fn first_call(&self, base_url: &str) -> String {
-        format!(
-            "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
-        )
-    }
+fn first_call(base_url: &str) -> String {
+    format!(
+        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
+    )
+}
 
-    fn subscription_line(&self, base_url: &str) -> String {
-        format!(
-            "aldaba listen --base-url {base_url}\n\ncurl {base_url}/accounting/api/webhooks/subscriptions \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …' \\\n  -H 'Content-Type: application/json' \\\n  -d '{{\"name\":\"customers\",\"url\":\"https://…\",\"secret\":\"…\"}}'"
-        )
-    }
+fn subscription_line(base_url: &str) -> String {
+    let body = r#"{"thirdPartyApplicationName":"…","url":"https://…","secret":"…","eventTypes":["Svc.ACC.Customers.CustomerCreated"]}"#;
+    let headers = "-H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …' \\\n  -H 'context: none' \\\n  -H 'Content-Type: application/json'";
+    format!("curl {base_url}/accounting/api/customers/webhooks/subscribe \\\n  {headers} \\\n  -d '{body}'")
 }
 
 impl Portal {
