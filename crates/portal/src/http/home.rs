@@ -92,7 +92,7 @@ fn failing_webhook(one: &TeamWebhook) -> FailingWebhook {
             () if one.status == WebhookStatus::Suspended => "suspended",
             () => "failing",
         },
-        since: one.failing_since.map(|at| at.iso()),
+        since: one.failing_since.map(Ticks::iso),
         since_at: one.failing_since,
         behind: one.behind,
     }
