@@ -3,3 +3,4 @@
 mod events;
 pub(crate) mod fixture;
 mod reference;
+mod team_pages;

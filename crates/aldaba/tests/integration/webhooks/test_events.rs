@@ -78,6 +78,10 @@ fn api_sends_a_test_event_of_a_chosen_kind() {
         (received(&fixture).last().map(String::as_str) == Some(UPDATED)).then_some(())
     });
     let refused = test("?event=Svc.ACC.Customers.CustomerDisabled");
-    assert_eq!((refused.status, &refused.json()["code"]), (409, &json!("not_subscribed")), "{refused:?}");
+    assert_eq!(
+        (refused.status, &refused.json()["errors"][0]["code"]),
+        (409, &json!("not_subscribed")),
+        "{refused:?}"
+    );
     assert_eq!(test("?event=CustomerCreated").status, 400);
 }

@@ -152,7 +152,7 @@ fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
         let mut body = examples::subscription(resource);
         body["eventTypes"] = json!([semantic]);
         message["x-subscription"] =
-            subscription(RouteGroup::Resource(resource), json!({"context": "none"}), body);
+            subscription(RouteGroup::Resource(resource), &json!({"context": "none"}), &body);
     }
     message
 }
@@ -164,7 +164,7 @@ fn tag(resource: Resource) -> Value {
 }
 
 /// The call that subscribes to an event.
-fn subscription(group: RouteGroup, headers: Value, body: Value) -> Value {
+fn subscription(group: RouteGroup, headers: &Value, body: &Value) -> Value {
     let route = Route { group, operation: Operation::Subscribe };
     json!({"method": route.method().as_str(), "path": route.path(), "headers": headers, "body": body})
 }
@@ -188,7 +188,7 @@ fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
         "summary": format!("{entity}: {action}"),
         "description": event_texts::description(resource, kind),
         "tags": [tag(resource)],
-        "x-subscription": subscription(RouteGroup::Invoicing, json!({}), body),
+        "x-subscription": subscription(RouteGroup::Invoicing, &json!({}), &body),
         "traits": [{"$ref": "#/components/messageTraits/invoicing"}],
         "payload": {"allOf": [
             {"$ref": "#/components/schemas/InvoicingNotification"},
