@@ -7,3 +7,5 @@ pub(crate) mod home;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhook;
+pub(crate) mod webhooks;

@@ -31,3 +31,4 @@ pub(crate) mod front;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhooks;
