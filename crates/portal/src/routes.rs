@@ -11,7 +11,9 @@ use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
-use crate::http::{applications, calls, front, home, signature, subscriptions, team, webhook, webhooks};
+use crate::http::{
+    applications, calls, events, front, home, reference, signature, subscriptions, team, webhook, webhooks,
+};
 use crate::live;
 use crate::params::Params;
 use crate::response::Response;
@@ -61,6 +63,9 @@ fn routes() -> Vec<TeamRoute> {
         page!("calls", calls::list),
         page!("webhooks", webhooks::list),
         page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),
+        page!("events", events::list),
+        page!("events/{event}", events::get),
+        page!("reference", reference::get),
         page_with_actions!("signature", signature::get, signature::post),
         page_with_actions!("team", team::get, team::post),
     ]

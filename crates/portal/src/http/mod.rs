@@ -2,8 +2,10 @@
 
 pub(crate) mod applications;
 pub(crate) mod calls;
+pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;

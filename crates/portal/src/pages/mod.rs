@@ -2,8 +2,11 @@
 
 pub(crate) mod applications;
 pub(crate) mod calls;
+pub(crate) mod event;
+pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod reference;
 pub(crate) mod requests;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;

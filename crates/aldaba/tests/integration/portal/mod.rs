@@ -1,0 +1,5 @@
+//! The developer portal over real HTTP.
+
+mod events;
+mod fixture;
+mod reference;
