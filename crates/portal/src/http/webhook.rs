@@ -37,10 +37,10 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     let (one, client) = found(context).await?;
     let (webhook, ports) = (&one.webhook, &context.portal.ports);
     let mut row = WebhookRow::new(&one, Some(client.name));
-    let (mut tenant_name, mut content) = (None, None);
+    let mut content = None;
     let visible = context.developer().may_see_content(webhook).await?;
     if let WebhookContent::Visible = visible {
-        tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
+        row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
         content = Some(read_content(context, webhook).await?);
     } else {
         row.hide_content();
@@ -50,7 +50,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     let failing_since = row.failing_since_at;
     Ok(WebhookPage {
         row,
-        facts: Facts::new(webhook, tenant_name),
+        facts: Facts::new(webhook),
         hidden: match visible {
             WebhookContent::Visible => None,
             WebhookContent::Hidden(why) => Some(why),

@@ -1,6 +1,9 @@
 //! The webhooks of the team's clients.
 
-use domain::WebhookStatus;
+use std::collections::{BTreeMap, BTreeSet};
+
+use domain::{TenantId, WebhookStatus};
+use futures_util::future::try_join_all;
 use operator::admin::{TeamWebhookFilter, WebhookCursor};
 use store::{ListQuery, TEAM_WEBHOOKS_MAX};
 
@@ -31,12 +34,31 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
             break;
         }
     }
+    if !is_csv {
+        name_tenants(context, &mut rows).await?;
+    }
     let clients = clients.iter().map(|client| (client.id.to_string(), client.name.clone())).collect();
     Ok(context.show(&WebhooksPage {
         webhooks: rows,
         next: filter.after.map(|next| next.to_string()),
         clients,
     }))
+}
+
+/// Looks up the names of the tenants whose data the developer may see.
+async fn name_tenants(context: &Context, rows: &mut [WebhookRow]) -> Result<(), PortalError> {
+    let store = &context.portal.ports.store;
+    let seen = rows.iter().filter(|row| row.status != WebhookStatus::Suspended);
+    let ids: BTreeSet<String> = seen.map(|row| row.tenant.clone()).collect();
+    let named = try_join_all(ids.into_iter().map(|id| async move {
+        let tenant = store.find_tenant(&TenantId::new(id.as_str())).await?;
+        Ok::<_, PortalError>(tenant.map(|tenant| (id, tenant.name)))
+    }));
+    let names: BTreeMap<String, String> = named.await?.into_iter().flatten().collect();
+    for row in rows.iter_mut().filter(|row| row.status != WebhookStatus::Suspended) {
+        row.tenant_name = names.get(&row.tenant).cloned();
+    }
+    Ok(())
 }
 
 fn filter(context: &Context) -> Result<TeamWebhookFilter, PortalError> {

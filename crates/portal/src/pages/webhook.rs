@@ -59,7 +59,6 @@ pub(crate) struct Content {
 pub(crate) struct Facts {
     event_types: Vec<String>,
     description: String,
-    tenant_name: Option<String>,
     created: String,
     handshake_requested: String,
     is_handshake_accepted: bool,
@@ -71,12 +70,11 @@ pub(crate) struct Facts {
 }
 
 impl Facts {
-    pub(crate) fn new(webhook: &Webhook, tenant_name: Option<String>) -> Self {
+    pub(crate) fn new(webhook: &Webhook) -> Self {
         let (kinds, handshake) = (webhook.kinds.iter(), &webhook.handshake);
         Self {
             event_types: kinds.map(|kind| semantic_name(webhook.resource, kind)).collect(),
             description: webhook.description.clone(),
-            tenant_name,
             created: webhook.created_at.iso(),
             handshake_requested: handshake.at.iso(),
             is_handshake_accepted: handshake.accepted,
@@ -250,7 +248,7 @@ impl WebhookPage {
             @if known.handshake_failures > 0 { " (" (number(lang, known.handshake_failures)) " " (own.handshake_attempts) ")" }
         };
         let tenant = html! {
-            @if let Some(name) = &known.tenant_name { (DisplayName(name)) " · " }
+            @if let Some(name) = &row.tenant_name { (DisplayName(name)) " · " }
             code { (row.tenant) }
         };
         let mut rows = vec![

@@ -33,6 +33,8 @@ pub(crate) struct WebhookRow {
     pub(crate) client: String,
     pub(crate) client_name: Option<String>,
     pub(crate) tenant: String,
+    /// Only while the developer may see what is the tenant's.
+    pub(crate) tenant_name: Option<String>,
     pub(crate) status: WebhookStatus,
     /// Why it is suspended.
     suspension: Option<Suspension>,
@@ -67,6 +69,7 @@ impl WebhookRow {
             client: webhook.owner.client.to_string(),
             client_name,
             tenant: webhook.owner.tenant.to_string(),
+            tenant_name: None,
             status: one.status,
             suspension: one.suspension,
             disabled_reason: disabled.map(|disabled| disabled.reason.clone()),
@@ -304,7 +307,7 @@ impl WebhooksPage {
                     span.sub { code { (one.url) } }
                 },
                 one.application(context),
-                html! { (DisplayName(&one.tenant)) },
+                html! { (DisplayName(one.tenant_name.as_deref().unwrap_or(&one.tenant))) },
                 html! { (one.state(lang)) (one.note(lang)) },
                 one.behind(lang, u64::from(store::LISTED_BEHIND_MAX)),
                 one.next_attempt(lang),

@@ -3,3 +3,4 @@
 mod events;
 mod fixture;
 mod reference;
+mod webhooks;
