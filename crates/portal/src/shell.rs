@@ -24,6 +24,7 @@ pub(crate) enum Section {
     Subscriptions,
     Applications,
     Calls,
+    Webhooks,
     Events,
     Reference,
     Signature,
@@ -152,6 +153,7 @@ impl Context {
                 label: text.observe,
                 items: vec![
                     item(text.calls, "calls", Icon::List, Section::Calls),
+                    item(text.webhooks, "webhooks", Icon::Send, Section::Webhooks),
                     item(text.signature, "signature", Icon::Shield, Section::Signature),
                 ],
             },

@@ -9,3 +9,5 @@ pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhook;
+pub(crate) mod webhooks;

@@ -11,3 +11,6 @@ pub(crate) mod requests;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhook;
+pub(crate) mod webhook_actions;
+pub(crate) mod webhooks;

@@ -35,3 +35,4 @@ pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhooks;

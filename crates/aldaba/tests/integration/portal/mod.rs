@@ -4,3 +4,4 @@ mod events;
 pub(crate) mod fixture;
 mod reference;
 mod team_pages;
+mod webhooks;
