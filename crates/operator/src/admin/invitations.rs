@@ -76,7 +76,7 @@ impl Admin {
 
     pub async fn invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>> {
         Ok(self.store.list_invitations(filter, self.now(), query).await?)
