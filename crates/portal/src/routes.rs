@@ -11,7 +11,9 @@ use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
-use crate::http::{applications, calls, events, front, home, reference, signature, subscriptions, team};
+use crate::http::{
+    applications, calls, events, front, home, notices, reference, signature, subscriptions, team,
+};
 use crate::live;
 use crate::params::Params;
 use crate::response::Response;
@@ -63,6 +65,7 @@ fn routes() -> Vec<TeamRoute> {
         page!("events/{event}", events::get),
         page!("reference", reference::get),
         page_with_actions!("signature", signature::get, signature::post),
+        page_with_actions!("notices", notices::get, notices::post),
         page_with_actions!("team", team::get, team::post),
     ]
 }

@@ -2,4 +2,5 @@
 
 mod events;
 mod fixture;
+mod notices;
 mod reference;
