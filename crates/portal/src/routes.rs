@@ -12,7 +12,7 @@ use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, events, front, home, reference, signature, subscriptions, team, webhook, webhooks,
+    applications, calls, events, front, home, notices, reference, signature, subscriptions, team, webhook, webhooks,
 };
 use crate::live;
 use crate::params::Params;
@@ -67,6 +67,7 @@ fn routes() -> Vec<TeamRoute> {
         page_with_actions!("events/{event}", events::get, events::post),
         page_with_actions!("reference", reference::get, reference::post),
         page_with_actions!("signature", signature::get, signature::post),
+        page_with_actions!("notices", notices::get, notices::post),
         page_with_actions!("team", team::get, team::post),
     ]
 }

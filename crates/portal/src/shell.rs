@@ -28,6 +28,7 @@ pub(crate) enum Section {
     Events,
     Reference,
     Signature,
+    Notices,
     Team,
 }
 
@@ -159,9 +160,24 @@ impl Context {
             },
             NavGroup {
                 label: text.manage,
-                items: vec![item(text.team, "team", Icon::People, Section::Team)],
+                items: vec![
+                    NavItem {
+                        badge: self.unread_badge(),
+                        ..item(text.notices, "notices", Icon::Bell, Section::Notices)
+                    },
+                    item(text.team, "team", Icon::People, Section::Team),
+                ],
             },
         ]
+    }
+
+    /// How many notices the developer has not read.
+    fn unread_badge(&self) -> Option<String> {
+        match self.unread_notices {
+            0 => None,
+            store::UNREAD_NOTICES_MAX.. => Some(format!("{}+", store::UNREAD_NOTICES_MAX - 1)),
+            unread => Some(unread.to_string()),
+        }
     }
 
     /// The hidden field that protects a form.

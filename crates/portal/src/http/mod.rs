@@ -5,6 +5,7 @@ pub(crate) mod calls;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod notices;
 pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;

@@ -7,6 +7,8 @@ const DONE: &[(&str, &str, &str)] = &[
     ("saved", "Los cambios se han guardado.", "Your changes have been saved."),
     ("invited", "Se ha creado la invitación.", "The invitation has been made."),
     ("invitation_revoked", "La invitación se ha anulado.", "The invitation has been revoked."),
+    ("invitation_resent", "La invitación se ha enviado de nuevo.", "The invitation has been sent again."),
+    ("notices_read", "Los avisos están marcados como leídos.", "The notices are marked as read."),
     ("role_changed", "El rol se ha cambiado.", "The role has been changed."),
     ("member_removed", "La persona ya no pertenece al equipo.", "The person no longer belongs to the team."),
     ("asked", "La solicitud se ha enviado.", "The request has been sent."),

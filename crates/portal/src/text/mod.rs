@@ -31,6 +31,7 @@ pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod notices;
 pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;

@@ -2,6 +2,7 @@
 
 mod events;
 pub(crate) mod fixture;
+mod notices;
 mod reference;
 mod team_pages;
 mod webhooks;
