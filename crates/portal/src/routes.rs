@@ -12,7 +12,8 @@ use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, events, front, home, notices, reference, signature, subscriptions, team, webhook, webhooks,
+    applications, calls, events, front, home, notices, reference, signature, subscriptions, team, webhook,
+    webhooks,
 };
 use crate::live;
 use crate::params::Params;

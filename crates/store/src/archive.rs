@@ -169,8 +169,8 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     // Keys from before this schema cannot be revealed.
     (21, "subscription_keys", CellValue::Null),
     // Every notice is mailed, and none is read.
-    (23, "team_members", CellValue::Int(0)),
-    (23, "team_members", CellValue::Null),
+    (22, "team_members", CellValue::Int(0)),
+    (22, "team_members", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.
