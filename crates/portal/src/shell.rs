@@ -24,6 +24,7 @@ pub(crate) enum Section {
     Subscriptions,
     Applications,
     Calls,
+    Webhooks,
     Signature,
     Team,
 }

@@ -15,6 +15,11 @@ const DONE: &[(&str, &str, &str)] = &[
         "La solicitud se ha aprobado: ya puedes usarla en el entorno de pruebas.",
         "The request has been approved: you can use it in the sandbox now.",
     ),
+    (
+        "replay_started",
+        "El reenvío está en marcha: aparecerá aquí como un intento más.",
+        "It is being sent again: it will appear here as one more attempt.",
+    ),
     ("withdrawn", "La solicitud se ha retirado.", "The request has been withdrawn."),
 ];
 

@@ -26,8 +26,11 @@ macro_rules! texts {
 pub(crate) mod applications;
 pub(crate) mod calls;
 pub(crate) mod common;
+pub(crate) mod deliveries;
+pub(crate) mod diagnosis;
 pub(crate) mod done;
 pub(crate) mod front;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
+pub(crate) mod suspension;
 pub(crate) mod team;
