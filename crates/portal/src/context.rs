@@ -144,17 +144,6 @@ impl Context {
     pub(crate) fn require_fresh(&self) -> Result<(), PortalError> {
         if self.visitor.is_fresh { Ok(()) } else { Err(PortalError::Reauthenticate) }
     }
-
-    pub(crate) fn require_owner(&self) -> Result<(), PortalError> {
-        if self.is_owner() {
-            return Ok(());
-        }
-        let why = match self.lang() {
-            Lang::Es => "Solo una persona propietaria del equipo puede hacer esto.",
-            Lang::En => "Only an owner of the team can do this.",
-        };
-        Err(PortalError::Forbidden(why.into()))
-    }
 }
 
 pub(crate) fn team_path(portal: &Portal, team: &Team, page: &str) -> String {

@@ -5,6 +5,7 @@
 #[macro_use]
 mod text;
 mod brand;
+mod catalogue;
 mod context;
 mod csv;
 mod diagnosis;
@@ -60,6 +61,8 @@ pub struct Settings {
     pub brand: BrandSettings,
     pub approval: ApprovalSettings,
     pub is_registration_open: bool,
+    /// Whether the APIs' address has `/docs/`.
+    pub has_docs: bool,
     /// Says why a signature does not match.
     pub diagnose_signature: fn(&SignatureClaim<'_>) -> SignatureDiagnosis,
 }

@@ -25,6 +25,8 @@ pub(crate) enum Section {
     Applications,
     Calls,
     Webhooks,
+    Events,
+    Reference,
     Signature,
     Team,
 }
@@ -143,12 +145,15 @@ impl Context {
                 items: vec![
                     item(text.subscriptions, "subscriptions", Icon::Key, Section::Subscriptions),
                     item(text.applications, "applications", Icon::Card, Section::Applications),
+                    item(text.events, "events", Icon::Bell, Section::Events),
+                    item(text.reference, "reference", Icon::Book, Section::Reference),
                 ],
             },
             NavGroup {
                 label: text.observe,
                 items: vec![
                     item(text.calls, "calls", Icon::List, Section::Calls),
+                    item(text.webhooks, "webhooks", Icon::Send, Section::Webhooks),
                     item(text.signature, "signature", Icon::Shield, Section::Signature),
                 ],
             },

@@ -62,6 +62,7 @@ pub(crate) fn portal(
         brand,
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
         is_registration_open: config.portal.is_registration_open,
+        has_docs: config.server.docs,
         diagnose_signature: signature::diagnose,
     };
     Portal::new(ports, settings)

@@ -1,7 +1,7 @@
 //! The applications (OAuth clients) of the team.
 
-use domain::ClientId;
 use domain::subscription::Product;
+use domain::{ClientId, Ticks};
 use operator::admin::RedirectUriState;
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
@@ -84,7 +84,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<Applicati
         scopes: client_scopes(client),
         has_consent: client.consent == Consent::Required,
         requires_pkce: client.pkce == Pkce::Required,
-        previous_secret_until: found.previous_secret_until.map(|at| at.iso()),
+        previous_secret_until: found.previous_secret_until.map(Ticks::iso),
         previous_secret_until_at: found.previous_secret_until,
         issuer: context.portal.settings.issuer.clone(),
         new_secret,
@@ -92,7 +92,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<Applicati
 }
 
 /// The scopes of the client's products, beside those that every client has.
-fn client_scopes(client: &Client) -> Vec<&'static str> {
+pub(crate) fn client_scopes(client: &Client) -> Vec<&'static str> {
     let all = domain::Scope::ALL.into_iter().fold(domain::Scopes::default(), domain::Scopes::with);
     all.allowed_for(client.products).names()
 }

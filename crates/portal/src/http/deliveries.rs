@@ -14,7 +14,8 @@ use crate::pages::deliveries::{DeliveriesPage, DeliveryRow, SuspendedPage};
 use crate::pages::delivery::{OneDeliveryPage, ReplayJson};
 use crate::params::Params;
 use crate::response::Response;
-use crate::text::deliveries::{DeliveryText, replay_refusal};
+use crate::text::deliveries::DeliveryText;
+use crate::text::webhooks::replay_refusal;
 
 const ROWS: usize = 25;
 const CSV_PAGES_MAX: usize = 10;
@@ -25,10 +26,10 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
     if let Some(hidden) = suspended(context, &webhook).await? {
         return Ok(context.show(&hidden));
     }
-    let is_csv = context.format == Format::Csv;
+    let pages_max = if context.format == Format::Csv { CSV_PAGES_MAX } else { 1 };
     let mut query = page_query(context, &webhook)?;
     let (mut rows, mut next) = (Vec::new(), query.before);
-    for _ in 0..if is_csv { CSV_PAGES_MAX } else { 1 } {
+    for _ in 0..pages_max {
         query.before = next;
         let page = context.portal.ports.history.deliveries(&webhook, &query).await?;
         rows.extend(page.deliveries.iter().map(DeliveryRow::new));

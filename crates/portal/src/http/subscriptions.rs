@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::Ticks;
 use domain::subscription::{Product, Products};
 use operator::admin::Usage;
 use store::{KeySlot, ListQuery, RequestKind, RequestState, Status, Subscription};
@@ -108,9 +109,9 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
     let (days, routes) = usage(&developer.usage(id, USAGE_DAYS).await?);
     let key = |key: &store::KeyInfo| KeyRow {
         slot: key.slot.as_str(),
-        valid_until: key.valid_until.map(|at| at.iso()),
+        valid_until: key.valid_until.map(Ticks::iso),
         valid_until_at: key.valid_until,
-        last_used: key.last_used_at.map(|at| at.iso()),
+        last_used: key.last_used_at.map(Ticks::iso),
         last_used_at: key.last_used_at,
     };
     Ok(SubscriptionPage {

@@ -94,7 +94,7 @@ impl View for CallsPage {
             p.lead { (text.lead) }
             (self.filters(context))
             div #calls data-live=[live] data-live-part {
-                @if self.calls.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
+                @if self.calls.is_empty() { (Self::empty(context)) } @else { (self.table(context)) }
             }
         }
     }
@@ -171,7 +171,7 @@ impl CallsPage {
         }
     }
 
-    fn empty(&self, context: &Context) -> Markup {
+    fn empty(context: &Context) -> Markup {
         let lang = context.lang();
         let text = CallText::of(lang);
         let is_filtered =

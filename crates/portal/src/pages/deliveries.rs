@@ -16,7 +16,7 @@ use crate::shell::{Section, View};
 use crate::text::common::CommonText;
 use crate::text::deliveries::{DeliveryText, status_word};
 use crate::text::diagnosis::words;
-use crate::text::suspension::suspension;
+use crate::text::webhooks::suspension;
 
 const FILTERS: [&str; 5] = ["status", "event", "record", "since", "until"];
 

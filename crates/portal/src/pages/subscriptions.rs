@@ -239,9 +239,8 @@ impl View for SubscriptionPage {
         let lang = context.lang();
         let text = SubscriptionText::of(lang);
         let one = &self.subscription;
-        let limit = |limit: Option<u64>, unit: &str| match limit {
-            Some(limit) => html! { (number(lang, limit)) " " (unit) },
-            None => html! { (text.unlimited) },
+        let limit = |limit: Option<u64>, unit: &str| {
+            html! { @if let Some(limit) = limit { (number(lang, limit)) " " (unit) } @else { (text.unlimited) } }
         };
         html! {
             p.crumbs { a href=(safe_href(&context.team_path("subscriptions"))) { (text.title) } }

@@ -24,7 +24,6 @@ texts! {
         succeeded: "Correctas (2xx)", "Succeeded (2xx)";
         caller_errors: "Errores de quien llama (4xx)", "Errors of the caller (4xx)";
         service_errors: "Errores del servicio (5xx)", "Errors of the service (5xx)";
-        why: "Motivo", "Reason";
     }
 }
 

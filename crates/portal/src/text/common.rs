@@ -24,7 +24,6 @@ texts! {
         register: "Crear una cuenta", "Create an account";
         live: "En directo", "Live";
         contact: "Contacto", "Contact";
-        cancel: "Cancelar", "Cancel";
         save: "Guardar", "Save";
         filter: "Filtrar", "Filter";
         all: "Todos", "All";

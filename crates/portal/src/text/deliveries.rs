@@ -2,14 +2,10 @@
 
 use domain::delivery::{AttemptOccasion, DeliveryStatus};
 use ui::Lang;
-use webhooks::history::HistoryError;
-
-use super::suspension::suspension;
 
 texts! {
     DeliveryText {
         webhooks: "Webhooks", "Webhooks";
-        webhook: "Webhook", "Webhook";
         title: "Entregas", "Deliveries";
         lead: "Cada evento que se ha enviado a este webhook, con su último intento. Las que fallan se repiten solas hasta que el receptor las acepte o se acabe el plazo.", "Every event that was sent to this webhook, at its last attempt. Those that fail are repeated until the receiver accepts them or the time for it ends.";
         none: "Todavía no se ha enviado nada", "Nothing has been sent yet";
@@ -61,7 +57,6 @@ texts! {
         side: "Dónde", "Where";
         no_attempts: "Todavía no se ha intentado, o los intentos ya no se conservan.", "It has not been attempted yet, or its attempts are no longer kept.";
         attempt: "Intento", "Attempt";
-        occasion: "Motivo del envío", "Sent as";
         accepted: "Aceptado", "Accepted";
         rejected: "Fallido", "Failed";
         no_status: "Sin respuesta", "No response";
@@ -114,31 +109,4 @@ pub(crate) fn occasion_word(lang: Lang, occasion: AttemptOccasion) -> &'static s
         Lang::Es => es,
         Lang::En => en,
     }
-}
-
-/// Why a delivery cannot be sent again now; none for what has no words of its own here.
-pub(crate) fn replay_refusal(lang: Lang, error: &HistoryError) -> Option<String> {
-    let (es, en) = match error {
-        HistoryError::EventPruned => {
-            let text = OneDeliveryText::of(lang).replay_gone;
-            (text, text)
-        }
-        HistoryError::Suspended(why) => {
-            let text = suspension(lang, *why);
-            (text, text)
-        }
-        HistoryError::Inactive(_) => (
-            "El webhook no está activo, y solo se envía a los activos. Actívalo, o espera a que el receptor acepte el contrato.",
-            "The webhook is not active, and only active ones are sent to. Enable it, or wait until the receiver accepts the contract.",
-        ),
-        HistoryError::TooManyReplays(_) => (
-            "Hay demasiados reenvíos en marcha de este webhook. Espera a que acabe alguno.",
-            "Too many replays of this webhook are running. Wait until one has finished.",
-        ),
-        _ => return None,
-    };
-    Some(match lang {
-        Lang::Es => es.to_owned(),
-        Lang::En => en.to_owned(),
-    })
 }

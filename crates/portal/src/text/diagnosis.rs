@@ -2,6 +2,7 @@
 
 use ui::Lang;
 
+use super::diagnosis_responses::response;
 use crate::diagnosis::{Diagnosis, Side};
 
 texts! {
@@ -38,7 +39,8 @@ pub(crate) fn words(lang: Lang, diagnosis: Diagnosis) -> DiagnosisWords {
     DiagnosisWords { what, to_do }
 }
 
-type Pair = ([&'static str; 2], [&'static str; 2]);
+/// What failed and what to do, in Spanish and English.
+pub(super) type Pair = ([&'static str; 2], [&'static str; 2]);
 
 /// Those of an attempt that got no response.
 fn no_response(diagnosis: Diagnosis) -> Option<Pair> {
@@ -56,26 +58,19 @@ fn no_response(diagnosis: Diagnosis) -> Option<Pair> {
         | Diagnosis::TlsTimeout
         | Diagnosis::ResponseTimeout
         | Diagnosis::BodyTimeout => timeout(diagnosis),
-        Diagnosis::ConnectionRefused => (
-            [
-                "El receptor ha rechazado la conexión: nada escucha en ese puerto.",
-                "Comprueba que el programa está en marcha y escucha en el puerto de la dirección, y que el cortafuegos lo deja pasar.",
-            ],
-            [
-                "The receiver refused the connection: nothing listens on that port.",
-                "Check that the program runs and listens on the address's port, and that the firewall lets it through.",
-            ],
-        ),
-        Diagnosis::ConnectionFailed => (
-            [
-                "No se ha podido abrir una conexión con el receptor.",
-                "Comprueba la ruta y el cortafuegos: el servidor debe ser accesible desde internet.",
-            ],
-            [
-                "No connection to the receiver could be opened.",
-                "Check routes and the firewall: the server must be reachable from the internet.",
-            ],
-        ),
+        Diagnosis::ConnectionRefused
+        | Diagnosis::ConnectionFailed
+        | Diagnosis::ConnectionBroken
+        | Diagnosis::NotHttp
+        | Diagnosis::ServiceFault
+        | Diagnosis::Unknown => connection(diagnosis),
+        _ => return None,
+    })
+}
+
+fn connection(diagnosis: Diagnosis) -> Pair {
+    match diagnosis {
+        Diagnosis::ConnectionRefused | Diagnosis::ConnectionFailed => no_connection(diagnosis),
         Diagnosis::ConnectionBroken => (
             [
                 "La conexión se ha cortado antes de que llegara la respuesta completa.",
@@ -106,7 +101,7 @@ fn no_response(diagnosis: Diagnosis) -> Option<Pair> {
                 "You need not do anything: it is repeated. If it goes on, write to the contact.",
             ],
         ),
-        Diagnosis::Unknown => (
+        _ => (
             [
                 "El intento ha fallado por un motivo que esta página no conoce.",
                 "Lee el motivo que se ha guardado; si no lo explica, escribe a la persona de contacto.",
@@ -116,8 +111,7 @@ fn no_response(diagnosis: Diagnosis) -> Option<Pair> {
                 "Read the reason that was kept; if it does not explain it, write to the contact.",
             ],
         ),
-        _ => return None,
-    })
+    }
 }
 
 fn address(diagnosis: Diagnosis) -> Pair {
@@ -259,161 +253,26 @@ fn timeout(diagnosis: Diagnosis) -> Pair {
     }
 }
 
-/// Those of a response that does not count as success.
-fn response(diagnosis: Diagnosis) -> Pair {
+fn no_connection(diagnosis: Diagnosis) -> Pair {
     match diagnosis {
-        Diagnosis::SetsCookie => (
+        Diagnosis::ConnectionRefused => (
             [
-                "La respuesta lleva la cabecera Set-Cookie, y eso no se admite.",
-                "Excluye la ruta del webhook de las sesiones del servidor o del balanceador.",
+                "El receptor ha rechazado la conexión: nada escucha en ese puerto.",
+                "Comprueba que el programa está en marcha y escucha en el puerto de la dirección, y que el cortafuegos lo deja pasar.",
             ],
             [
-                "The response has a Set-Cookie header, which is not accepted.",
-                "Exclude the webhook's route from the sessions of the server or the load balancer.",
-            ],
-        ),
-        Diagnosis::AcknowledgeStatus => (
-            [
-                "El Acknowledge se ha respondido con otro código que 200.",
-                "Responde exactamente 200 al Acknowledge; para los eventos vale cualquier 2xx.",
-            ],
-            [
-                "The Acknowledge was answered with another status than 200.",
-                "Answer the Acknowledge with exactly 200; for events any 2xx will do.",
-            ],
-        ),
-        Diagnosis::EchoBody => (
-            [
-                "La respuesta al contrato no es el valor del parámetro echo.",
-                "Responde al GET con el valor de echo como cuerpo, sin nada más.",
-            ],
-            [
-                "The response to the contract is not the value of the parameter echo.",
-                "Answer the GET with the value of echo as the body, and nothing else.",
-            ],
-        ),
-        Diagnosis::Redirect | Diagnosis::Missing | Diagnosis::Gone | Diagnosis::MethodNotAllowed => {
-            wrong_address(diagnosis)
-        }
-        Diagnosis::ReceiverError | Diagnosis::ReceiverUnavailable => receiver_error(diagnosis),
-        Diagnosis::Unauthorized => (
-            [
-                "El receptor pide autenticación o prohíbe el acceso.",
-                "La ruta del webhook no puede exigir inicio de sesión: comprueba la firma en su lugar. Mira también el cortafuegos web. Si es tu comprobación de la firma la que falla, usa el depurador de firmas.",
-            ],
-            [
-                "The receiver asks for authentication or forbids access.",
-                "The webhook's route must not require a sign-in: check the signature instead. Look at the web firewall too. If it is your signature check that fails, use the signature debugger.",
-            ],
-        ),
-        Diagnosis::TooLarge => (
-            [
-                "El receptor no admite cuerpos de este tamaño.",
-                "Sube el límite del servidor o del proxy para la ruta del webhook.",
-            ],
-            [
-                "The receiver does not accept bodies of this size.",
-                "Raise the server's or the proxy's limit for the webhook's route.",
-            ],
-        ),
-        Diagnosis::TooManyRequests => (
-            [
-                "El receptor dice que recibe demasiadas peticiones.",
-                "Se espera lo que diga Retry-After y se repite. Sube el límite para esta ruta, o guarda los eventos en una cola.",
-            ],
-            [
-                "The receiver says that it gets too many requests.",
-                "It is repeated after what Retry-After says. Raise the limit for this route, or put events into a queue.",
-            ],
-        ),
-        Diagnosis::OtherStatus => (
-            [
-                "El receptor ha respondido con un código que no es de HTTP o que no acaba la petición.",
-                "Responde con 200.",
-            ],
-            [
-                "The receiver answered with a status that is not HTTP's or does not end the request.",
-                "Answer with 200.",
+                "The receiver refused the connection: nothing listens on that port.",
+                "Check that the program runs and listens on the address's port, and that the firewall lets it through.",
             ],
         ),
         _ => (
             [
-                "El receptor ha recibido el evento y lo rechaza (4xx).",
-                "Mira el comienzo de la respuesta y tus registros: suele ser una validación que no entiende el evento o una firma que no coincide.",
+                "No se ha podido abrir una conexión con el receptor.",
+                "Comprueba la ruta y el cortafuegos: el servidor debe ser accesible desde internet.",
             ],
             [
-                "The receiver got the event and rejects it (4xx).",
-                "Read the beginning of the response and your logs: it is usually a validation that does not understand the event, or a signature that does not match.",
-            ],
-        ),
-    }
-}
-
-fn wrong_address(diagnosis: Diagnosis) -> Pair {
-    match diagnosis {
-        Diagnosis::Redirect => (
-            [
-                "El receptor redirige a otra dirección, y las redirecciones no se siguen.",
-                "Pon en el webhook la dirección final (suele faltar https, www o la barra del final).",
-            ],
-            [
-                "The receiver redirects to another address, and redirects are not followed.",
-                "Put the final address into the webhook (often https, www or the slash at the end is missing).",
-            ],
-        ),
-        Diagnosis::Gone => (
-            [
-                "El receptor dice que esa dirección ya no existe (410).",
-                "Cambia la dirección del webhook, o elimínalo si ya no lo usas.",
-            ],
-            [
-                "The receiver says that this address is gone (410).",
-                "Change the webhook's address, or delete the webhook if you no longer use it.",
-            ],
-        ),
-        Diagnosis::MethodNotAllowed => (
-            [
-                "La ruta existe, pero no admite POST.",
-                "Haz que la ruta acepte POST, o corrige la dirección del webhook.",
-            ],
-            [
-                "The route exists but does not accept POST.",
-                "Make the route accept POST, or correct the webhook's address.",
-            ],
-        ),
-        _ => (
-            [
-                "El receptor no conoce esa ruta (404).",
-                "Comprueba la ruta de la dirección y que la versión desplegada la tiene.",
-            ],
-            [
-                "The receiver does not know that path (404).",
-                "Check the address's path, and that the deployed version has it.",
-            ],
-        ),
-    }
-}
-
-fn receiver_error(diagnosis: Diagnosis) -> Pair {
-    match diagnosis {
-        Diagnosis::ReceiverUnavailable => (
-            [
-                "El receptor, o el proxy que tiene delante, no está disponible.",
-                "Mira si el programa está en marcha detrás del proxy. Se repite solo; cuando vuelva, los eventos llegan en orden.",
-            ],
-            [
-                "The receiver, or the proxy in front of it, is unavailable.",
-                "See whether the program runs behind the proxy. It is repeated; once it is back, events arrive in order.",
-            ],
-        ),
-        _ => (
-            [
-                "El receptor ha fallado al tratar el evento (5xx).",
-                "Busca la excepción en tus registros a esa hora. Responde 200 al guardar el evento y procésalo después. Cuando esté arreglado, reenvíalo.",
-            ],
-            [
-                "The receiver failed while it handled the event (5xx).",
-                "Look for the exception in your logs at that time. Answer 200 once the event is stored, and process it later. When it is fixed, send it again.",
+                "No connection to the receiver could be opened.",
+                "Check routes and the firewall: the server must be reachable from the internet.",
             ],
         ),
     }

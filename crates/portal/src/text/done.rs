@@ -21,6 +21,24 @@ const DONE: &[(&str, &str, &str)] = &[
         "It is being sent again: it will appear here as one more attempt.",
     ),
     ("withdrawn", "La solicitud se ha retirado.", "The request has been withdrawn."),
+    (
+        "webhook_url_changed",
+        "La URL se ha cambiado. Tu servidor recibe ahora un Acknowledge y tiene que contestar con un 200.",
+        "The URL has been changed. Your server now receives an Acknowledge and has to answer with 200.",
+    ),
+    ("webhook_paused", "El webhook está pausado.", "The webhook is paused."),
+    ("webhook_enabled", "El webhook está activado.", "The webhook is enabled."),
+    (
+        "webhook_test_sent",
+        "El evento de prueba está en camino: mira el resultado en «Pruebas y reenvíos».",
+        "The test event is on its way: see its result under \"Tests and replays\".",
+    ),
+    (
+        "webhook_replay_started",
+        "El reenvío está en marcha: mira su progreso en «Pruebas y reenvíos».",
+        "The replay is running: see its progress under \"Tests and replays\".",
+    ),
+    ("webhook_deleted", "El webhook se ha eliminado.", "The webhook has been deleted."),
 ];
 
 pub(crate) fn done(lang: Lang, code: &str) -> Option<&'static str> {

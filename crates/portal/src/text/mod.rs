@@ -5,6 +5,7 @@ macro_rules! texts {
     ($(#[$meta:meta])* $name:ident { $($field:ident: $es:expr, $en:expr;)* }) => {
         $(#[$meta])*
         #[derive(Debug)]
+        #[allow(clippy::struct_field_names, reason = "fields are named after the words")]
         pub(crate) struct $name {
             $(pub(crate) $field: &'static str,)*
         }
@@ -28,9 +29,13 @@ pub(crate) mod calls;
 pub(crate) mod common;
 pub(crate) mod deliveries;
 pub(crate) mod diagnosis;
+mod diagnosis_responses;
 pub(crate) mod done;
+pub(crate) mod events;
 pub(crate) mod front;
+pub(crate) mod home;
+pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
-pub(crate) mod suspension;
 pub(crate) mod team;
+pub(crate) mod webhooks;

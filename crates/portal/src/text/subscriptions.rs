@@ -53,7 +53,6 @@ texts! {
         day: "1 día", "1 day";
         week: "7 días", "7 days";
         new_key: "La clave nueva", "The new key";
-        not_kept: "Esta clave se creó antes de que el portal pudiera mostrarlas: regenérala para verla.", "This key was made before the portal could show keys: regenerate it to see it.";
         usage: "Uso", "Usage";
         usage_today: "Hoy", "Today";
         usage_of_quota: "de la cuota diaria", "of the daily quota";
@@ -65,7 +64,6 @@ texts! {
         by_route: "Por ruta, últimos 30 días", "By route, last 30 days";
         by_day: "Por día, últimos 30 días", "By day, last 30 days";
         no_usage: "Todavía no hay llamadas con esta suscripción.", "There are no calls with this subscription yet.";
-        first_call: "Primera llamada", "First call";
         see_calls: "Ver las peticiones", "See its requests";
         accounting: "Contabilidad", "Accounting";
         payroll: "Nóminas", "Payroll";

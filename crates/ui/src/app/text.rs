@@ -85,6 +85,15 @@ pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Mar
     }
 }
 
+/// A sentence of a document, in which `` ` `` encloses code.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
 /// Links to views of the same thing; each has a label, a URL and whether it is the present one.
 pub fn tabs(label: &str, tabs: &[(&str, String, bool)]) -> Markup {
     html! {
@@ -107,6 +116,13 @@ mod tests {
         assert_eq!(both(1234), ("1234".into(), "1,234".into()));
         assert_eq!(both(12345), ("12.345".into(), "12,345".into()));
         assert_eq!(both(1_234_567), ("1.234.567".into(), "1,234,567".into()));
+    }
+
+    #[test]
+    fn prose_marks_code_and_escapes() {
+        let markup = prose("Read `/a/<id>` & answer `200`.").into_string();
+        assert_eq!(markup, "Read <code>/a/&lt;id&gt;</code> &amp; answer <code>200</code>.");
+        assert_eq!(prose("plain").into_string(), "plain");
     }
 
     #[test]

@@ -114,6 +114,7 @@ pub(super) fn replay_view(webhook: &Webhook, replay: &Replay) -> ReplayView {
         requested_at: replay.requested_at,
         after: replay.after,
         through: replay.through,
+        position: replay.position,
         delivered: replay.delivered,
         failed: replay.failed,
         is_done: replay.is_done,

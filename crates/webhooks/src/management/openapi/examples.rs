@@ -138,3 +138,9 @@ pub(super) fn invoicing_notification() -> Value {
         "Changes": [{"Name": "total", "Value": "121.50"}],
     })
 }
+
+/// Whether the records of an invoicing entity have a total: documents and dues.
+pub(super) fn has_total(resource: Resource) -> bool {
+    let name = resource.as_str();
+    name == "Due" || name.starts_with("Sale") || name.starts_with("Purchase")
+}

@@ -1,0 +1,7 @@
+//! The developer portal over real HTTP.
+
+mod deliveries;
+mod events;
+mod fixture;
+mod reference;
+mod webhooks;
