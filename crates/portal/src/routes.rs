@@ -12,9 +12,8 @@ use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, events, front, home, notices, reference, signature, subscriptions, team, webhook,
-    applications, calls, deliveries, events, front, home, reference, signature, subscriptions, team, webhook,
-    webhooks,
+    applications, calls, deliveries, events, front, home, notices, reference, signature, subscriptions, team,
+    webhook, webhooks,
 };
 use crate::live;
 use crate::params::Params;

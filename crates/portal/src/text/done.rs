@@ -21,6 +21,8 @@ const DONE: &[(&str, &str, &str)] = &[
         "test_sent",
         "El evento de prueba está en camino: míralo en tu receptor.",
         "The test event is on its way: look at your receiver.",
+    ),
+    (
         "replay_started",
         "El reenvío está en marcha: aparecerá aquí como un intento más.",
         "It is being sent again: it will appear here as one more attempt.",
