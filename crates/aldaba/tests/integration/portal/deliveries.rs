@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fixture::Developer;
 use crate::harness::{
     ApiFixture, Installation, OperatorApi, Page, RawConnection, Receiver, ServeProcess, SubscriptionKeys,
-    company, context, customer, wait_for,
+    company, customer, wait_for,
 };
 
 const CREATED: &str = "Svc.ACC.Customers.CustomerCreated";
