@@ -127,6 +127,8 @@ pub(super) const ENDING: &[AuditKind] = &[
 /// The others begin or record something; what has begun after the backup is not in it.
 #[cfg(test)]
 pub(super) const NOT_ENDING: &[AuditKind] = &[
+    AuditKind::NoticePreferencesChanged,
+    AuditKind::SubscriptionKeyRevealed,
     AuditKind::SignedIn,
     AuditKind::SignInFailed,
     AuditKind::SignedOut,
