@@ -5,7 +5,7 @@ use identity::Visitor;
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{State, copy_block, empty_state, number, state};
-use ui::{Icon, Lang, safe_href, timestamp};
+use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
 
 use crate::Portal;
 use crate::context::Context;
@@ -193,7 +193,7 @@ impl Portal {
         let (lang, base) = (visitor.lang, self.base_path());
         let (text, common) = (TeamText::of(lang), CommonText::of(lang));
         let links = html! {
-            a href=(safe_href(&format!("{base}/account"))) { (common.account) }
+            a href=(safe_href(&format!("{base}/account"))) { (DisplayName(&visitor.account.email)) }
             a href=(safe_href(&format!("{base}/logout"))) { (common.sign_out) }
         };
         let content = html! { h1 { (common.portal) } (empty_state(text.no_team, text.no_team_text, None)) };

@@ -17,7 +17,6 @@ texts! {
         signature: "Depurador de firmas", "Signature debugger";
         notices: "Avisos", "Notices";
         team: "Equipo", "Team";
-        account: "Mi cuenta", "My account";
         sign_out: "Cerrar sesión", "Sign out";
         sign_in: "Iniciar sesión", "Sign in";
         register: "Crear una cuenta", "Create an account";

@@ -13,7 +13,11 @@ fn each_realm_signs_in_and_out_at_its_own_pages() {
     let server = TestServer::start();
     for pages in RealmPages::all(&server) {
         let (browser, page) = pages.try_sign_in(&pages.email, PASSWORD);
-        let home = if pages.realm == Realm::Users { "permissions" } else { "account" };
+        let home = match pages.realm {
+            Realm::Users => "permissions",
+            Realm::Developers => "",
+            Realm::Operators => "account",
+        };
         assert_eq!((page.status, page.location()), (302, format!("{}?lang=es", pages.path(home)).as_str()));
         assert!(browser.cookie(pages.session_cookie()).is_some());
         let account = pages.account(&browser);
