@@ -16,6 +16,7 @@ mod listen;
 mod logging;
 mod mail;
 mod maintenance;
+mod notices;
 mod output;
 mod serve;
 mod service;

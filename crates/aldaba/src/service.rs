@@ -218,6 +218,7 @@ fn watch_over_store(
 ) {
     let (clock, retention) = (base.clock.clone(), config.into());
     supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+    supervisor.spawn("notices", wiring::notifier(config, base, store.clone()).run(stopped.clone()));
     if store.is_shared() {
         let comparing = clock_watch::run(store.clone(), base.node_clock.clone(), stopped.clone());
         supervisor.spawn("clock-watch", comparing);

@@ -318,6 +318,8 @@ pub struct ReplayView {
     pub after: u64,
     /// up to and including this one.
     pub through: u64,
+    /// Everything up to here is done.
+    pub position: u64,
     pub delivered: u64,
     pub failed: u64,
     pub is_done: bool,

@@ -21,6 +21,7 @@ pub mod invoicing_changes;
 pub mod json;
 pub mod log_entry;
 mod name;
+pub mod notice;
 pub mod outgoing_id;
 pub mod password;
 pub mod password_rules;
@@ -53,6 +54,7 @@ pub use ids::{
     AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,
 };
 pub use name::{NAME_CHARS_MAX, checked_name};
+pub use notice::{NoticeKind, NoticeKinds, NoticeObject};
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use second_factor::{SecondFactorPolicies, SecondFactorPolicy};

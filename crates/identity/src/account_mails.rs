@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::{Random, Realm, Secret, Ticks};
-use store::{Account, INVITATION_LIFE, Invitation, Mail, PASSWORD_RESET_LIFE, RecoveryCodeNotice};
+use domain::{NoticeKind, Random, Realm, Secret, Ticks};
+use store::{
+    Account, INVITATION_LIFE, Invitation, Mail, Notice, NoticeReader, PASSWORD_RESET_LIFE,
+    RecoveryCodeNotice, Team,
+};
 use ui::Lang;
-use ui::mail::{Invitee, MailLink, MailTemplate};
+use ui::mail::{Invitee, MailLink, MailNotice, MailTemplate};
 
 use crate::mail::{MailIdentity, MailRecipient};
 use crate::params::query;
@@ -93,6 +96,26 @@ impl AccountMails {
         })
     }
 
+    /// The mail about those notices of a team that a member wants; none if there are none.
+    pub fn notices(
+        &self,
+        team: &Team,
+        notices: &[Notice],
+        reader: &NoticeReader,
+        now: Ticks,
+    ) -> Option<Mail> {
+        let wanted = notices.iter().filter(|notice| reader.mailed.contains(notice.kind));
+        let wanted: Vec<MailNotice<'_>> = wanted.map(mail_notice).collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        let url = format!("{}/teams/{}/notices", self.urls.url(Realm::Developers), team.id);
+        let template = MailTemplate::Notices { team: &team.name, notices: &wanted, url: &url };
+        let NoticeReader { email, given_name, lang, .. } = reader;
+        let lang = Lang::choose(Some(lang), None);
+        self.compose(&MailRecipient { address: email, name: given_name, lang }, &template, now)
+    }
+
     fn compose_for(&self, account: &Account, template: &MailTemplate<'_>, now: Ticks) -> Option<Mail> {
         self.compose(&recipient(account), template, now)
     }
@@ -111,4 +134,10 @@ impl AccountMails {
 fn recipient(account: &Account) -> MailRecipient<'_> {
     let Account { email, given_name, lang, .. } = account;
     MailRecipient { address: email, name: given_name, lang: Lang::choose(Some(lang), None) }
+}
+
+/// Without anything that only the portal shows.
+fn mail_notice(notice: &Notice) -> MailNotice<'_> {
+    let reason = if notice.kind == NoticeKind::RequestRefused { notice.detail.as_str() } else { "" };
+    MailNotice { kind: notice.kind, name: &notice.name, reason, since: notice.since, at: notice.at }
 }

@@ -52,6 +52,8 @@ pub(crate) struct Context {
     pub(crate) format: Format,
     pub(crate) request_id: String,
     pub(crate) now: Ticks,
+    /// Counted for pages with a navigation alone.
+    pub(crate) unread_notices: usize,
     path_params: Vec<(String, String)>,
     pub(crate) parts: Parts,
 }
@@ -86,6 +88,11 @@ impl Context {
         let named = path_params.iter().find(|(name, _)| name == "team").map(|(_, id)| id.as_str());
         let own = teams.iter().find(|(team, _)| Some(team.id.as_str()) == named);
         let (team, role) = own.cloned().ok_or(PortalError::NotFound)?;
+        let unread_notices = if format == Format::Html {
+            portal.developer(&visitor).unread_notices(team.id.as_str()).await?
+        } else {
+            0
+        };
         let request = parts.extensions.get::<web::RequestContext>();
         Ok(Self {
             portal: portal.clone(),
@@ -97,6 +104,7 @@ impl Context {
             format,
             request_id: request.map(|request| request.id.as_str().to_owned()).unwrap_or_default(),
             now: portal.ports.clock.now(),
+            unread_notices,
             path_params,
             parts: parts.clone(),
         })

@@ -11,7 +11,10 @@ use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
-use crate::http::{applications, calls, events, front, home, reference, signature, subscriptions, team};
+use crate::http::{
+    applications, calls, deliveries, events, front, home, notices, reference, signature, subscriptions, team,
+    webhook, webhooks,
+};
 use crate::live;
 use crate::params::Params;
 use crate::response::Response;
@@ -59,10 +62,15 @@ fn routes() -> Vec<TeamRoute> {
         page_with_actions!("applications", applications::list, applications::post_list),
         page_with_actions!("applications/{client}", applications::one, applications::post_one),
         page!("calls", calls::list),
+        page!("webhooks", webhooks::list),
+        page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),
+        page!("webhooks/{webhook}/deliveries", deliveries::list),
+        page_with_actions!("webhooks/{webhook}/deliveries/{sequence}", deliveries::one, deliveries::post_one),
         page!("events", events::list),
         page_with_actions!("events/{event}", events::get, events::post),
         page_with_actions!("reference", reference::get, reference::post),
         page_with_actions!("signature", signature::get, signature::post),
+        page_with_actions!("notices", notices::get, notices::post),
         page_with_actions!("team", team::get, team::post),
     ]
 }

@@ -24,9 +24,11 @@ pub(crate) enum Section {
     Subscriptions,
     Applications,
     Calls,
+    Webhooks,
     Events,
     Reference,
     Signature,
+    Notices,
     Team,
 }
 
@@ -152,14 +154,30 @@ impl Context {
                 label: text.observe,
                 items: vec![
                     item(text.calls, "calls", Icon::List, Section::Calls),
+                    item(text.webhooks, "webhooks", Icon::Send, Section::Webhooks),
                     item(text.signature, "signature", Icon::Shield, Section::Signature),
                 ],
             },
             NavGroup {
                 label: text.manage,
-                items: vec![item(text.team, "team", Icon::People, Section::Team)],
+                items: vec![
+                    NavItem {
+                        badge: self.unread_badge(),
+                        ..item(text.notices, "notices", Icon::Bell, Section::Notices)
+                    },
+                    item(text.team, "team", Icon::People, Section::Team),
+                ],
             },
         ]
+    }
+
+    /// How many notices the developer has not read.
+    fn unread_badge(&self) -> Option<String> {
+        match self.unread_notices {
+            0 => None,
+            store::UNREAD_NOTICES_MAX.. => Some(format!("{}+", store::UNREAD_NOTICES_MAX - 1)),
+            unread => Some(unread.to_string()),
+        }
     }
 
     /// The hidden field that protects a form.

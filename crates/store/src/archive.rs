@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 38] = [
+pub static TABLES: [Table; 39] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -88,9 +88,10 @@ pub static TABLES: [Table; 38] = [
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i team_id:t sandbox:i", "id"),
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
-    table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
+    table("team_members", "team_id:t account_id:t role:i created_at:i muted_notices:i notices_read_at:i", "team_id, account_id"),
     table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i sealed:b", "hash"),
+    table("notices", "id:b team_id:t kind:i object:t subject:t name:t detail:t since:i at:i mailed_at:i", "id"),
     table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
@@ -167,6 +168,9 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (19, "subscriptions", CellValue::Int(0)),
     // Keys from before this schema cannot be revealed.
     (21, "subscription_keys", CellValue::Null),
+    // Every notice is mailed, and none is read.
+    (22, "team_members", CellValue::Int(0)),
+    (22, "team_members", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

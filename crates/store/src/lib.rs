@@ -23,6 +23,7 @@ mod maintenance;
 pub mod memory;
 mod migration;
 mod nodes;
+mod notices;
 mod operations;
 mod operator_tokens;
 mod operators;
@@ -88,6 +89,10 @@ pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
+pub use notices::{
+    ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
+    NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
+};
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
 pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
 pub use operators::Operators;
@@ -148,6 +153,7 @@ pub trait Store:
     + SignInBuckets
     + Nodes
     + Mails
+    + Notices
     + Maintenance
     + Webhooks
     + TeamWebhooks
@@ -181,6 +187,7 @@ impl<T> Store for T where
         + SignInBuckets
         + Nodes
         + Mails
+        + Notices
         + Maintenance
         + Webhooks
         + TeamWebhooks

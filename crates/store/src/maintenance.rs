@@ -12,7 +12,7 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
     /// that are full, used challenges, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
-    /// history, mails, invitations and the links of invitations and password resets, the log of calls and the figures.
+    /// history, mails, notices, invitations and the links of invitations and password resets, the log of calls and the figures.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
@@ -78,6 +78,7 @@ pub struct ExpiredRows {
     pub links: usize,
     pub call_log: usize,
     pub figures: usize,
+    pub notices: usize,
 }
 
 impl ExpiredRows {
@@ -98,6 +99,7 @@ impl ExpiredRows {
             + self.links
             + self.call_log
             + self.figures
+            + self.notices
     }
 }
 

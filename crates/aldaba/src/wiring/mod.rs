@@ -15,6 +15,7 @@ mod signature;
 mod webhooks;
 
 use account_links::account_links;
+pub(crate) use account_links::notifier;
 pub use base::BasePorts;
 pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};

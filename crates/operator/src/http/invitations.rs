@@ -224,9 +224,9 @@ async fn list(
     State(state): SharedState,
     QueryParams(params): QueryParams<InvitationListParams>,
 ) -> HandlerResult {
-    let filter =
-        InvitationFilter { realm: params.realm.map(Into::into), state: params.state.map(Into::into) };
-    let page = state.admin.invitations(filter, &page_query(params.page_size, params.after)).await?;
+    let (realm, invitation_state) = (params.realm.map(Into::into), params.state.map(Into::into));
+    let filter = InvitationFilter { realm, state: invitation_state, team: None };
+    let page = state.admin.invitations(&filter, &page_query(params.page_size, params.after)).await?;
     let (next, now) = (next_text(page.next.as_ref()), state.admin.clock.now());
     let invitations = page.rows.into_iter().map(|one| Invitation::new(one, now)).collect();
     Ok(Json(InvitationPage { invitations, next }).into_response())

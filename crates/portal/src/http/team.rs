@@ -1,11 +1,12 @@
 //! The team page: members, invitations, roles.
 
 use domain::AccountId;
-use store::TeamRole;
+use operator::admin::SentInvitation;
+use store::{ListQuery, TeamRole};
 
 use crate::context::Context;
 use crate::error::PortalError;
-use crate::pages::team::{MemberRow, TeamPage};
+use crate::pages::team::{InvitationRow, MemberRow, TeamPage};
 use crate::params::Params;
 use crate::response::Response;
 
@@ -25,7 +26,11 @@ async fn page(context: &Context, link: Option<String>) -> Result<TeamPage, Porta
         since: listed.member.created_at.iso(),
         since_at: listed.member.created_at,
     });
+    let invitations =
+        context.developer().invitations(context.team.id.as_str(), &ListQuery::default()).await?;
+    let invitations = invitations.rows.iter().map(|one| InvitationRow::new(one, context.now));
     Ok(TeamPage {
+        invitations: invitations.collect(),
         id: context.team.id.to_string(),
         name: context.team.name.clone(),
         members: members.collect(),
@@ -59,14 +64,30 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
         Some("invite") => {
             let (email, lang) = (form.get("email").unwrap_or_default(), context.lang().tag());
             let sent = developer.invite(team, email, lang, role()).await?;
-            match sent.link {
-                // It is shown once, so no redirect can follow.
-                Some(link) => Ok(context.show(&page(context, Some(link.reveal().to_owned())).await?)),
-                None => {
-                    Ok(context.done(&here, "invited", &serde_json::json!({ "email": sent.invitation.email })))
-                }
-            }
+            show_sent(context, sent, "invited").await
+        }
+        Some("resend") => {
+            let sent = developer.resend_invitation(team, form.get("invitation").unwrap_or_default()).await?;
+            show_sent(context, sent, "invitation_resent").await
+        }
+        Some("revoke") => {
+            let id = form.get("invitation").unwrap_or_default();
+            let revoked = developer.revoke_invitation(team, id).await?;
+            Ok(context.done(&here, "invitation_revoked", &serde_json::json!({ "email": revoked.email })))
         }
         _ => Err(PortalError::no_action()),
     }
+}
+
+/// An invitation that was sent. A link that no mail carries is shown once, so no redirect can follow.
+async fn show_sent(
+    context: &Context,
+    sent: SentInvitation,
+    code: &'static str,
+) -> Result<Response, PortalError> {
+    if let Some(link) = sent.link {
+        return Ok(context.show(&page(context, Some(link.reveal().to_owned())).await?));
+    }
+    let values = serde_json::json!({ "email": sent.invitation.email });
+    Ok(context.done(&context.team_path("team"), code, &values))
 }

@@ -3,6 +3,7 @@
 use domain::Ticks;
 use maud::{Markup, html};
 use serde::Serialize;
+use store::{Invitation, TeamRole};
 use ui::app::{Column, Table, copy_block, table};
 use ui::{Button, ButtonStyle, DisplayName, Field, Lang, badge, button, field, hidden_field, timestamp};
 
@@ -17,6 +18,7 @@ pub(crate) struct TeamPage {
     pub(crate) id: String,
     pub(crate) name: String,
     pub(crate) members: Vec<MemberRow>,
+    pub(crate) invitations: Vec<InvitationRow>,
     /// The link of a new invitation that no mail carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
@@ -33,6 +35,35 @@ pub(crate) struct MemberRow {
     pub(crate) since: String,
     #[serde(skip)]
     pub(crate) since_at: Ticks,
+}
+
+/// An invitation that nobody has accepted or revoked.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct InvitationRow {
+    id: String,
+    email: String,
+    role: &'static str,
+    invited: String,
+    expires: String,
+    #[serde(skip)]
+    expires_at: Ticks,
+    is_expired: bool,
+}
+
+impl InvitationRow {
+    pub(crate) fn new(one: &Invitation, now: Ticks) -> Self {
+        let role = if one.is_team_owner { TeamRole::Owner } else { TeamRole::Member };
+        Self {
+            id: one.id.to_string(),
+            email: one.email.clone(),
+            role: role.as_str(),
+            invited: one.created_at.iso(),
+            expires: one.expires_at.iso(),
+            expires_at: one.expires_at,
+            is_expired: one.expires_at <= now,
+        }
+    }
 }
 
 impl View for TeamPage {
@@ -57,6 +88,7 @@ impl View for TeamPage {
                 }
             }
             (self.members(context))
+            @if !self.invitations.is_empty() { (self.invitations(context)) }
             @if context.is_owner() { (invite_form(context)) (self.rename_form(context)) }
             @else { p.muted.after { (text.owners_only) } }
         }
@@ -92,6 +124,36 @@ impl TeamPage {
                 columns: &columns,
                 rows: rows.collect(),
                 csv: Some(context.here(&[], [("format", "csv")])),
+                ..Table::default()
+            }))
+        }
+    }
+
+    fn invitations(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let text = TeamText::of(lang);
+        let columns = [
+            Column::text(text.email),
+            Column::text(text.role),
+            Column::text(text.valid_until),
+            Column::text(""),
+        ];
+        let cells = |one: &InvitationRow| {
+            let role = if one.role == "owner" { text.owner } else { text.member };
+            vec![
+                html! { (DisplayName(&one.email)) },
+                html! { (role) },
+                html! { (timestamp(lang, one.expires_at)) @if one.is_expired { " " (badge(text.expired)) } },
+                invitation_actions(context, one),
+            ]
+        };
+        let rows = self.invitations.iter().map(|one| (one.id.clone(), cells(one)));
+        html! {
+            h2.after { (text.invitations) }
+            (table(lang, &Table {
+                caption: text.invitations,
+                columns: &columns,
+                rows: rows.collect(),
                 ..Table::default()
             }))
         }
@@ -145,6 +207,26 @@ fn member_actions(context: &Context, member: &MemberRow) -> Markup {
                     (context.form_token()) (hidden_field("member", &member.id))
                     p { (DisplayName(&member.email)) ": " (explanation) }
                     (button(&Button { label: remove, style: ButtonStyle::Destructive, name_and_value: Some(("do", "remove")), ..Button::default() }))
+                }
+            }
+        }
+    }
+}
+
+fn invitation_actions(context: &Context, one: &InvitationRow) -> Markup {
+    let text = TeamText::of(context.lang());
+    html! {
+        @if context.is_owner() {
+            form.inline method="post" {
+                (context.form_token()) (hidden_field("invitation", &one.id))
+                button type="submit" class="button secondary small" name="do" value="resend" { (text.resend) }
+            }
+            details.more.danger id={ "revoke-" (one.id) } {
+                summary { (text.revoke) }
+                form method="post" {
+                    (context.form_token()) (hidden_field("invitation", &one.id))
+                    p { (DisplayName(&one.email)) ": " (text.revoke_text) }
+                    (button(&Button { label: text.revoke, style: ButtonStyle::Destructive, name_and_value: Some(("do", "revoke")), ..Button::default() }))
                 }
             }
         }

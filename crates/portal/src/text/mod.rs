@@ -27,11 +27,16 @@ macro_rules! texts {
 pub(crate) mod applications;
 pub(crate) mod calls;
 pub(crate) mod common;
+pub(crate) mod deliveries;
+pub(crate) mod diagnosis;
+mod diagnosis_responses;
 pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+pub(crate) mod notices;
 pub(crate) mod reference;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
+pub(crate) mod webhooks;

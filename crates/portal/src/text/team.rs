@@ -26,6 +26,12 @@ texts! {
         send: "Invitar", "Invite";
         link_title: "Entrega este enlace a la persona invitada", "Give this link to the invited person";
         link_text: "Solo se muestra ahora. Vale 72 horas y un solo uso.", "It is shown only now. It is valid for 72 hours and works once.";
+        invitations: "Invitaciones sin aceptar", "Open invitations";
+        valid_until: "El enlace vale hasta", "The link is valid until";
+        expired: "caducada", "expired";
+        resend: "Enviar de nuevo", "Send again";
+        revoke: "Anular", "Revoke";
+        revoke_text: "El enlace dejará de funcionar y la persona no podrá entrar en el equipo con él.", "The link stops working, and the person cannot join the team with it.";
         rename: "Nombre del equipo", "Name of the team";
         owners_only: "Solo las personas propietarias cambian el equipo.", "Only owners change the team.";
     }

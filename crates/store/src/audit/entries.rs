@@ -2,7 +2,7 @@
 //! it and writes the entry in the transaction of the mutation.
 
 use domain::ids::SubscriptionId;
-use domain::{AccountId, ClientId, Realm, TeamId, Ticks, WebhookId};
+use domain::{AccountId, ClientId, NoticeKind, NoticeKinds, Realm, TeamId, Ticks, WebhookId};
 
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
@@ -182,6 +182,20 @@ impl Act {
 
     pub(crate) fn team_member_removed(&self, one: &TeamMember) -> AuditEntry {
         self.team(AuditKind::TeamMemberRemoved, &one.team).changes(differences(Some(one), None))
+    }
+
+    /// `before` and `after` are the kinds that come as mail.
+    pub(crate) fn notice_preferences_changed(
+        &self,
+        team: &TeamId,
+        account: &AccountId,
+        before: NoticeKinds,
+        after: NoticeKinds,
+    ) -> AuditEntry {
+        let names = |kinds: NoticeKinds| kinds.iter().map(NoticeKind::as_str).collect::<Vec<_>>().into();
+        let mailed = MemberChange { member: "mailed".into(), from: names(before), to: names(after) };
+        let entry = self.team(AuditKind::NoticePreferencesChanged, team);
+        entry.changes(vec![mailed]).note(format!("developer {account}"))
     }
 
     fn team(&self, kind: AuditKind, id: &TeamId) -> AuditEntry {

@@ -92,6 +92,8 @@ audit_kinds! {
     /// A member became an owner of the team, or no longer is one.
     TeamMemberChanged = "team_member_changed",
     TeamMemberRemoved = "team_member_removed",
+    /// A member chose which notices come as mail.
+    NoticePreferencesChanged = "notice_preferences_changed",
     /// A team asked for a client, a redirect address or a subscription.
     RequestAdded = "request_added",
     RequestApproved = "request_approved",

@@ -8,6 +8,7 @@ use domain::Ticks;
 
 use super::MemoryStore;
 use super::webhooks::WebhookTable;
+use crate::notices::NOTICE_LIFE;
 use crate::{
     CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Replay, Result,
     RetentionCutoffs,
@@ -99,6 +100,9 @@ impl Maintenance for MemoryStore {
                 remove_expired(&mut state.call_log, rows_max, |call| call.at < before)
             },
             figures: state.expire_figures(now, rows_max),
+            notices: remove_expired(&mut state.notices, rows_max, |stored| {
+                stored.notice.at < now.minus(NOTICE_LIFE)
+            }),
         })
     }
 

@@ -16,6 +16,7 @@ mod keys;
 mod mails;
 mod maintenance;
 mod nodes;
+mod notices;
 mod operator_tokens;
 mod operators;
 mod password_resets;
@@ -117,6 +118,8 @@ struct State {
     sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
     mails: BTreeMap<[u8; 16], mails::StoredMail>,
+    notices: BTreeMap<crate::NoticeCursor, notices::StoredNotice>,
+    notice_settings: BTreeMap<(TeamId, AccountId), notices::StoredNoticeSettings>,
     webhooks: webhooks::WebhookTable,
 }
 

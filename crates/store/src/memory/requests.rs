@@ -11,7 +11,7 @@ use crate::requests::{Effect, decide_ask, decide_request};
 use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
     TeamRequest, TeamRequests,
 };
 
@@ -81,6 +81,9 @@ impl State {
         self.carry_out(ports, effect, decision, act)?;
         self.requests.insert(id.as_str().into(), after.clone());
         self.append_audit(&*ports.random, act.request_decided(&before, &after));
+        if let Some(notice) = Notice::of_decision(&after, decision, ports.random.guid()) {
+            self.insert_notice(notice);
+        }
         Ok(DecisionOutcome::Decided(Box::new(after)))
     }
 }

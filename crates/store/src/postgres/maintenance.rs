@@ -6,6 +6,7 @@ use domain::Ticks;
 use super::PostgresStore;
 use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
+use crate::notices::NOTICE_LIFE;
 use crate::{
     CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result,
     RetentionCutoffs,
@@ -88,6 +89,7 @@ impl Maintenance for PostgresStore {
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let [now, processes, audit, mails] = [cutoffs.now, cutoffs.processes, cutoffs.audit, cutoffs.mails]
             .map(|before| [before.0, limit(rows_max)]);
+        let notices = [cutoffs.now.minus(NOTICE_LIFE).0, limit(rows_max)];
         let calls = [cutoffs.calls.day(), limit(rows_max)];
         let call_log = [cutoffs.now.minus(CALL_LOG_KEPT).0, limit(rows_max)];
         Ok(ExpiredRows {
@@ -110,6 +112,7 @@ impl Maintenance for PostgresStore {
                 + self.delete_some("password_resets", "hash", "expires_at < $1", now).await?,
             call_log: self.delete_some("call_log", "subscription_id, no", "at < $1", call_log).await?,
             figures: self.expire_figures(cutoffs.now, rows_max).await?,
+            notices: self.delete_some("notices", "id", "at < $1", notices).await?,
         })
     }
 

@@ -26,6 +26,7 @@ mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;
+mod notices;
 mod notify;
 mod operator_tokens;
 mod operators;

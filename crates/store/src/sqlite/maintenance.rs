@@ -7,6 +7,7 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::collection_numbers::CollectionNo;
 use super::{SqliteStore, store_error};
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
+use crate::notices::NOTICE_LIFE;
 use crate::{
     CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result,
     RetentionCutoffs,
@@ -159,6 +160,7 @@ impl Maintenance for SqliteStore {
                     + some("password_resets", "hash", "expires_at < ?1", now)?,
                 call_log: some("call_log", "subscription_id, no", "at < ?1", now.minus(CALL_LOG_KEPT))?,
                 figures: super::figures::expire(writer, &figures, rows_max)?,
+                notices: some("notices", "id", "at < ?1", now.minus(NOTICE_LIFE))?,
             })
         })
         .await

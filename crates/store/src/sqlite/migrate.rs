@@ -33,6 +33,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0019_teams", include_str!("migrations/0019_teams.sql")),
     ("0020_figures", include_str!("migrations/0020_figures.sql")),
     ("0021_team_keys", include_str!("migrations/0021_team_keys.sql")),
+    ("0022_notices", include_str!("migrations/0022_notices.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

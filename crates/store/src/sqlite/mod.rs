@@ -27,6 +27,7 @@ mod mails;
 mod maintenance;
 mod migrate;
 mod nodes;
+mod notices;
 mod operator_tokens;
 mod operators;
 mod password_resets;

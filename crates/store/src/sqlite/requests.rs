@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::audit::append_audit;
 use super::clients::{CLIENT, change_client, client, insert_client};
 use super::directory::change;
+use super::notices::insert_notice;
 use super::rows::find;
 use super::subscriptions::insert_subscription;
 use super::teams::{TEAM, team};
@@ -18,7 +19,7 @@ use crate::requests::{Effect, decide_ask, decide_request};
 use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, TeamRequest,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, TeamRequest,
     TeamRequests,
 };
 
@@ -148,6 +149,9 @@ fn decide(
         ],
     )?;
     append_audit(writer, &*ports.random, act.request_decided(&before, &after))?;
+    if let Some(notice) = Notice::of_decision(&after, decision, ports.random.guid()) {
+        insert_notice(writer, &notice)?;
+    }
     Ok(DecisionOutcome::Decided(Box::new(after)))
 }
 

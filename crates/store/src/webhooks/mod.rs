@@ -19,7 +19,7 @@ use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks, WebhookId};
 
 pub(crate) use checkpoint_writes::{
-    CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
+    CheckpointWrites, DeliveryState, WebhookKey, WebhookNotice, decide_checkpoints, reset_retry,
 };
 pub(crate) use db_codes::{EVENT, from_nanos, nanos};
 pub(crate) use decide::{apply_change, new_webhook, subscribe_again_change, subscribe_again_changes_nothing};

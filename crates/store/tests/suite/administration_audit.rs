@@ -207,6 +207,13 @@ async fn team_mutations(fixture: &Fixture, seen: &mut usize) {
         let lines = new_lines(fixture, seen).await;
         assert_eq!(lines, [format!("team_member_{expected}").trim_end()]);
     }
+    let some = [domain::NoticeKind::KeyEnds, domain::NoticeKind::RequestRefused].into_iter().collect();
+    let ana = domain::AccountId::new("ana");
+    assert_eq!(store.set_notice_preferences(&panel.id, &ana, some, by).await, Ok(true));
+    let lines = new_lines(fixture, seen).await;
+    let to = "→ [\"request_refused\",\"key_ends\"]";
+    assert!(lines[0].starts_with("notice_preferences_changed team:panel: mailed ["), "{lines:?}");
+    assert!(lines[0].ends_with(to) && lines.len() == 1, "{lines:?}");
     // What is refused leaves no entry.
     for step in [MemberStep::Remove, MemberStep::SetRole(TeamRole::Owner)] {
         let _ = store.change_team_member(&member_change("panel", "ana", step), by).await.unwrap();

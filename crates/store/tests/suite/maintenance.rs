@@ -27,7 +27,7 @@ fn tick_before(moment: Ticks) -> Ticks {
     Ticks(moment.0 - 1)
 }
 
-fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
+pub(crate) fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
     RetentionCutoffs {
         now: moment,
         processes: moment,
@@ -145,6 +145,7 @@ fn each(count: usize) -> ExpiredRows {
         links: 0,
         call_log: 0,
         figures: 0,
+        notices: 0,
     }
 }
 

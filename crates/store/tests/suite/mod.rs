@@ -30,6 +30,7 @@ mod live_grants;
 mod log;
 mod mails;
 mod maintenance;
+mod notices;
 mod operators;
 mod pages;
 mod password_resets;
@@ -487,6 +488,17 @@ tests_on_every_store! {
         last_use_is_recorded_once_a_minute,
         last_admin_stays,
         concurrent_changes_leave_an_admin,
+    }
+    notices {
+        decision_of_somebody_else_is_a_notice,
+        checkpoint_tells_the_team_what_the_service_did,
+        webhook_that_fails_for_an_hour_is_one_notice,
+        webhook_that_is_not_active_does_not_fail,
+        failures_are_listed_by_their_beginning,
+        keys_and_secrets_that_end_are_notices,
+        member_reads_and_chooses,
+        mails_are_queued_once_for_active_members,
+        list_is_paged_and_bounded,
     }
     mails {
         mail_is_stored_unchanged_and_leased_once,

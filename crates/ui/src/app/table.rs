@@ -39,8 +39,8 @@ pub struct Table<'a> {
 
 pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
     let (first, next, csv) = match lang {
-        Lang::Es => ("Más recientes", "Siguiente página", "Descargar CSV"),
-        Lang::En => ("Newest", "Next page", "Download CSV"),
+        Lang::Es => ("Primera página", "Siguiente página", "Descargar CSV"),
+        Lang::En => ("First page", "Next page", "Download CSV"),
     };
     let has_foot = table.csv.is_some() || table.first.is_some() || table.next.is_some();
     html! {

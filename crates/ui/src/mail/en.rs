@@ -27,6 +27,9 @@ pub(super) fn draft<'a>(template: &MailTemplate<'a>, names: &Names) -> Draft<'a>
             (subject, vec![paragraph(what), unexpected(&names.contact)])
         }
         MailTemplate::RecoveryCodeUsed { left } => recovery_code_used(*left, names),
+        MailTemplate::Notices { team, notices, url } => {
+            super::notices::body(Lang::En, team, notices, url, names)
+        }
         MailTemplate::NewSignIn { at, browser, address } => {
             new_sign_in(&sign_in_facts(Lang::En, *at, browser, address), names)
         }

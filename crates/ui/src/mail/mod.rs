@@ -3,6 +3,7 @@
 
 mod en;
 mod es;
+mod notices;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 use domain::Ticks;
 use maud::{DOCTYPE, Markup, html};
+
+pub use notices::MailNotice;
 
 use crate::format::{plain_name, plain_timestamp};
 use crate::{Lang, duration, safe_href};
@@ -34,6 +37,12 @@ pub enum MailTemplate<'a> {
     /// A recovery code took the place of the second factor; so many are left.
     RecoveryCodeUsed {
         left: u64,
+    },
+    /// News for a team. The link opens the page that lists it.
+    Notices {
+        team: &'a str,
+        notices: &'a [MailNotice<'a>],
+        url: &'a str,
     },
     /// A sign-in from a browser that the account has not used before.
     NewSignIn {
@@ -100,6 +109,7 @@ impl MailTemplate<'_> {
             Self::PasswordChanged => "password-changed",
             Self::SecondFactorChanged => "second-factor-changed",
             Self::RecoveryCodeUsed { .. } => "recovery-code-used",
+            Self::Notices { .. } => "notices",
             Self::NewSignIn { .. } => "new-sign-in",
         }
     }
@@ -111,6 +121,7 @@ impl MailTemplate<'_> {
             Self::PasswordChanged
             | Self::SecondFactorChanged
             | Self::RecoveryCodeUsed { .. }
+            | Self::Notices { .. }
             | Self::NewSignIn { .. } => NOTICE_LIFE,
         }
     }

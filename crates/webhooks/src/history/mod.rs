@@ -54,6 +54,10 @@ impl History {
         Self { ports, retry_window }
     }
 
+    pub fn retry_window(&self) -> Duration {
+        self.retry_window
+    }
+
     /// Any webhook, also one that is unsubscribed or deleted.
     pub async fn webhook(&self, id: WebhookId) -> Result<Webhook> {
         self.ports.store.find_webhook(id).await?.ok_or(HistoryError::NoWebhook)

@@ -115,6 +115,7 @@ pub(super) fn replay_view(webhook: &Webhook, replay: &Replay) -> ReplayView {
         requested_at: replay.requested_at,
         after: replay.after,
         through: if is_test { 0 } else { replay.through },
+        position: replay.position,
         delivered: replay.delivered,
         failed: replay.failed,
         is_done: replay.is_done,

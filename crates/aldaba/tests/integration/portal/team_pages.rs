@@ -32,7 +32,7 @@ fn pages_and_actions_of_another_team_are_not_found() {
         "subscriptions",
         &json!({"name": "Ana", "products": ["accounting"], "team": ana.team}),
     );
-    let foreign = foreign["id"].as_str().unwrap().to_owned();
+    let foreign = foreign["subscription"]["id"].as_str().unwrap().to_owned();
     for id in [foreign.as_str(), "7d0f3d2e-6f0b-4a39-8a55-0c8f6b1f8a52", "x"] {
         for (path, has_form) in paths(id) {
             let page = diego.browser.get(&ana.path(&path));
@@ -95,7 +95,7 @@ fn keys_are_revealed_and_replaced_with_an_overlap() {
         "subscriptions",
         &json!({"name": "Contabilidad", "products": ["accounting"], "team": diego.team}),
     );
-    let page = format!("subscriptions/{}", made["id"].as_str().unwrap());
+    let page = format!("subscriptions/{}", made["subscription"]["id"].as_str().unwrap());
     let key = made["primaryKey"].as_str().unwrap();
     assert!(diego.get("subscriptions").text().contains("Contabilidad"));
     assert!(!diego.get(&page).text().contains(key));

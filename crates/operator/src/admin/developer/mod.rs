@@ -2,7 +2,9 @@
 //! team, and all that it owns, does not exist.
 
 mod clients;
+mod invitations;
 mod members;
+mod notices;
 mod requests;
 mod subscriptions;
 mod webhooks;

@@ -95,6 +95,10 @@ async fn every_mutation(
         ("add_team", store.add_team(&team(fixture, "new"), by).await.is_err()),
         ("update_team", store.update_team(&panel, &team_update, None, by).await.is_err()),
         ("change_team_member", store.change_team_member(&join, by).await.is_err()),
+        ("set_notice_preferences", {
+            let (eva, all) = (AccountId::new("eva"), domain::NoticeKinds::all());
+            store.set_notice_preferences(&panel, &eva, all, by).await.is_err()
+        }),
         ("add_request", store.add_request(&request(fixture, "new", new_client()), by).await.is_err()),
         ("decide_request", {
             store.decide_request(&RequestId::new("r1"), &approval(9), None, by).await.is_err()
