@@ -146,7 +146,7 @@ impl Context {
                 items: vec![
                     item(text.subscriptions, "subscriptions", Icon::Key, Section::Subscriptions),
                     item(text.applications, "applications", Icon::Card, Section::Applications),
-                    item(text.events, "events", Icon::Bell, Section::Events),
+                    item(text.events, "events", Icon::Envelope, Section::Events),
                     item(text.reference, "reference", Icon::Book, Section::Reference),
                 ],
             },

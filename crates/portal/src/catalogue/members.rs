@@ -111,41 +111,44 @@ fn kind(document: &Value, schemas: &[&Value]) -> String {
     }
 }
 
-/// JSON with indentation; members in the order of `names`, then the others.
-pub(super) fn pretty(value: &Value, names: &[&str]) -> String {
+/// JSON with indentation; members in the order of `members`, then the others. `depth` is that of the outermost ones.
+pub(super) fn pretty(value: &Value, members: &[Member], depth: usize) -> String {
     let mut out = String::new();
-    write_pretty(value, names, 0, &mut out);
+    write_pretty(value, members, depth, 0, &mut out);
     out
 }
 
-fn write_pretty(value: &Value, names: &[&str], depth: usize, out: &mut String) {
-    let line = |out: &mut String, depth: usize| {
+fn write_pretty(value: &Value, known: &[Member], depth: usize, indent: usize, out: &mut String) {
+    let line = |out: &mut String, indent: usize| {
         out.push('\n');
-        out.extend(std::iter::repeat_n("  ", depth));
+        out.extend(std::iter::repeat_n("  ", indent));
     };
     match value {
         Value::Object(members) if !members.is_empty() => {
-            let rank = |name: &str| names.iter().position(|known| *known == name).unwrap_or(names.len());
+            let rank = |name: &str| {
+                let place = known.iter().position(|one| one.depth == depth && one.name == name);
+                place.unwrap_or(known.len())
+            };
             let mut members: Vec<(&String, &Value)> = members.iter().collect();
             members.sort_by_key(|(name, _)| rank(name));
             out.push('{');
             for (index, (name, value)) in members.into_iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                line(out, depth + 1);
+                line(out, indent + 1);
                 let _ = write!(out, "{}: ", Value::from(name.as_str()));
-                write_pretty(value, names, depth + 1, out);
+                write_pretty(value, known, depth + 1, indent + 1, out);
             }
-            line(out, depth);
+            line(out, indent);
             out.push('}');
         }
         Value::Array(items) if !items.is_empty() => {
             out.push('[');
             for (index, item) in items.iter().enumerate() {
                 out.push_str(if index > 0 { "," } else { "" });
-                line(out, depth + 1);
-                write_pretty(item, names, depth + 1, out);
+                line(out, indent + 1);
+                write_pretty(item, known, depth, indent + 1, out);
             }
-            line(out, depth);
+            line(out, indent);
             out.push(']');
         }
         other => {
@@ -161,10 +164,22 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pretty_keeps_the_wanted_order_and_the_value() {
-        let value = json!({"a": {}, "b": [1, {"c": "x\"y"}], "z": []});
-        let text = pretty(&value, &["z", "b"]);
-        assert!(text.starts_with("{\n  \"z\": [],\n  \"b\": [\n    1,\n    {\n      \"c\": "), "{text}");
+    fn pretty_keeps_the_order_of_each_level_and_the_value() {
+        let member = |depth, name: &str| Member {
+            depth,
+            name: name.to_owned(),
+            kind: String::new(),
+            is_required: true,
+            description: String::new(),
+            value: None,
+            is_text_of_json: false,
+        };
+        let known = [member(0, "z"), member(1, "d"), member(1, "b"), member(0, "b")];
+        let value = json!({"a": {}, "b": [1, {"b": 2, "c": "x\"y", "d": null}], "z": []});
+        let text = pretty(&value, &known, 0);
+        let expected =
+            "{\n  \"z\": [],\n  \"b\": [\n    1,\n    {\n      \"d\": null,\n      \"b\": 2,\n      \"c\": ";
+        assert!(text.starts_with(expected), "{text}");
         assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
     }
 

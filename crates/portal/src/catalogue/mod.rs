@@ -95,11 +95,13 @@ impl Catalogue {
 impl Event {
     fn read(document: &Value, (id, resource, answer): (&str, &str, &str), message: &Value) -> Self {
         let members = members::of_schema(document, &message["payload"]);
-        let order: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
         let example = &message["examples"][0]["payload"];
         let inner = members.iter().filter(|member| member.is_text_of_json).find_map(|member| {
             let inner = serde_json::from_str(example[&member.name].as_str()?).ok()?;
-            Some(InnerExample { member: member.name.clone(), text: members::pretty(&inner, &order) })
+            Some(InnerExample {
+                member: member.name.clone(),
+                text: members::pretty(&inner, &members, member.depth + 1),
+            })
         });
         let headers = message["traits"]
             .as_array()
@@ -114,7 +116,7 @@ impl Event {
             description: text(&message["description"]),
             answer: answer.to_owned(),
             headers: headers.collect(),
-            example: members::pretty(example, &order),
+            example: members::pretty(example, &members, 0),
             inner_example: inner,
             subscription: SubscriptionCall::read(&message["x-subscription"]),
             members,
@@ -153,7 +155,7 @@ impl SubscriptionCall {
             method: text(&call["method"]),
             path: text(&call["path"]),
             headers: headers.collect(),
-            body: members::pretty(&call["body"], &[]),
+            body: members::pretty(&call["body"], &[], 0),
         })
     }
 
@@ -235,6 +237,7 @@ mod tests {
         let semantic = event.members.iter().find(|one| one.name == "SemanticName").unwrap();
         assert_eq!(semantic.value.as_deref(), Some("Svc.ACC.Customers.CustomerCreated"));
         assert!(event.example.starts_with("{\n  \"WebhookId\""), "{}", event.example);
+        assert!(event.example.contains("\"EventType\": {\n    \"AppName\""), "{}", event.example);
         assert!(
             event.inner_example.as_ref().is_some_and(|inner| inner.text.contains("\n  \"CorrelationId\""))
         );

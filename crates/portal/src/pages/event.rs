@@ -198,12 +198,12 @@ fn members(
         parents.push(&member.name);
         let cells = vec![
             html! {
-                span class={ "depth-" (member.depth) } {
+                span class={ "whole depth-" (member.depth) } {
                     code { (member.name) }
                     @if let Some(parent) = parent { span.visually-hidden { " " (text.inside) " " (parent) } }
                 }
             },
-            html! { (member.kind) },
+            html! { span.whole { (member.kind) } },
             html! { @if member.is_required { (common.yes) } @else { (common.no) } },
             html! {
                 span lang="en" { (prose(&member.description)) }
