@@ -12,8 +12,8 @@ use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, events, front, home, notices, reference, signature, subscriptions, team, webhook,
-    webhooks,
+    applications, calls, deliveries, events, front, home, notices, reference, signature, subscriptions, team,
+    webhook, webhooks,
 };
 use crate::live;
 use crate::params::Params;
@@ -64,6 +64,8 @@ fn routes() -> Vec<TeamRoute> {
         page!("calls", calls::list),
         page!("webhooks", webhooks::list),
         page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),
+        page!("webhooks/{webhook}/deliveries", deliveries::list),
+        page_with_actions!("webhooks/{webhook}/deliveries/{sequence}", deliveries::one, deliveries::post_one),
         page!("events", events::list),
         page_with_actions!("events/{event}", events::get, events::post),
         page_with_actions!("reference", reference::get, reference::post),

@@ -52,6 +52,13 @@ impl Browser {
         self.cookies.borrow().get(name).cloned()
     }
 
+    /// The cookies as a request's header has them.
+    pub(crate) fn cookie_header(&self) -> String {
+        let cookies = self.cookies.borrow();
+        let cookies: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        cookies.join("; ")
+    }
+
     pub(crate) fn set_cookie(&self, name: &str, value: &str) {
         self.cookies.borrow_mut().insert(name.to_owned(), value.to_owned());
     }
@@ -98,9 +105,7 @@ impl Browser {
 
     #[track_caller]
     pub(crate) fn send(&self, mut request: HttpRequest) -> Page {
-        let cookies: Vec<String> =
-            self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        request = request.header("cookie", &cookies.join("; "));
+        request = request.header("cookie", &self.cookie_header());
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }

@@ -124,8 +124,8 @@ impl Event {
     /// The event as webhooks subscribe to it; none for a handshake.
     pub(crate) fn subscribable(&self) -> Option<(Resource, EventKind)> {
         self.subscription.as_ref()?;
-        let of_area = Resource::all().filter(|resource| resource.area().as_str() == self.area);
-        of_area.filter_map(|resource| Some((resource, parse_semantic_name(resource, &self.name)?))).next()
+        let mut of_area = Resource::all().filter(|resource| resource.area().as_str() == self.area);
+        of_area.find_map(|resource| Some((resource, parse_semantic_name(resource, &self.name)?)))
     }
 
     /// Whether a search for this text finds it; the case does not count.
@@ -164,11 +164,11 @@ impl SubscriptionCall {
             self.method, self.path
         );
         for (name, value) in &self.headers {
-            command.push_str(&format!("  -H '{name}: {value}' \\\n"));
+            command.extend(["  -H '", name, ": ", value, "' \\\n"]);
         }
         // A quotation mark would end the text for the shell.
         let body = self.body.replace('\'', "'\\''");
-        command.push_str(&format!("  -H 'content-type: application/json' \\\n  -d '{body}'"));
+        command.extend(["  -H 'content-type: application/json' \\\n  -d '", &body, "'"]);
         command
     }
 }

@@ -85,11 +85,9 @@ async fn show_sent(
     sent: SentInvitation,
     code: &'static str,
 ) -> Result<Response, PortalError> {
-    match sent.link {
-        Some(link) => Ok(context.show(&page(context, Some(link.reveal().to_owned())).await?)),
-        None => {
-            let values = serde_json::json!({ "email": sent.invitation.email });
-            Ok(context.done(&context.team_path("team"), code, &values))
-        }
+    if let Some(link) = sent.link {
+        return Ok(context.show(&page(context, Some(link.reveal().to_owned())).await?));
     }
+    let values = serde_json::json!({ "email": sent.invitation.email });
+    Ok(context.done(&context.team_path("team"), code, &values))
 }

@@ -68,6 +68,7 @@ fn filter(context: &Context) -> Result<TeamWebhookFilter, PortalError> {
     let after: Option<WebhookCursor> =
         query.get("after").map(str::parse).transpose().map_err(PortalError::Refused)?;
     Ok(TeamWebhookFilter {
+        event: None,
         client: text("client"),
         tenant: text("tenant"),
         url_contains: text("url"),

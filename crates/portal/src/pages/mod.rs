@@ -1,7 +1,10 @@
 //! The views of the pages: what they show, as markup, JSON and CSV.
 
 pub(crate) mod applications;
+pub(crate) mod attempts;
 pub(crate) mod calls;
+pub(crate) mod deliveries;
+pub(crate) mod delivery;
 pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod front;

@@ -69,7 +69,7 @@ impl View for ReferencePage {
             }
             (self.api_table(context))
             (self.documents(context))
-            (self.feed(context))
+            (Self::feed(context))
             (command_line(context.lang()))
             section.card {
                 h2 { (text.client) }
@@ -182,7 +182,7 @@ impl ReferencePage {
         }
     }
 
-    fn feed(&self, context: &Context) -> Markup {
+    fn feed(context: &Context) -> Markup {
         let text = ReferenceText::of(context.lang());
         let path = domain::Resource::customers().path();
         let command = format!(

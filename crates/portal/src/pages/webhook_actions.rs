@@ -17,7 +17,7 @@ impl WebhookPage {
             section.card {
                 h2 { (text.actions) }
                 @if is_active {
-                    form.stack method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (text.test_text) }
                         button type="submit" class="button" name="do" value="test" { (text.test) }
@@ -38,14 +38,14 @@ impl WebhookPage {
         let is_paused = matches!(self.row.status, WebhookStatus::Disabled | WebhookStatus::DisabledByService);
         html! {
             @if is_paused {
-                form.stack method="post" {
+                form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     button type="submit" class="button" name="do" value="enable" { (text.enable) }
                 }
             } @else {
                 details.more id="pause" {
                     summary { (text.pause) }
-                    form method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (text.pause_text) }
                         button type="submit" class="button secondary" name="do" value="pause" { (text.pause) }
@@ -61,7 +61,7 @@ impl WebhookPage {
             details.more id="change-url" {
                 summary { (text.change_url) }
                 @if self.can_change_url {
-                    form method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (text.change_url_text) }
                         div.field {
@@ -84,7 +84,7 @@ impl WebhookPage {
             @if let Some(until) = self.previous_secret_until_at { p { (text.both_secrets) " " (timestamp(lang, until)) "." } }
             details.more.danger id="rotate" {
                 summary { (text.rotate) }
-                form method="post" {
+                form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     p { (text.rotate_text) }
                     div.field {
@@ -105,7 +105,7 @@ impl WebhookPage {
             section.card {
                 details.more.danger id="delete" {
                     summary { (text.delete) }
-                    form method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (text.delete_text) " " code { (self.row.url) } "." }
                         button type="submit" class="button destructive" name="do" value="delete" { (text.delete) }
@@ -121,7 +121,7 @@ fn replay_form(context: &Context) -> Markup {
     html! {
         details.more id="replay" {
             summary { (text.replay) }
-            form method="post" {
+            form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
                 p { (text.replay_text) }
                 div.field {

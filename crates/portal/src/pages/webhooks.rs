@@ -278,7 +278,6 @@ impl WebhooksPage {
             "curl -X POST {}/accounting/api/customers/webhooks/subscribe \\\n  \
              -H 'Ocp-Apim-Subscription-Key: …' \\\n  \
              -H 'Authorization: Bearer …' \\\n  \
-             -H 'context: {{\"clientId\":\"…\"}}' \\\n  \
              -H 'Content-Type: application/json' \\\n  \
              -d '{{\"thirdPartyApplicationName\": \"…\", \"url\": \"https://…\", \"secret\": \"…\",\n       \
              \"eventTypes\": [\"Svc.ACC.Customers.CustomerCreated\"]}}'",

@@ -10,7 +10,6 @@ texts! {
         manage: "Gestionar", "Manage";
         subscriptions: "Suscripciones", "Subscriptions";
         applications: "Aplicaciones", "Applications";
-        sandbox: "Entorno de pruebas", "Sandbox";
         reference: "Referencia", "Reference";
         events: "Eventos", "Events";
         calls: "Peticiones", "Requests";

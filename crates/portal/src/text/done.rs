@@ -22,6 +22,11 @@ const DONE: &[(&str, &str, &str)] = &[
         "El evento de prueba está en camino: míralo en tu receptor.",
         "The test event is on its way: look at your receiver.",
     ),
+    (
+        "replay_started",
+        "El reenvío está en marcha: aparecerá aquí como un intento más.",
+        "It is being sent again: it will appear here as one more attempt.",
+    ),
     ("withdrawn", "La solicitud se ha retirado.", "The request has been withdrawn."),
     (
         "webhook_url_changed",

@@ -27,6 +27,9 @@ macro_rules! texts {
 pub(crate) mod applications;
 pub(crate) mod calls;
 pub(crate) mod common;
+pub(crate) mod deliveries;
+pub(crate) mod diagnosis;
+mod diagnosis_responses;
 pub(crate) mod done;
 pub(crate) mod events;
 pub(crate) mod front;

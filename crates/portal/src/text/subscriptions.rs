@@ -47,7 +47,7 @@ texts! {
         revealed_text: "Guárdala como una contraseña: abre los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it opens the data of the companies that authorize your applications.";
         regenerate: "Regenerar", "Regenerate";
         regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The present one keeps working for the time that you choose; after that, whatever uses it stops working.";
-        overlap: "La actual vale todavía", "The present one works for another";
+        overlap: "El valor actual sirve todavía", "The present one works for another";
         overlap_none: "nada: deja de valer ya", "no time: it ends now";
         hour: "1 hora", "1 hour";
         day: "1 día", "1 day";

@@ -240,7 +240,9 @@ impl Notices for MemoryStore {
         if unmailed.len() != notices.len() {
             return Ok(false);
         }
-        unmailed.into_iter().for_each(|stored| stored.is_mailed = true);
+        for stored in unmailed {
+            stored.is_mailed = true;
+        }
         for mail in mails {
             state.queue_mail(mail)?;
         }
@@ -251,7 +253,9 @@ impl Notices for MemoryStore {
             .filter(|(_, stored)| stored.is_mailed)
             .map(|(cursor, _)| *cursor)
             .collect();
-        old.iter().for_each(|cursor| drop(state.notices.remove(cursor)));
+        for cursor in &old {
+            state.notices.remove(cursor);
+        }
         Ok(true)
     }
 }

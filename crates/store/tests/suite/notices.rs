@@ -151,7 +151,7 @@ pub(crate) async fn webhook_that_fails_for_an_hour_is_one_notice(fixture: Fixtur
     let webhook = active_webhook(&fixture, &tenant, "a").await;
     let began = fixture.now();
     fail(&fixture, &webhook, 1).await;
-    fixture.clock.advance(FAILING_AFTER - Duration::from_secs(1));
+    fixture.clock.advance(FAILING_AFTER.saturating_sub(Duration::from_secs(1)));
     assert_eq!(store.add_failing_notice(webhook.id, fixture.now()).await, Ok(false), "not for an hour yet");
     fixture.clock.advance(Duration::from_secs(1));
     let (now, other) = (fixture.now(), fixture.reopen().await.store);

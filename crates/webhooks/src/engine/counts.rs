@@ -72,3 +72,52 @@ impl DeliveryCounts {
         self.0.webhooks.store(webhooks as u64, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use domain::figures::{FigurePoint, Resolution};
+    use domain::{Guid, Ticks};
+    use store::{FigureDelta, Figures, Result, flush_figures};
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Added(Mutex<Vec<FigureDelta>>);
+
+    #[async_trait]
+    impl Figures for Added {
+        async fn add_figures(&self, deltas: &[FigureDelta]) -> Result<()> {
+            self.0.lock().extend_from_slice(deltas);
+            Ok(())
+        }
+
+        async fn figures(&self, _: &Series, _: Resolution, _: Ticks, _: Ticks) -> Result<Vec<FigurePoint>> {
+            Ok(Vec::new())
+        }
+    }
+
+    #[tokio::test]
+    async fn attempts_count_for_their_webhook_and_for_all() {
+        let (counts, added) = (DeliveryCounts::default(), Added::default());
+        let [one, other] = [1, 2].map(|byte| Guid::from_bytes([byte; 16]));
+        for (webhook, has_succeeded) in [(one, true), (one, false), (other, true)] {
+            counts.count_attempt(webhook, has_succeeded, Duration::from_millis(20));
+        }
+        flush_figures(&added, &[counts.figures()], Ticks(1)).await.unwrap();
+        flush_figures(&added, &[counts.figures()], Ticks(2)).await.unwrap();
+        let mut added = added.0.into_inner();
+        added.sort_by_key(|delta| delta.series.clone());
+        let totals = added.iter().map(|delta| {
+            let [succeeded, failed] = [Outcome::Succeeded, Outcome::Failed].map(|one| delta.counts.of(one));
+            (delta.series.clone(), succeeded, failed)
+        });
+        let expected = [
+            (Series::Deliveries, 2, 1),
+            (Series::WebhookDeliveries(one), 1, 1),
+            (Series::WebhookDeliveries(other), 1, 0),
+        ];
+        assert_eq!(totals.collect::<Vec<_>>(), expected);
+        assert_eq!((counts.delivered(), counts.failed()), (2, 1));
+    }
+}

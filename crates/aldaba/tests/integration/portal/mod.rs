@@ -1,5 +1,6 @@
 //! The developer portal over real HTTP.
 
+mod deliveries;
 mod events;
 pub(crate) mod fixture;
 mod notices;

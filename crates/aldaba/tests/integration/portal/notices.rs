@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::{AccountId, Clock as _, TeamId};
+use domain::{Clock as _, Realm, TeamId};
 use serde_json::json;
 use store::{AccountUpdate, AuditContext, NoticeQuery};
 use testkit::{TestClock, TestServer, TestServerBuilder, wait_for};
@@ -71,10 +71,13 @@ fn form_token(developer: &Developer) -> String {
 #[track_caller]
 fn add_member(fixture: &Fixture, owner: &Developer, name: &str) -> Developer {
     let joined = Developer::sign_in(&fixture.server, name);
-    let (store, english) =
-        (fixture.server.store(), AccountUpdate { lang: Some("en".into()), ..Default::default() });
-    let id = AccountId::new(name);
-    let updated = store.update_account(&id, &english, None, &AuditContext::default());
+    let english = AccountUpdate { lang: Some("en".into()), ..Default::default() };
+    let email = format!("{name}@developers.example");
+    let store = fixture.server.store();
+    let updated = async {
+        let account = store.find_account_by_email(Realm::Developers, &email).await.unwrap().unwrap();
+        store.update_account(&account.id, &english, None, &AuditContext::default()).await
+    };
     assert!(fixture.server.block_on(updated).unwrap().is_updated());
     let body = json!({"developer": format!("{name}@developers.example"), "role": "member"});
     fixture.server.operator_post(&format!("teams/{}/members", owner.team), &body);

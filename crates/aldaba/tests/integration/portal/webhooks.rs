@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::fixture::Developer;
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, Page, Receiver, ServeProcess, SubscriptionKeys, company, context,
-    customer, wait_for,
+    ApiFixture, Installation, OperatorApi, Page, Receiver, ServeProcess, SubscriptionKeys, company, customer,
+    wait_for,
 };
 
 fn server() -> &'static ServeProcess {
@@ -54,7 +54,6 @@ impl Fixture {
         let created = api
             .request(Method::POST, "/accounting/api/customers/webhooks/subscribe")
             .header("content-type", "application/json")
-            .header("context", &context("c"))
             .body(body.to_string())
             .send();
         assert_eq!(created.status, 200, "{created:?}");
