@@ -7,8 +7,9 @@ use serde::Serialize;
 use ui::app::{Column, State, Table, copy_block, empty_state, facts, state, table};
 use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
 
+use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
-use super::subscriptions::{overlap_field, product_name};
+use super::subscriptions::product_name;
 use crate::context::Context;
 use crate::csv::Csv;
 use crate::shell::{Section, View};
@@ -148,6 +149,32 @@ impl ApplicationsPage {
     }
 }
 
+/// Removes a registered address that is not the last one, or withdraws the request for a pending one.
+fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is_last: bool) -> Markup {
+    let text = ApplicationText::of(context.lang());
+    html! {
+        @match (address.state, &address.request) {
+            ("registered", _) if !is_last => {
+                details.more.danger id={ "remove-" (index) } {
+                    summary { (text.remove) }
+                    form method="post" {
+                        (context.form_token()) (hidden_field("uri", &address.uri))
+                        p { code { (address.uri) } ": " (text.remove_text) }
+                        button type="submit" class="button destructive" name="do" value="remove_address" { (text.remove) }
+                    }
+                }
+            },
+            ("pending", Some(request)) => {
+                form.inline method="post" {
+                    (context.form_token()) (hidden_field("request", request))
+                    button type="submit" class="button secondary small" name="do" value="withdraw" { (text.withdraw) }
+                }
+            },
+            _ => {},
+        }
+    }
+}
+
 fn redirect_field(lang: Lang) -> Markup {
     let text = ApplicationText::of(lang);
     html! {
@@ -280,27 +307,7 @@ impl ApplicationPage {
                 html! { code { (address.uri) } },
                 state(kind, word),
                 html! { (address.reason) },
-                html! {
-                    @match (address.state, &address.request) {
-                        ("registered", _) if !is_last => {
-                            details.more.danger id={ "remove-" (index) } {
-                                summary { (text.remove) }
-                                form method="post" {
-                                    (context.form_token()) (hidden_field("uri", &address.uri))
-                                    p { code { (address.uri) } ": " (text.remove_text) }
-                                    button type="submit" class="button destructive" name="do" value="remove_address" { (text.remove) }
-                                }
-                            }
-                        },
-                        ("pending", Some(request)) => {
-                            form.inline method="post" {
-                                (context.form_token()) (hidden_field("request", request))
-                                button type="submit" class="button secondary small" name="do" value="withdraw" { (text.withdraw) }
-                            }
-                        },
-                        _ => {},
-                    }
-                },
+                address_actions(context, (index, address), is_last),
             ]
         };
         let rows = self.addresses.iter().enumerate();

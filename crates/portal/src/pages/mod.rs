@@ -10,6 +10,7 @@ pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
 pub(crate) mod notices;
+pub(crate) mod overlap;
 pub(crate) mod reference;
 pub(crate) mod requests;
 pub(crate) mod signature;

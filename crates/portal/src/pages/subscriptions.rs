@@ -10,6 +10,7 @@ use ui::app::{
 };
 use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
 
+use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
 use crate::context::Context;
 use crate::csv::Csv;
@@ -379,22 +380,6 @@ fn key_actions(context: &Context, slot: &'static str) -> Markup {
                 p { (text.regenerate_text) }
                 (overlap_field(context.lang(), slot))
                 button type="submit" class="button destructive" name="do" value="regenerate" { (text.regenerate) }
-            }
-        }
-    }
-}
-
-/// How long the present key or secret stays valid.
-pub(crate) fn overlap_field(lang: Lang, id: &str) -> Markup {
-    let text = SubscriptionText::of(lang);
-    html! {
-        div.field {
-            label for={ "overlap-" (id) } { (text.overlap) }
-            select id={ "overlap-" (id) } name="overlap" {
-                option value="day" { (text.day) }
-                option value="hour" { (text.hour) }
-                option value="week" { (text.week) }
-                option value="none" { (text.overlap_none) }
             }
         }
     }

@@ -4,7 +4,7 @@ use domain::WebhookStatus;
 use maud::{Markup, html};
 use ui::timestamp;
 
-use super::subscriptions::overlap_field;
+use super::overlap::overlap_field;
 use super::webhook::WebhookPage;
 use crate::context::Context;
 use crate::text::webhooks::OneWebhookText;

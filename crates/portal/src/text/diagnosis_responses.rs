@@ -3,6 +3,17 @@
 use super::diagnosis::Pair;
 use crate::diagnosis::Diagnosis;
 
+const REJECTED: Pair = (
+    [
+        "El receptor ha recibido el evento y lo rechaza (4xx).",
+        "Mira el comienzo de la respuesta y tus registros: suele ser una validación que no entiende el evento o una firma que no coincide.",
+    ],
+    [
+        "The receiver got the event and rejects it (4xx).",
+        "Read the beginning of the response and your logs: it is usually a validation that does not understand the event, or a signature that does not match.",
+    ],
+);
+
 /// Those of a response that does not count as success.
 pub(super) fn response(diagnosis: Diagnosis) -> Pair {
     match diagnosis {
@@ -53,16 +64,7 @@ pub(super) fn response(diagnosis: Diagnosis) -> Pair {
                 "Answer with 200.",
             ],
         ),
-        _ => (
-            [
-                "El receptor ha recibido el evento y lo rechaza (4xx).",
-                "Mira el comienzo de la respuesta y tus registros: suele ser una validación que no entiende el evento o una firma que no coincide.",
-            ],
-            [
-                "The receiver got the event and rejects it (4xx).",
-                "Read the beginning of the response and your logs: it is usually a validation that does not understand the event, or a signature that does not match.",
-            ],
-        ),
+        _ => REJECTED,
     }
 }
 

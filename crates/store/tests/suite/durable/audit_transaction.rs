@@ -47,6 +47,11 @@ pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fix
     }
 }
 
+fn disabled_with_new_password() -> AccountUpdate {
+    let (status, password_hash) = (Some(Status::Disabled), Some("h".into()));
+    AccountUpdate { status, password_hash, ..AccountUpdate::default() }
+}
+
 /// Tries each mutation; returns which of them failed.
 async fn every_mutation(
     fixture: &Fixture,
@@ -57,11 +62,7 @@ async fn every_mutation(
     let (maria, erp, one) = (user(fixture, "maria"), client(fixture, "erp"), subscription(fixture, "s1"));
     let secret = ClientSecret { secret: Secret::new("client-secret-3"), previous_valid_until: now };
     let [a, b, c] = ["a", "b", "c"].map(Secret::new);
-    let user_update = AccountUpdate {
-        status: Some(Status::Disabled),
-        password_hash: Some("h".into()),
-        ..AccountUpdate::default()
-    };
+    let user_update = disabled_with_new_password();
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
     let (ana, token) = (AccountId::new("ana"), named_token(fixture, "t1", "nightly ñ"));
     let rename = AccountUpdate { given_name: Some("Ana".into()), ..AccountUpdate::default() };
