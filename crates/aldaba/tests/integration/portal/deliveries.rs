@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use super::fixture::Developer;
 use crate::harness::{
     ApiFixture, Installation, OperatorApi, Page, RawConnection, Receiver, ServeProcess, SubscriptionKeys,
-    company, context, customer, wait_for,
+    company, customer, wait_for,
 };
 
 const CREATED: &str = "Svc.ACC.Customers.CustomerCreated";
@@ -60,7 +60,6 @@ impl Fixture {
         let created = api
             .request(Method::POST, "/accounting/api/customers/webhooks/subscribe")
             .header("content-type", "application/json")
-            .header("context", &context("c"))
             .body(body.to_string())
             .send();
         assert_eq!(created.status, 200, "{created:?}");
@@ -149,7 +148,7 @@ fn list_is_filtered_by_status_event_record_and_time() {
 #[test]
 fn one_delivery_shows_attempts_body_and_diagnosis_and_is_sent_again() {
     let fixture = Fixture::new("dlone");
-    fixture.receiver.respond_with(|request| (!request.is_acknowledge()).then_some((401, "no <b>entry</b>")));
+    fixture.receiver.respond_with(|request| Some((if request.is_acknowledge() { 200 } else { 401 }, "")));
     fixture.put("1", "Bar d'Or");
     let failing = fixture.wait_for_delivery("1", "waiting");
     let page = format!("{}/{failing}", fixture.page());
@@ -165,9 +164,9 @@ fn one_delivery_shows_attempts_body_and_diagnosis_and_is_sent_again() {
         for word in words.iter().chain(&common) {
             assert!(text.contains(word), "{lang}: {word}: {text}");
         }
-        assert!(!text.contains("s3cret") && !text.contains("<b>entry</b>"), "{text}");
+        assert!(!text.contains("s3cret"), "{text}");
     }
-    fixture.receiver.respond_with(|_| None);
+    fixture.receiver.respond_with(|_| Some((200, "")));
     fixture.wait_for_delivery("1", "delivered");
     let shown = fixture.developer.get(&format!("{page}?format=json")).json();
     let attempts = shown["attempts"].as_array().unwrap();

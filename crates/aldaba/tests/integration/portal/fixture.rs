@@ -1,7 +1,9 @@
 //! Developers with a team each, who are signed in to the portal.
 
+use domain::{AccountId, Realm, Secret, password};
 use serde_json::{Value, json};
-use testkit::TestServer;
+use store::{Account, AuditContext, FIRST_REVISION, Status};
+use testkit::{SeededRandom, TestServer};
 
 use crate::harness::{Browser, OperatorApi, Page, ServeProcess};
 
@@ -17,7 +19,28 @@ impl Developer {
     /// Makes the developer and the team, both of this name, and signs the developer in.
     #[track_caller]
     pub(crate) fn sign_in(server: &TestServer, name: &str) -> Self {
-        Self::accept_invitation(server.base_url(), name, &|path, body| server.operator_post(path, body))
+        let email = format!("{name}@developers.example");
+        let account = Account {
+            id: AccountId::new(name),
+            realm: Realm::Developers,
+            email: email.clone(),
+            given_name: "María".into(),
+            lang: "es".into(),
+            password_hash: password::hash(&Secret::new(PASSWORD), &SeededRandom::new(3)).unwrap(),
+            status: Status::Active,
+            role: None,
+            created_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+            revision: FIRST_REVISION,
+        };
+        let store = server.store().clone();
+        server.block_on(async { store.add_account(&account, &[], &AuditContext::default()).await }).unwrap();
+        server.operator_post("teams", &json!({"name": name, "id": name}));
+        server.operator_post(&format!("teams/{name}/members"), &json!({"developer": email, "role": "owner"}));
+        let browser = Browser::new(server.base_url());
+        let form = browser.get("/portal/login").form("post");
+        let done = browser.submit(&form, &[("username", &email), ("password", PASSWORD)]);
+        assert!(done.status == 302 || done.status == 303, "{done:?}");
+        Self { browser, team: name.to_owned() }
     }
 
     /// The same on a server that is a process.
