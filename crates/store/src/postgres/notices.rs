@@ -132,7 +132,7 @@ async fn failing_notice(
     }
     let (kind, subject) = (NoticeKind::WebhookFailing, webhook.to_string());
     let has_one =
-        "SELECT 1 FROM notices WHERE team_id = $1 AND kind = $2 AND subject = $3 AND at >= $4 LIMIT 1";
+        "SELECT 1 FROM notices WHERE team_id = $1 AND kind = $2 AND subject = $3 AND at + 0 >= $4 LIMIT 1";
     let from = failing_notice_stands_from(since, now).0;
     let has_one = row(on, has_one, &[&team.as_str(), &kind.code(), &subject, &from]).await?.is_some();
     let (name, object) = (failing.get(0), NoticeObject::Webhook);

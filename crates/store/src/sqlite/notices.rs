@@ -128,7 +128,7 @@ fn failing_notice(reader: &Connection, id: Guid, webhook: WebhookId, now: Ticks)
     let (kind, subject) = (NoticeKind::WebhookFailing, webhook.to_string());
     let has_one = reader
         .prepare_cached(
-            "SELECT 1 FROM notices WHERE team_id = ?1 AND kind = ?2 AND subject = ?3 AND at >= ?4",
+            "SELECT 1 FROM notices WHERE team_id = ?1 AND kind = ?2 AND subject = ?3 AND +at >= ?4",
         )
         .and_then(|mut find| {
             find.exists(params![team, kind.code(), subject, failing_notice_stands_from(since, now).0])
