@@ -72,6 +72,20 @@ async function signInThere(page, client, user) {
   await page.locator('.auth-btn-wrapper .btn-done').first().click();
 }
 
+/** What the portal leaves in the storage of the tab is filled in once, and taken out. */
+async function filledIn(page, base, values) {
+  const left = (name) => page.evaluate((key) => sessionStorage.getItem(key), name);
+  await page.evaluate((text) => sessionStorage.setItem('aldaba.authorize', text), JSON.stringify(values));
+  await open(page, base);
+  check('taken out of the storage', await left('aldaba.authorize') === null, 'sessionStorage');
+  const given = await tryIt(page);
+  check('an answer with what was handed over', given.status === '200', given);
+  await page.goto(base);
+  await open(page, base);
+  const refused = await tryIt(page);
+  check('gone with the page', refused.status === '401', refused);
+}
+
 /** The return page refuses an answer that the document's page has not asked for. */
 async function refusesStrangers(page, base) {
   const answer = await page.goto(`${base}oauth2-redirect.html?code=stolen&state=x`);
@@ -104,6 +118,7 @@ export async function swagger(newPage) {
   await page.reload();
   await page.locator('html[data-ready=yes]').waitFor();
   check('nothing is kept in the browser', await page.evaluate(() => localStorage.length) === 0, 'localStorage');
+  await filledIn(page, base, { subscriptionKey: dev.subscription.primary_key, accessToken: token });
   await refusesStrangers(page, base);
   const own = await newPage();
   await open(own, base);

@@ -222,7 +222,7 @@ class Person {
   }
 
   async signsOut() {
-    await this.#press(this.page.locator('header a'));
+    await this.#press(this.page.locator('header a[href*="/logout"]'));
     await this.show('sign-out');
     await this.#press(this.#button());
     await this.#heading(this.words.signedOut);

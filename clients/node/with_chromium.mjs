@@ -8,6 +8,8 @@ import { chromium } from 'playwright-core';
 
 import { Callbacks } from './callbacks.mjs';
 import { invitation } from './invitation.mjs';
+import { Mailbox } from './mailbox.mjs';
+import { passwordReset } from './password_reset.mjs';
 import { secondFactors } from './second_factors.mjs';
 import { check, done, version, world } from './stage.mjs';
 import { swagger } from './swagger.mjs';
@@ -46,6 +48,20 @@ function factorWays() {
   for (const kind of ['seen', 'axe']) {
     for (const lang of ['es', 'en']) {
       all.push({ lang, theme: 'light', size: 'desk', kind }, { lang, theme: 'dark', size: 'phone', kind });
+    }
+  }
+  return all;
+}
+
+/** The walks through the password reset. One address may ask for ten mails in a row, so the walks with axe take pictures too. */
+function resetWays() {
+  const all = [];
+  for (const lang of ['es', 'en']) {
+    for (const theme of ['light', 'dark']) {
+      const audited = (lang === 'es') === (theme === 'light') ? 'phone' : 'desk';
+      for (const size of ['desk', 'phone']) {
+        all.push({ lang, theme, size, kind: size === audited ? 'axe' : 'seen', isPictured: true });
+      }
     }
   }
   return all;
@@ -101,7 +117,7 @@ async function walk(browser, callbacks, users, way, visit = tour) {
     check(`${title} in ${way.lang}`, (await page.locator('html').getAttribute('lang')) === way.lang, page.url());
     await fits(page, title, way);
     if (way.kind === 'axe') await audit(page, `${name} ${title}`);
-    else await picture(page, `${title}-${name}${way.kind === 'plain' ? '-plain' : ''}`, way);
+    if (way.kind !== 'axe' || way.isPictured) await picture(page, `${title}-${name}${way.kind === 'plain' ? '-plain' : ''}`, way);
   };
   try {
     await visit({ page, context, callbacks, users, show, lang: way.lang, plain: way.kind === 'plain' });
@@ -155,11 +171,12 @@ async function audit(page, where) {
 rmSync(world.screenshots, { recursive: true, force: true });
 mkdirSync(world.screenshots, { recursive: true });
 const callbacks = await Callbacks.listen(world.callback_port);
+const mailbox = await Mailbox.listen(world.mail_port);
 const browser = await chromium.launch({
   executablePath: process.env.ALDABA_TEST_CHROMIUM, args: FLAGS, chromiumSandbox: false,
 });
 const waiting = ways();
-const number = waiting.length + 2 * factorWays().length;
+const number = waiting.length + 2 * factorWays().length + resetWays().length;
 let pages = 0;
 try {
   await document(browser);
@@ -176,9 +193,11 @@ try {
       pages += await walk(browser, callbacks, person, way, visit);
     }
   }
+  for (const way of resetWays()) pages += await walk(browser, callbacks, { mailbox }, way, passwordReset);
 } finally {
   await browser.close();
   callbacks.close();
+  mailbox.close();
 }
 const versions = `${browser.version()} with playwright-core ${version('playwright-core')}, axe ${version('axe-core')}`;
 done(`${versions}, ${number} tours, ${pages} pages`);

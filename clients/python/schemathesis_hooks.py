@@ -1,4 +1,4 @@
-"""Hooks for Schemathesis: the syntax of payroll filters and orders, the company of a request, the url of a receiver, existing webhooks, and a count of
+"""Hooks for Schemathesis: the syntax of payroll filters and orders, the company of a request, the url of a receiver, passwords, existing webhooks, and a count of
 the responses."""
 
 import atexit
@@ -51,6 +51,9 @@ schemathesis.openapi.format("invoicing-receiver-url", st.just(RECEIVER + INVOICI
 # The limit is in bytes, which a schema cannot express.
 SECRET = st.text(st.characters(codec="utf-8"), min_size=1, max_size=64)
 schemathesis.openapi.format("webhook-secret", SECRET)
+# A schema cannot express which passwords are guessed easily: whatever follows these words, they are good.
+PASSWORD = st.text(st.characters(codec="utf-8"), max_size=200).map(lambda text: "cuatro tejas rojas " + text)
+schemathesis.openapi.format("password", PASSWORD)
 
 
 @schemathesis.hook

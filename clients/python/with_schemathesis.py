@@ -29,7 +29,11 @@ OWNED = {"correlationId", "state", "version", "sequenceVersion"}
 SEED = "20261115"
 RUN_SECONDS_MAX = 300
 # The variables that the configuration names must be set in every run.
-NAMED = ("ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY")
+NAMED = (
+    "ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY", "ALDABA_DEVELOPER",
+    "ALDABA_TEAM", "ALDABA_TEAM_TO_JOIN", "ALDABA_TEAM_TO_LEAVE", "ALDABA_TEAM_THAT_ASKS", "ALDABA_REQUEST_TO_APPROVE",
+    "ALDABA_REQUEST_TO_REFUSE", "ALDABA_REQUEST_TO_WITHDRAW",
+)
 
 
 def examples_hold(document):
@@ -153,7 +157,27 @@ class Stock:
         listed = until("a delivery", lambda: self.asked(f"{kept}/deliveries?status=delivered")["deliveries"])
         return {
             "ALDABA_WEBHOOK": kept, "ALDABA_WEBHOOK_TO_DELETE": gone, "ALDABA_WEBHOOK_TO_DISABLE": turned,
-            "ALDABA_DELIVERY": listed[0]["sequenceVersion"],
+            "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(),
+        }
+
+    def added(self, path, body):
+        url = f"{self.subscriber.dev['operator_url']}/operator/v1/{path}"
+        answer = requests.post(url, json=body, headers=self.operator, timeout=SECONDS_MAX)
+        check(f"added: {path}", answer.status_code == 201, answer.text)
+        return answer.json()
+
+    def teams_and_requests(self):
+        developer = self.subscriber.dev["developer"]["email"]
+        team, joined, left, asking = (self.added("teams", {"name": f"Equipo {number}"})["id"] for number in range(4))
+        for one in (team, left, asking):
+            self.added(f"teams/{one}/members", {"developer": developer})
+        asked = {"name": "Panel de ventas", "product": "payroll"}
+        body = {"team": asking, "developer": developer, "subscription": asked}
+        approved, refused, withdrawn = (self.added("requests", body)["id"] for _ in range(3))
+        return {
+            "ALDABA_DEVELOPER": developer, "ALDABA_TEAM": team, "ALDABA_TEAM_TO_JOIN": joined,
+            "ALDABA_TEAM_TO_LEAVE": left, "ALDABA_TEAM_THAT_ASKS": asking, "ALDABA_REQUEST_TO_APPROVE": approved,
+            "ALDABA_REQUEST_TO_REFUSE": refused, "ALDABA_REQUEST_TO_WITHDRAW": withdrawn,
         }
 
 

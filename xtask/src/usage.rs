@@ -6,10 +6,10 @@ cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
                      fuzz targets, and `clients`. --fast leaves out clippy, the fuzz targets and the clients.
-  clients            test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
-                     page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics. Installs their
-                     dependencies below target/ (as root on Debian also Chromium). Writes screenshots to
-                     target/screenshots.
+  clients [NAME...]  test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
+                     page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
+                     named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium).
+                     Writes screenshots to target/screenshots.
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.

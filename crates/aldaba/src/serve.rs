@@ -154,3 +154,26 @@ fn unnamed_proxy(server: &config::Server) -> Option<String> {
         )
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_registration_needs_a_mail_server() {
+        let open = ("portal.registration", "open");
+        let mail = [("mail.server", "smtp.example.com:587"), ("mail.from", "no-reply@example.com")];
+        let faults = |settings: &[(&str, &str)]| {
+            let flags =
+                settings.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect();
+            let config = config::load(&Sources { flags, ..Sources::default() }).unwrap();
+            let faults = unfit(&config).into_iter().filter(|fault| fault.origin.starts_with("portal."));
+            faults.map(|fault| fault.to_string()).collect::<Vec<_>>()
+        };
+        let message =
+            "portal.registration: is open, but nobody can confirm an address without mail: set mail.server";
+        assert_eq!(faults(&[open]), [message]);
+        assert_eq!(faults(&[open, mail[0], mail[1]]), [""; 0]);
+        assert_eq!(faults(&[]), [""; 0], "only who is invited registers");
+    }
+}

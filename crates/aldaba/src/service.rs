@@ -11,6 +11,7 @@ use gateway::Gateway;
 use identity::Identity;
 use operator::admin::ApprovalSettings;
 use operator::{AppState, OperatorToken};
+use portal::BrandSettings;
 use store::Store;
 use tokio::sync::watch;
 use web::{
@@ -23,6 +24,7 @@ use crate::clock_watch;
 use crate::config::{Config, Tls};
 use crate::documents::{self, Document};
 use crate::exit::Failure;
+use crate::figures::FigureSources;
 use crate::gauges::Gauges;
 use crate::health::{self, Health};
 use crate::mail::Mailer;
@@ -43,6 +45,7 @@ pub(crate) struct Service {
     identity: Arc<Identity>,
     egress: Egress,
     mailer: Option<Mailer>,
+    brand: BrandSettings,
     config: Config,
     metrics: Metrics,
     token: OperatorToken,
@@ -77,8 +80,8 @@ impl Service {
         let egress = wiring::egress(&config)?;
         let mailer = Mailer::new(&config, store.clone(), base.clock.clone(), &metrics);
         let mailer = mailer.map_err(|why| Failure::Failed(format!("mail: {why}")))?;
-        let token = OperatorToken::new(token);
-        Ok(Self { base, public, operator, store, identity, egress, mailer, config, metrics, token })
+        let (brand, token) = (wiring::brand(&config)?, OperatorToken::new(token));
+        Ok(Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -98,62 +101,113 @@ impl Service {
         let (shutdown, stopped) = ShutdownTrigger::new();
         let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let Self { base, public, operator, store, identity, egress, mailer, config, metrics, token } = self;
+        let Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token } =
+            self;
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
-        let health = Health {
-            store: store.clone(),
-            draining: draining.clone(),
-            supervisor: supervisor.clone(),
-            metrics: metrics.clone(),
-            gauges: Gauges::register(&metrics, store.clone(), base.node_clock.clone()),
-            deliveries: engine.counts().clone(),
-            clock: base.node_clock.clone(),
-            last_reason: Arc::default(),
+        let parts = RouterParts {
+            base: &base,
+            config: &config,
+            store: &store,
+            identity: &identity,
+            metrics: &metrics,
         };
-        let admin = wiring::admin(&config, &base, store.clone());
-        let notifier = Arc::new(engine.clone());
-        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
-        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let approval = ApprovalSettings { automatic: config.approval.automatic };
-        let operator_api = AppState::new(admin, webhook_admin, token, &metrics)
-            .with_approval(approval)
-            .with_sandbox(wiring::sandbox_settings(&config));
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
-        let gateway =
-            Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
-        let public_routes = identity::router(identity.clone())
-            .merge(identity::realm_router(identity.clone(), Realm::Developers))
-            .merge(gateway::router(gateway.clone()))
-            .merge(documents::router(Document::public(&config)))
-            .merge(documents::asyncapi_router())
-            .merge(health::public_probes(health.clone()));
-        let operator_routes = operator::router(operator_api)
-            .merge(identity::realm_router(identity.clone(), Realm::Operators))
-            .merge(documents::router(Document::operator()))
-            .merge(health::operator_probes(health));
-        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics).draining(draining.clone());
-        let server = &config.server;
-        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
-        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let public_routes = with_common_layers(public_routes, outside);
-        let operator_routes = with_common_layers(operator_routes, side("operator"));
+        let (public_routes, operator_routes, gateway) =
+            parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
         if let Some(mailer) = mailer {
             supervisor.spawn("mail", mailer.run(stopped.clone()));
         }
-        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
-        supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
+        let clock = base.clock.clone();
+        let figures = FigureSources { gateway, identity, engine, store, clock };
+        run_identity_and_gateway(&supervisor, &figures, node, &stopped);
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
         let (drain_delay, drain) = (config.server.drain_delay, config.server.drain);
         let join_time_max = drain.max(config.delivery.timeout) + JOIN_MARGIN;
         let stopping = Stopping { drain_delay, join_time_max };
-        RunningService { supervisor, shutdown, draining, engine, gateway, node, store, stopping }
+        RunningService { supervisor, shutdown, draining, figures, node, stopping }
     }
+}
+
+/// What the routes of both listeners are built from.
+struct RouterParts<'a> {
+    base: &'a BasePorts,
+    config: &'a Config,
+    store: &'a Arc<dyn Store>,
+    identity: &'a Arc<Identity>,
+    metrics: &'a Metrics,
+}
+
+impl RouterParts<'_> {
+    /// The public and the operator's routes, and the gateway behind the public ones.
+    fn build(
+        &self,
+        engine: &Engine,
+        egress: Egress,
+        (brand, token): (BrandSettings, OperatorToken),
+        supervisor: &Supervisor,
+        draining: &Arc<AtomicBool>,
+    ) -> (Router, Router, Arc<Gateway>) {
+        let Self { base, config, store, identity, metrics } = *self;
+        let health = Health {
+            store: store.clone(),
+            draining: draining.clone(),
+            supervisor: supervisor.clone(),
+            metrics: metrics.clone(),
+            gauges: Gauges::register(metrics, store.clone(), base.node_clock.clone()),
+            deliveries: engine.counts().clone(),
+            clock: base.node_clock.clone(),
+            last_reason: Arc::default(),
+        };
+        let admin = wiring::admin(config, base, store.clone());
+        let notifier = Arc::new(engine.clone());
+        let history = wiring::history(base, store.clone(), notifier.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
+        let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
+        let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
+        let portal_ports = (admin.clone(), history, management.clone());
+        let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand);
+        let operator_api = AppState::new(admin, webhook_admin, token, metrics)
+            .with_approval(approval)
+            .with_sandbox(wiring::sandbox_settings(config));
+        let gated_routes = wiring::gated_routes(&management);
+        let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
+        let public_routes = identity::router(identity.clone())
+            .merge(identity::realm_router(identity.clone(), Realm::Developers))
+            .merge(portal::router(Arc::new(portal)))
+            .merge(gateway::router(gateway.clone()))
+            .merge(documents::router(Document::public(config)))
+            .merge(documents::asyncapi_router())
+            .merge(health::public_probes(health.clone()));
+        let operator_routes = operator::router(operator_api)
+            .merge(identity::realm_router(identity.clone(), Realm::Operators))
+            .merge(documents::router(Document::operator()))
+            .merge(health::operator_probes(health));
+        let side = |side| RequestLayerConfig::new(side, &*base.random, metrics).draining(draining.clone());
+        let server = &config.server;
+        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
+        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
+        let public_routes = with_common_layers(public_routes, outside);
+        (public_routes, with_common_layers(operator_routes, side("operator")), gateway)
+    }
+}
+
+/// Starts the tasks of the identity provider and the gateway, and the one that flushes what they count.
+fn run_identity_and_gateway(
+    supervisor: &Supervisor,
+    figures: &FigureSources,
+    node: Guid,
+    stopped: &watch::Receiver<bool>,
+) {
+    let FigureSources { gateway, identity, .. } = figures;
+    supervisor.spawn("figures", figures.clone().run(stopped.clone()));
+    supervisor.spawn("signing-keys", identity.clone().run_maintenance(stopped.clone()));
+    supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
+    supervisor.spawn("gateway-calls", gateway.clone().run_recorder(stopped.clone()));
 }
 
 /// Starts the tasks that look after the store: maintenance, its clock, its workers.
@@ -166,6 +220,7 @@ fn watch_over_store(
 ) {
     let (clock, retention) = (base.clock.clone(), config.into());
     supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+    supervisor.spawn("notices", wiring::notifier(config, base, store.clone()).run(stopped.clone()));
     if store.is_shared() {
         let comparing = clock_watch::run(store.clone(), base.node_clock.clone(), stopped.clone());
         supervisor.spawn("clock-watch", comparing);
@@ -195,10 +250,9 @@ pub(crate) struct RunningService {
     supervisor: Supervisor,
     shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
-    engine: Engine,
-    gateway: Arc<Gateway>,
+    /// With the gateway, the engine and the store, which end last.
+    figures: FigureSources,
     node: Guid,
-    store: Arc<dyn Store>,
     stopping: Stopping,
 }
 
@@ -257,10 +311,11 @@ impl RunningService {
         let all_ended = self.supervisor.join(self.stopping.join_time_max).await;
         if !all_ended || self.supervisor.failure().is_some() {
             // The engine may not have done this itself.
-            self.engine.release_shards().await;
+            self.figures.engine.release_shards().await;
         }
-        self.gateway.close(self.node).await;
-        self.store.close().await;
+        self.figures.gateway.close(self.node).await;
+        self.figures.flush().await;
+        self.figures.store.close().await;
         self.supervisor.failure()
     }
 }

@@ -1,16 +1,21 @@
 //! The history of a webhook as plain values: deliveries, attempts, health and replays, as the owner's API, the operator's
 //! API, the portal and the console show them.
 
+mod figures;
+
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::event::EventKind;
 use crate::ids::Guid;
 use crate::suspension::Suspension;
 use crate::time::Ticks;
 use crate::webhook::WebhookId;
 use crate::webhook_status::WebhookStatus;
+
+pub use figures::{FigureSpan, WebhookFigure, WebhookFigures};
 
 pub const DELIVERIES_PER_PAGE_DEFAULT: usize = 25;
 pub const DELIVERIES_PER_PAGE_MAX: usize = 100;
@@ -127,12 +132,18 @@ pub struct DeliveryView {
     pub body: Option<String>,
 }
 
-/// Which deliveries a page shows.
-#[derive(Clone, Copy, Debug)]
+/// Which deliveries a page shows. All conditions must hold.
+#[derive(Clone, Debug)]
 pub struct DeliveryPageQuery {
     pub status: Option<DeliveryStatus>,
+    /// Only events of this kind that the log still has.
+    pub kind: Option<EventKind>,
+    /// Only events of the records with this correlation id that the log still has.
+    pub record: Option<Box<str>>,
     /// Only deliveries with an attempt or a success at or after this time.
     pub since: Option<Ticks>,
+    /// Only deliveries whose newest attempt or success was before this time.
+    pub until: Option<Ticks>,
     /// The `next` of the page before.
     pub before: Option<DeliveryCursor>,
     /// From 1 to `DELIVERIES_PER_PAGE_MAX`.
@@ -141,7 +152,28 @@ pub struct DeliveryPageQuery {
 
 impl Default for DeliveryPageQuery {
     fn default() -> Self {
-        Self { status: None, since: None, before: None, page_size: DELIVERIES_PER_PAGE_DEFAULT }
+        Self {
+            status: None,
+            kind: None,
+            record: None,
+            since: None,
+            until: None,
+            before: None,
+            page_size: DELIVERIES_PER_PAGE_DEFAULT,
+        }
+    }
+}
+
+impl DeliveryPageQuery {
+    /// Whether most of what is read may be left out.
+    pub fn is_selective(&self) -> bool {
+        self.status.is_some() || self.kind.is_some() || self.record.is_some()
+    }
+
+    /// Where the page begins: only older attempts and successes are read.
+    pub fn start(&self) -> Option<DeliveryCursor> {
+        let until = self.until.map(|at| DeliveryCursor { at, sequence: 0 });
+        self.before.into_iter().chain(until).min()
     }
 }
 
@@ -224,6 +256,14 @@ pub struct WebhookHealth {
     pub replays: Vec<ReplayView>,
 }
 
+impl WebhookHealth {
+    /// Without what tells of events and answers: for somebody who may not see a webhook's content now.
+    #[must_use]
+    pub fn without_content(self) -> Self {
+        Self { lost: None, recent_attempts: Vec::new(), replays: Vec::new(), ..self }
+    }
+}
+
 /// Why a webhook is suspended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuspensionView {
@@ -259,8 +299,10 @@ pub enum ReplayRequest {
         from: Ticks,
         to: Option<Ticks>,
     },
-    /// One generated event.
+    /// One generated event, of the first kind that the webhook subscribes to.
     TestEvent,
+    /// One generated event of this kind.
+    TestEventOf(EventKind),
 }
 
 /// A replay and its progress.
@@ -276,6 +318,8 @@ pub struct ReplayView {
     pub after: u64,
     /// up to and including this one.
     pub through: u64,
+    /// Everything up to here is done.
+    pub position: u64,
     pub delivered: u64,
     pub failed: u64,
     pub is_done: bool,
@@ -300,6 +344,8 @@ pub enum HistoryError<E> {
     SpanReversed,
     #[error("no event of this webhook between from and to is still in the log")]
     NothingToReplay,
+    #[error("the webhook does not subscribe to this event")]
+    NotSubscribed,
     #[error("all events between from and to are older than the webhook's contract")]
     NotEntitled,
     #[error("the webhook is {}; events are sent only to an active one", .0.as_str())]
@@ -319,33 +365,4 @@ impl<E> From<E> for HistoryError<E> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_cursors_as_they_are_written_are_accepted() {
-        assert_eq!("17-3".parse(), Ok(DeliveryCursor { at: Ticks(17), sequence: 3 }));
-        for wrong in ["", "17", "17-", "-17-3", "017-3", "17-03", "17-+3", "a-3", "17-3-4"] {
-            assert!(wrong.parse::<DeliveryCursor>().is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn deliveries_are_named_by_outgoing_id_or_by_sequence() {
-        let id = Guid::from_bytes([7; 16]);
-        assert_eq!(DeliveryName::parse(&id.to_string()), Some(DeliveryName::Outgoing(id)));
-        assert_eq!(DeliveryName::parse("1018"), Some(DeliveryName::Sequence(1018)));
-        for wrong in ["", "-1", "nothing", "10 18"] {
-            assert_eq!(DeliveryName::parse(wrong), None, "{wrong}");
-        }
-    }
-
-    #[test]
-    fn names_on_the_wire_are_stable() {
-        let statuses = DeliveryStatus::ALL.map(|status| serde_json::to_string(&status).unwrap());
-        assert_eq!(statuses, ["\"delivered\"", "\"waiting\"", "\"failed\"", "\"unknown\""]);
-        let occasions = AttemptOccasion::ALL.map(|occasion| serde_json::to_string(&occasion).unwrap());
-        assert_eq!(occasions, ["\"event\"", "\"handshake\"", "\"replay\"", "\"test\""]);
-        assert_eq!(DeliveryStatus::parse("unknown"), None);
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //! Pure code: no I/O, no clock, no async. Time and randomness come in through [`ports`].
 
 pub mod accounts;
+pub mod call;
 pub mod caller;
 pub mod catalogue;
 pub mod change;
@@ -11,6 +12,7 @@ pub mod envelope;
 pub mod event;
 mod event_kind;
 pub mod field_error;
+pub mod figures;
 pub mod filter;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
@@ -18,6 +20,8 @@ pub mod ids;
 pub mod invoicing_changes;
 pub mod json;
 pub mod log_entry;
+mod name;
+pub mod notice;
 pub mod outgoing_id;
 pub mod password;
 pub mod password_rules;
@@ -42,12 +46,15 @@ pub mod webhook;
 pub mod webhook_status;
 
 pub use accounts::{OperatorRole, Realm};
+pub use call::{CallRecord, Refusal};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use field_error::FieldError;
 pub use ids::{
     AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,
 };
+pub use name::{NAME_CHARS_MAX, checked_name};
+pub use notice::{NoticeKind, NoticeKinds, NoticeObject};
 pub use ports::{Clock, Random};
 pub use scope::{Scope, Scopes};
 pub use second_factor::{SecondFactorPolicies, SecondFactorPolicy};

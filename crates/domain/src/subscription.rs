@@ -13,6 +13,10 @@ pub enum Product {
 impl Product {
     pub const ALL: [Self; 3] = [Self::Accounting, Self::Payroll, Self::Invoicing];
 
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|product| product.as_str() == name)
+    }
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accounting => "accounting",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::subscription::Products;
-use domain::{ClientId, TeamId, TenantId, Ticks};
+use domain::{ClientId, Refusal, TeamId, TenantId, Ticks};
 use parking_lot::RwLock;
 use store::{Result, Store, Subscription};
 
@@ -43,6 +43,15 @@ impl CallingClient {
                 let is_own = subscription.team.is_none() || subscription.team == self.team;
                 is_own && !subscription.is_sandbox && !self.is_sandbox
             }
+        }
+    }
+
+    /// Why a subscription does not open for this client.
+    pub(crate) fn refusal_by(&self, subscription: &Subscription) -> Refusal {
+        if subscription.team.is_some() && subscription.team != self.team {
+            Refusal::KeyOfAnotherTeam
+        } else {
+            Refusal::SandboxMismatch
         }
     }
 }

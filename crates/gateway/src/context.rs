@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
+use domain::Refusal;
 use serde::Deserialize;
 use web::ErrorResponse;
 
@@ -33,7 +34,8 @@ impl Context {
         let mut values = headers.get_all(&CONTEXT_HEADER).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
-            return Err(invalid_parameter(CONTEXT, "The header context must be sent only once."));
+            let error = invalid_parameter(CONTEXT, "The header context must be sent only once.");
+            return Err(error.because(Refusal::CompanyHeaderInvalid));
         }
         // An id may be any text, and a header holds bytes: they are decoded as UTF-8.
         let text = std::str::from_utf8(value.as_bytes()).ok().map(str::trim);
@@ -53,7 +55,7 @@ impl Context {
             Self::Absent | Self::None => {
                 let message =
                     "The header context is missing; send {\"clientId\":\"<company's correlationId>\"}.";
-                Err(invalid_parameter(CONTEXT, message))
+                Err(invalid_parameter(CONTEXT, message).because(Refusal::CompanyHeaderMissing))
             }
         }
     }
@@ -69,7 +71,7 @@ fn parse_company(text: &str) -> Result<Context, ErrorResponse> {
 
 fn malformed() -> ErrorResponse {
     let message = "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.";
-    invalid_parameter(CONTEXT, message)
+    invalid_parameter(CONTEXT, message).because(Refusal::CompanyHeaderInvalid)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
 use domain::subscription::Product;
-use domain::{FieldError, Scope, Ticks};
+use domain::{FieldError, Refusal, Scope, Ticks};
 use store::StoreError;
 use web::ErrorResponse;
 
@@ -28,12 +28,15 @@ pub(crate) fn missing_token() -> ErrorResponse {
     let message = "Access denied due to missing access token. Send it as Authorization: Bearer <token>.";
     ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+        .because(Refusal::TokenMissing)
 }
 
-pub(crate) fn invalid_token() -> ErrorResponse {
+/// The response is the same for every reason.
+pub(crate) fn invalid_token(refusal: Refusal) -> ErrorResponse {
     let message = "Access denied due to invalid access token. It may have expired or have been revoked.";
     ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+        .because(refusal)
 }
 
 pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
@@ -42,7 +45,8 @@ pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
     let error = ErrorResponse::new(
         StatusCode::FORBIDDEN,
         format!("insufficient_scope: the access token lacks the scope {name}."),
-    );
+    )
+    .because(Refusal::ScopeMissing);
     match HeaderValue::from_str(&line) {
         Ok(line) => error.header(WWW_AUTHENTICATE, line),
         Err(_) => error,
@@ -55,13 +59,14 @@ pub(crate) fn missing_product(product: Product) -> ErrorResponse {
         "The client of this access token is not registered for the product {}. Ask the operator to add it.",
         product.as_str()
     );
-    ErrorResponse::new(StatusCode::FORBIDDEN, message)
+    ErrorResponse::new(StatusCode::FORBIDDEN, message).because(Refusal::ClientNotForProduct)
 }
 
 pub(crate) fn rate_exceeded(rate: RateStatus, seconds: u64) -> ErrorResponse {
     let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
     let error = ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message)
-        .header(RETRY_AFTER, HeaderValue::from(seconds));
+        .header(RETRY_AFTER, HeaderValue::from(seconds))
+        .because(Refusal::RateLimited);
     with_rate(error, rate)
 }
 
@@ -79,7 +84,9 @@ pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
         "Out of call volume quota. Quota will be replenished in {hours:02}:{minutes:02}:{:02}.",
         seconds % 60
     );
-    ErrorResponse::new(StatusCode::FORBIDDEN, message).header(RETRY_AFTER, HeaderValue::from(seconds))
+    ErrorResponse::new(StatusCode::FORBIDDEN, message)
+        .header(RETRY_AFTER, HeaderValue::from(seconds))
+        .because(Refusal::QuotaExceeded)
 }
 
 /// The `RateLimit-*` headers.
@@ -101,15 +108,15 @@ pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
 pub(crate) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     let message = message.into();
     let fault = FieldError::new("invalid_parameter", message.clone()).at(field);
-    Problem::new(400, message).with(fault).into()
+    ErrorResponse::from(Problem::new(400, message).with(fault)).because(Refusal::ParameterInvalid)
 }
 
 pub(crate) fn no_company() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such company.")
+    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such company.").because(Refusal::CompanyUnknown)
 }
 
 pub(crate) fn no_record() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such record.")
+    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such record.").because(Refusal::ResourceUnknown)
 }
 
 /// The feed's parameter `after` lies below the log's floor.
@@ -119,7 +126,7 @@ pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
          follow the feed from its X-Sequence-Version."
     );
     let fault = FieldError::new("below_floor", message.clone()).at("after");
-    Problem::new(410, message).with(fault).into()
+    ErrorResponse::from(Problem::new(410, message).with(fault)).because(Refusal::FeedBelowFloor)
 }
 
 pub(crate) fn store(error: &StoreError) -> ErrorResponse {
@@ -131,12 +138,14 @@ pub(crate) fn store(error: &StoreError) -> ErrorResponse {
                 "The data is temporarily unavailable. Try again in 5 seconds.",
             )
             .header(RETRY_AFTER, HeaderValue::from_static("5"))
+            .because(Refusal::ServiceUnavailable)
         }
         // The tenant was deleted after its token was verified.
         StoreError::UnknownTenant(_) => no_company(),
         other => {
             tracing::error!(error = %other, "the store failed");
             ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+                .because(Refusal::ServiceError)
         }
     }
 }

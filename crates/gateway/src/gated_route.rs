@@ -74,13 +74,14 @@ impl Gateway {
     /// Handles one request of a gated route.
     async fn handle_gated(&self, route: &GatedRoute, index: usize, request: Request) -> Response<Body> {
         let (mut parts, body) = request.into_parts();
-        let now = self.clock.now();
+        let arrival = self.arrival(route.area, index, &parts);
+        let now = arrival.at;
         let requirements = Requirements::of_area(route.area).and(route.scope);
         let admission = match self.admit(requirements, &parts, now).await {
             Ok(admission) => admission,
-            Err(error) => {
+            Err(rejection) => {
                 web::drain_in_background(body, DRAIN_BYTES_MAX);
-                return error.into_response();
+                return self.reject(arrival, *rejection);
             }
         };
         let response = match RawPathParams::from_request_parts(&mut parts, &()).await {
@@ -98,6 +99,6 @@ impl Gateway {
                 (route.handler)(request).await
             }
         };
-        admission.finish(index, response, now)
+        self.finish(arrival, admission, response)
     }
 }

@@ -2,6 +2,7 @@
 //! of other crates.
 
 mod cached_response;
+mod call_recorder;
 mod calling_clients;
 mod context;
 mod endpoint;
@@ -25,8 +26,9 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::{Caller, Clock};
-use store::{Store, StoreError};
+use store::{FigureBuffer, Store, StoreError};
 
+use call_recorder::CallRecorder;
 use calling_clients::CallingClients;
 pub use gated_route::{AuthorizedRequest, GatedRoute, ResponseFuture};
 pub use openapi::openapi;
@@ -44,7 +46,11 @@ pub trait TokenVerifier: Send + Sync + 'static {
 /// Why a token was not accepted.
 #[derive(Debug)]
 pub enum TokenError {
+    /// Forged, issued by another provider, or not an access token.
     Invalid,
+    Expired,
+    /// Its grant was revoked, or its authorization has ended.
+    Revoked,
     /// The token could not be verified.
     Unavailable(StoreError),
 }
@@ -85,6 +91,7 @@ pub struct Gateway {
     calling_clients: CallingClients,
     response_cache: ResponseCache,
     limiter: RateLimiter,
+    recorder: CallRecorder,
     gated_routes: Vec<GatedRoute>,
 }
 
@@ -108,7 +115,13 @@ impl Gateway {
             tokens,
             settings,
             limiter,
+            recorder: CallRecorder::default(),
             gated_routes,
         }
+    }
+
+    /// What was counted of calls since the last flush of the figures.
+    pub fn figures(&self) -> &FigureBuffer {
+        self.recorder.figures()
     }
 }

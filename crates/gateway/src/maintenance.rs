@@ -1,5 +1,5 @@
-//! The gateway's background task: registers this node, divides the rate limit among the live nodes, and writes the
-//! counted calls to the store.
+//! The gateway's background tasks: one registers this node, divides the rate limit among the live nodes, and writes the
+//! counted calls to the store; the other writes the recorded calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,6 +10,10 @@ use tokio::sync::watch;
 use crate::Gateway;
 
 const INTERVAL: Duration = Duration::from_secs(3);
+/// How long calls are collected before they are written.
+const COLLECTION: Duration = Duration::from_millis(200);
+/// How long to wait after the store failed.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A node that has not registered for this long has no share of the limit any more.
 const NODE_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -32,9 +36,32 @@ impl Gateway {
         }
     }
 
-    /// Writes the last counts and removes this node's registration. Call it when no request is in flight any more.
+    /// Writes the recorded calls soon after they were made. Returns only once the shutdown begins.
+    pub async fn run_recorder(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
+        let mut delay = COLLECTION;
+        loop {
+            tokio::select! {
+                biased;
+                _ = shutdown.wait_for(|begun| *begun) => break,
+                () = self.recorder.wake.notified() => {}
+            }
+            if tokio::time::timeout(delay, shutdown.wait_for(|begun| *begun)).await.is_ok() {
+                break;
+            }
+            let written = self.recorder.flush(&*self.store, false).await;
+            if let Err(error) = &written
+                && delay == COLLECTION
+            {
+                tracing::warn!(%error, "recorded calls could not be written to the store; trying again every second");
+            }
+            delay = if written.is_ok() { COLLECTION } else { RETRY_AFTER };
+        }
+    }
+
+    /// Writes the last counts and calls, and removes this node's registration. Call it when no request is in flight any more.
     pub async fn close(&self, node: Guid) {
         self.flush_usage().await;
+        while self.recorder.flush(&*self.store, true).await == Ok(true) {}
         if self.store.is_shared()
             && let Err(error) = self.store.deregister_node(node).await
         {

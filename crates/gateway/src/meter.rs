@@ -10,15 +10,18 @@ use domain::ids::SubscriptionId;
 use parking_lot::Mutex;
 use store::CallCount;
 
+use crate::call_recorder::CallRing;
 use crate::rate_limit::TokenBucket;
 
 /// How long the stored number of calls is used. Longer than the interval between two flushes, which refresh it: only
 /// the first request of an idle subscription has to read it.
 const QUOTA_AGE_MAX: Duration = Duration::from_secs(5);
 
+#[derive(Debug)]
 pub(crate) struct Meter {
     pub(crate) subscription: SubscriptionId,
     pub(crate) bucket: Mutex<TokenBucket>,
+    pub(crate) ring: Mutex<CallRing>,
     usage: Mutex<DailyUsage>,
     paths: Arc<[String]>,
     /// One per path.
@@ -27,7 +30,7 @@ pub(crate) struct Meter {
     day: AtomicI64,
 }
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct Counter {
     calls: AtomicU64,
     failed: AtomicU64,
@@ -55,11 +58,17 @@ impl Meter {
         Self {
             subscription,
             bucket: Mutex::default(),
+            ring: Mutex::default(),
             usage: Mutex::default(),
             counters: paths.iter().map(|_| Counter::default()).collect(),
             paths,
             day: AtomicI64::new(0),
         }
+    }
+
+    /// The path of a route; empty for an unknown one.
+    pub(crate) fn path(&self, route: usize) -> &str {
+        self.paths.get(route).map_or("", String::as_str)
     }
 
     /// Counts a call. `route` is the index of its path. A call at midnight may be counted for the new day.

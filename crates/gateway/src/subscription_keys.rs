@@ -26,6 +26,13 @@ pub(crate) struct SubscriptionKeys {
     meters: Mutex<HashMap<SubscriptionId, Arc<Meter>>>,
 }
 
+/// A key of a subscription.
+pub(crate) enum FoundKey {
+    Active(Arc<ActiveKey>),
+    /// The subscription is suspended; the meter records the calls for its team.
+    Suspended(Arc<Meter>),
+}
+
 /// A key of an active subscription.
 pub(crate) struct ActiveKey {
     pub(crate) subscription: Subscription,
@@ -50,8 +57,8 @@ impl SubscriptionKeys {
         Self { store, paths, active: RwLock::default(), meters: Mutex::default() }
     }
 
-    /// Finds the active subscription of a key.
-    pub(crate) async fn find(&self, key: &str, now: Ticks) -> Result<Option<Arc<ActiveKey>>> {
+    /// Finds the subscription of a key.
+    pub(crate) async fn find(&self, key: &str, now: Ticks) -> Result<Option<FoundKey>> {
         let invalidation = self.store.invalidation().access_version();
         let cached = self.active.read().get(key).cloned();
         if let Some(active) = &cached
@@ -59,19 +66,23 @@ impl SubscriptionKeys {
             && now >= active.loaded_at
             && now.since(active.loaded_at) < KEY_AGE_MAX
         {
-            return Ok(cached);
+            return Ok(cached.map(FoundKey::Active));
         }
         let found = self.store.find_subscription_by_key(&Secret::new(key), now).await?;
-        let Some(subscription) = found.filter(|found| found.status == Status::Active) else {
+        let Some(subscription) = found else {
             self.active.write().remove(key);
             return Ok(None);
         };
+        if subscription.status != Status::Active {
+            self.active.write().remove(key);
+            return Ok(Some(FoundKey::Suspended(self.meter(&subscription.id))));
+        }
         let used_at = cached.map_or(0, |active| active.used_at.swap(0, Ordering::Relaxed));
         let meter = self.meter(&subscription.id);
         let used_at = AtomicI64::new(used_at);
         let active = Arc::new(ActiveKey { subscription, meter, loaded_at: now, invalidation, used_at });
         self.insert(key, active.clone(), now);
-        Ok(Some(active))
+        Ok(Some(FoundKey::Active(active)))
     }
 
     /// Only valid keys are cached: guesses cannot evict them.

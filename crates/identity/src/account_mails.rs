@@ -2,10 +2,13 @@
 
 use std::sync::Arc;
 
-use domain::{Random, Realm, Secret, Ticks};
-use store::{Account, INVITATION_LIFE, Invitation, Mail, PASSWORD_RESET_LIFE};
+use domain::{NoticeKind, Random, Realm, Secret, Ticks};
+use store::{
+    Account, INVITATION_LIFE, Invitation, Mail, Notice, NoticeReader, PASSWORD_RESET_LIFE,
+    RecoveryCodeNotice, Team,
+};
 use ui::Lang;
-use ui::mail::{Invitee, MailLink, MailTemplate};
+use ui::mail::{Invitee, MailLink, MailNotice, MailTemplate};
 
 use crate::mail::{MailIdentity, MailRecipient};
 use crate::params::query;
@@ -63,7 +66,8 @@ impl AccountMails {
         };
         let link = MailLink { url: url.reveal(), valid: INVITATION_LIFE };
         let Invitation { email, name, lang, .. } = invitation;
-        self.compose(email, name, lang, &MailTemplate::Invitation { invitee, link }, now)
+        let recipient = MailRecipient { address: email, name, lang: Lang::choose(Some(lang), None) };
+        self.compose(&recipient, &MailTemplate::Invitation { invitee, link }, now)
     }
 
     pub(crate) fn password_reset(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail> {
@@ -81,20 +85,59 @@ impl AccountMails {
         self.compose_for(account, &MailTemplate::SecondFactorChanged, now)
     }
 
+    /// Tells the owner that a recovery code was used, and how many are left.
+    pub(crate) fn recovery_code_used(&self, account: &Account, now: Ticks) -> Option<RecoveryCodeNotice> {
+        let (mails, account) = (self.clone(), account.clone());
+        (self.is_sent && !account.email.is_empty()).then(|| {
+            RecoveryCodeNotice::new(move |left| {
+                let template = MailTemplate::RecoveryCodeUsed { left };
+                mails.identity.compose(mails.random.guid(), now, &recipient(&account), &template)
+            })
+        })
+    }
+
+    /// The mail about those notices of a team that a member wants; none if there are none.
+    pub fn notices(
+        &self,
+        team: &Team,
+        notices: &[Notice],
+        reader: &NoticeReader,
+        now: Ticks,
+    ) -> Option<Mail> {
+        let wanted = notices.iter().filter(|notice| reader.mailed.contains(notice.kind));
+        let wanted: Vec<MailNotice<'_>> = wanted.map(mail_notice).collect();
+        if wanted.is_empty() {
+            return None;
+        }
+        let url = format!("{}/teams/{}/notices", self.urls.url(Realm::Developers), team.id);
+        let template = MailTemplate::Notices { team: &team.name, notices: &wanted, url: &url };
+        let NoticeReader { email, given_name, lang, .. } = reader;
+        let lang = Lang::choose(Some(lang), None);
+        self.compose(&MailRecipient { address: email, name: given_name, lang }, &template, now)
+    }
+
     fn compose_for(&self, account: &Account, template: &MailTemplate<'_>, now: Ticks) -> Option<Mail> {
-        self.compose(&account.email, &account.given_name, &account.lang, template, now)
+        self.compose(&recipient(account), template, now)
     }
 
     fn compose(
         &self,
-        address: &str,
-        name: &str,
-        lang: &str,
+        recipient: &MailRecipient<'_>,
         template: &MailTemplate<'_>,
         now: Ticks,
     ) -> Option<Mail> {
-        let recipient = MailRecipient { address, name, lang: Lang::choose(Some(lang), None) };
-        let is_sent = self.is_sent && !address.is_empty();
-        is_sent.then(|| self.identity.compose(self.random.guid(), now, &recipient, template))
+        let is_sent = self.is_sent && !recipient.address.is_empty();
+        is_sent.then(|| self.identity.compose(self.random.guid(), now, recipient, template))
     }
+}
+
+fn recipient(account: &Account) -> MailRecipient<'_> {
+    let Account { email, given_name, lang, .. } = account;
+    MailRecipient { address: email, name: given_name, lang: Lang::choose(Some(lang), None) }
+}
+
+/// Without anything that only the portal shows.
+fn mail_notice(notice: &Notice) -> MailNotice<'_> {
+    let reason = if notice.kind == NoticeKind::RequestRefused { notice.detail.as_str() } else { "" };
+    MailNotice { kind: notice.kind, name: &notice.name, reason, since: notice.since, at: notice.at }
 }

@@ -221,11 +221,19 @@ impl AccessTokenClaims {
         (from.minus(CLOCK_TOLERANCE), until + CLOCK_TOLERANCE)
     }
 
+    fn is_own(&self, settings: &Settings) -> bool {
+        self.iss == settings.issuer && self.aud == settings.audience()
+    }
+
+    /// Whether this was an access token of this issuer.
+    pub(crate) fn is_expired(&self, settings: &Settings, now: Ticks) -> bool {
+        self.is_own(settings) && self.validity().1 <= now
+    }
+
     /// The caller, if this is a valid access token of this issuer at `now`.
     pub(crate) fn caller(&self, settings: &Settings, now: Ticks) -> Option<Caller> {
         let (from, until) = self.validity();
-        let is_own = self.iss == settings.issuer && self.aud == settings.audience();
-        if !is_own || until <= now || from > now {
+        if !self.is_own(settings) || until <= now || from > now {
             return None;
         }
         Some(Caller {

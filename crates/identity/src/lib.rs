@@ -12,6 +12,7 @@ pub mod fuzzing;
 mod grant;
 mod grant_status;
 mod http;
+mod joined;
 mod jwt;
 mod keys;
 pub mod mail;
@@ -33,7 +34,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Caller, Clock, GrantId, Random};
-use store::{AuditContext, Store, Vault};
+use store::{AuditContext, FigureBuffer, Store, Vault};
 use tokio::sync::watch;
 use web::Metrics;
 
@@ -43,7 +44,7 @@ use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
-pub use http::{post_routes, realm_router, router};
+pub use http::{RealmPages, Visitor, post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
 pub use sandbox_sign_in::{SandboxSignIn, SandboxSignInError, SandboxTokens};
@@ -99,8 +100,11 @@ impl std::fmt::Debug for Ports {
 /// Why an access token is not accepted.
 #[derive(Debug)]
 pub enum TokenError {
-    /// Forged, expired, revoked, issued by another provider, or not an access token.
+    /// Forged, issued by another provider, or not an access token.
     Invalid,
+    Expired,
+    /// Its grant was revoked, or its authorization has ended.
+    Revoked,
     /// The store could not say whether the grant is live.
     Unavailable(store::StoreError),
 }
@@ -135,6 +139,11 @@ impl Identity {
         })
     }
 
+    /// The password sign-ins since the last flush of the figures.
+    pub fn figures(&self) -> &FigureBuffer {
+        &self.password_sign_in.figures
+    }
+
     /// Reloads and rotates the signing keys and the ticket keys. Returns only at shutdown; the caller spawns and supervises it.
     pub async fn run_maintenance(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
         let mut reloads = 0;
@@ -155,25 +164,30 @@ impl Identity {
 
     /// The caller that an access token stands for.
     pub async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
-        let caller = self.verify_access_token(token).ok_or(TokenError::Invalid)?;
+        let caller = self.verify_access_token(token)?;
         match self.grant_status.is_live(&caller.grant).await {
             Ok(true) => Ok(caller),
-            Ok(false) => Err(TokenError::Invalid),
+            Ok(false) => Err(TokenError::Revoked),
             Err(error) => Err(TokenError::Unavailable(error)),
         }
     }
 
     /// Verifies signature, issuer, audience and time of an access token, but not whether its grant is live.
-    fn verify_access_token(&self, token: &str) -> Option<Arc<Caller>> {
+    fn verify_access_token(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
         let now = self.clock.now();
         if let Some(caller) = self.token_cache.find(token, &self.keys, now) {
-            return Some(caller);
+            return Ok(caller);
         }
-        let (presented, kid): (AccessTokenClaims, _) = jwt::verify_with_kid(&self.keys, token)?;
-        let known = VerifiedToken::new(presented.caller(&self.settings, now)?, &kid, presented.validity());
+        let (presented, kid): (AccessTokenClaims, _) =
+            jwt::verify_with_kid(&self.keys, token).ok_or(TokenError::Invalid)?;
+        let caller = presented.caller(&self.settings, now).ok_or_else(|| {
+            let is_expired = presented.is_expired(&self.settings, now);
+            if is_expired { TokenError::Expired } else { TokenError::Invalid }
+        })?;
+        let known = VerifiedToken::new(caller, &kid, presented.validity());
         let caller = known.caller.clone();
         self.token_cache.insert(token, known);
-        Some(caller)
+        Ok(caller)
     }
 
     /// Revokes a grant; this node refuses its tokens at once.

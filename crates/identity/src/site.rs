@@ -46,7 +46,8 @@ impl Site {
     pub(crate) fn home(&self) -> &'static str {
         match self.realm {
             Realm::Users => "permissions",
-            Realm::Developers | Realm::Operators => "account",
+            Realm::Developers => "",
+            Realm::Operators => "account",
         }
     }
 }

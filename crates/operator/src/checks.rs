@@ -1,11 +1,10 @@
 //! Validation of names, ids, addresses and languages before they are stored.
 
 use domain::accounts::normalized_email;
-use domain::redirect_uri;
+use domain::{NAME_CHARS_MAX, redirect_uri};
 
 use crate::error::{AdminError, Result};
 
-const NAME_CHARS_MAX: usize = 200;
 const ID_CHARS_MAX: usize = 100;
 
 pub(crate) fn check_redirect(uri: &str) -> Result<()> {
@@ -30,22 +29,19 @@ pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
 }
 
 pub(crate) fn checked_name(name: &str) -> Result<String> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
-        return Err(AdminError::Invalid(
-            "a name has 1 to 200 characters, none of them a control character".into(),
-        ));
-    }
-    Ok(name.to_owned())
+    domain::checked_name(name, NAME_CHARS_MAX).map(str::to_owned).ok_or_else(|| {
+        AdminError::Invalid("a name has 1 to 200 characters, none of them a control character".into())
+    })
 }
 
+/// `what` names the id, with its article.
 pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
     let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
     // Ids are path segments, where "." and ".." have a meaning of their own.
     let first_is_alphanumeric = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
     if !first_is_alphanumeric || id.len() > ID_CHARS_MAX || !id.bytes().all(is_allowed) {
         let message = format!(
-            "a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores, and begins with a letter or digit"
+            "{what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores, and begins with a letter or digit"
         );
         return Err(AdminError::Invalid(message));
     }
@@ -62,4 +58,25 @@ pub(crate) fn checked_lang(lang: &str) -> Result<String> {
         "es" | "en" => Ok(lang.to_owned()),
         _ => Err(AdminError::Invalid(format!("the language is es or en, not {lang:?}"))),
     }
+}
+
+/// Whether the text has so many characters.
+pub(crate) fn in_chars(text: &str, min: usize, max: usize) -> std::result::Result<(), String> {
+    let count = text.chars().count();
+    if (min..=max).contains(&count) {
+        return Ok(());
+    }
+    Err(format!("it has {count} characters and must have {min} to {max}"))
+}
+
+/// A text of several lines. Surrounding space counts too, so that a schema can say exactly what is accepted.
+pub(crate) fn check_text(text: &str, min: usize, max: usize) -> std::result::Result<(), String> {
+    in_chars(text, min, max)?;
+    if min > 0 && text.trim().is_empty() {
+        return Err("it is blank".into());
+    }
+    if text.replace("\r\n", "\n").chars().any(|c| c.is_control() && c != '\n') {
+        return Err("it has control characters; line ends are the only ones that it may have".into());
+    }
+    Ok(())
 }

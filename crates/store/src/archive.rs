@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 39] = [
+pub static TABLES: [Table; 40] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i sandbox_team:t", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -88,10 +88,11 @@ pub static TABLES: [Table; 39] = [
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i team_id:t sandbox:i", "id"),
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
-    table("team_members", "team_id:t account_id:t role:i created_at:i", "team_id, account_id"),
+    table("team_members", "team_id:t account_id:t role:i created_at:i muted_notices:i notices_read_at:i", "team_id, account_id"),
     table("requests", "id:t team_id:t details:t state:i note:t asked_by:t created_at:i decided_by:t decided_at:i reason:t result:t revision:i", "id"),
     table("sandboxes", "team_id:t tenant_id:t user_id:t password:b receiver:b receiver_mode:i created_at:i loaded_at:i events_day:i events:i received:i", "team_id"),
-    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
+    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i sealed:b", "hash"),
+    table("notices", "id:b team_id:t kind:i object:t subject:t name:t detail:t since:i at:i mailed_at:i", "id"),
     table("operator_tokens", "id:t name:t role:i hash:b created_at:i created_by:t expires_at:i last_used_at:i revoked_at:i", "id"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
@@ -114,9 +115,12 @@ pub static TABLES: [Table; 39] = [
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
 /// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
-/// resets are void, no mail of the past is sent again (it may be sent already), and the receivers of sandboxes have got
-/// nothing yet.
-pub const NOT_ARCHIVED: [&str; 8] = [
+/// resets are void, and no mail of the past is sent again: it may be sent already. The log of calls and the figures begin anew,
+/// and the receivers of sandboxes have got nothing yet.
+pub const NOT_ARCHIVED: [&str; 11] = [
+    "call_log",
+    "call_log_head",
+    "figures",
     "invitation_links",
     "mails",
     "password_resets",
@@ -165,8 +169,13 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (19, "clients", CellValue::Int(0)),
     (19, "subscriptions", CellValue::Null),
     (19, "subscriptions", CellValue::Int(0)),
+    // Keys from before this schema cannot be revealed.
+    (21, "subscription_keys", CellValue::Null),
+    // Every notice is mailed, and none is read.
+    (22, "team_members", CellValue::Int(0)),
+    (22, "team_members", CellValue::Null),
     // Not a sandbox.
-    (22, "tenants", CellValue::Null),
+    (23, "tenants", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

@@ -153,7 +153,8 @@ pub struct ClientSecret {
 pub trait Clients: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
-    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>>;
+    /// The clients of a team, or all.
+    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>>;
     /// Changes a client, if it has the expected revision (any by default).
     async fn update_client(
         &self,
@@ -174,6 +175,8 @@ pub trait Clients: Send + Sync + 'static {
     ) -> Result<bool>;
     /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
+    /// When the validity of the previous secret ends or ended, if there is one.
+    async fn previous_client_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>>;
 
     /// The plain-text credentials of a development store. A store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;

@@ -232,10 +232,11 @@ pub enum InvitationOutcome {
 }
 
 /// Which invitations to list.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct InvitationFilter {
     pub realm: Option<Realm>,
     pub state: Option<InvitationState>,
+    pub team: Option<TeamId>,
 }
 
 /// Every mutation, its mail and its audit entry are one transaction.
@@ -265,7 +266,7 @@ pub trait Invitations: Send + Sync + 'static {
 
     async fn list_invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         now: Ticks,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>>;

@@ -5,11 +5,13 @@ mod accounts;
 pub mod archive;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
 mod directory;
 mod error;
+mod figures;
 mod grants;
 mod invalidation;
 mod invitations;
@@ -21,6 +23,7 @@ mod maintenance;
 pub mod memory;
 mod migration;
 mod nodes;
+mod notices;
 mod operations;
 mod operator_tokens;
 mod operators;
@@ -29,6 +32,7 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod recovery_code_notice;
 mod requests;
 mod revision;
 mod sandboxes;
@@ -57,6 +61,10 @@ pub use audit::{
 pub use authorizations::{
     Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,
 };
+pub use calls::{
+    CALL_LOG_KEPT, CALL_ROWS_MAX, CALL_SUBSCRIPTIONS_MAX, CALLS_KEPT, CallPage, CallQuery, Calls,
+    NumberedCall,
+};
 pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
@@ -67,6 +75,7 @@ pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
+pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
 pub use grants::{
     AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
     RefreshOutcome, RefreshRotation, RefreshToken,
@@ -81,11 +90,16 @@ pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
+pub use notices::{
+    ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
+    NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
+};
 pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass, Operations, error_counts};
 pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
     RequestDecision, RequestFilter, RequestKind, RequestState, TeamRequest, TeamRequests,
@@ -102,7 +116,7 @@ pub use second_factors::{
 pub use sessions::{EndedSessions, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof};
 pub use sign_in_buckets::{ATTEMPT_MAX, SignInBucket, SignInBuckets, SignInTokens};
 pub use subscriptions::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, RevealedKey, Subscription, SubscriptionUpdate, Subscriptions,
 };
 pub use teams::{
     ListedMember, MemberStep, TEAM_MEMBERS_MAX, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
@@ -113,10 +127,11 @@ pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
-    History, Lane, LeaseRenewal, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, RenewedLeases,
-    Replay, ReplayKind, ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
+    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
     Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, shard_of,
+    WebhookStats, Webhooks, read_webhook_stats, shard_of,
 };
 
 /// All ports of the storage layer.
@@ -144,10 +159,14 @@ pub trait Store:
     + SignInBuckets
     + Nodes
     + Mails
+    + Notices
     + Maintenance
     + Webhooks
+    + TeamWebhooks
     + Deliveries
     + History
+    + Calls
+    + Figures
 {
 }
 
@@ -175,10 +194,14 @@ impl<T> Store for T where
         + SignInBuckets
         + Nodes
         + Mails
+        + Notices
         + Maintenance
         + Webhooks
+        + TeamWebhooks
         + Deliveries
         + History
+        + Calls
+        + Figures
 {
 }
 

@@ -12,7 +12,7 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
     /// that are full, used challenges, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
-    /// history, mails, invitations and the links of invitations and password resets.
+    /// history, mails, notices, invitations and the links of invitations and password resets, the log of calls and the figures.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
@@ -76,6 +76,9 @@ pub struct ExpiredRows {
     pub invitations: usize,
     /// Of invitations and password resets.
     pub links: usize,
+    pub call_log: usize,
+    pub figures: usize,
+    pub notices: usize,
 }
 
 impl ExpiredRows {
@@ -94,6 +97,9 @@ impl ExpiredRows {
             + self.mails
             + self.invitations
             + self.links
+            + self.call_log
+            + self.figures
+            + self.notices
     }
 }
 

@@ -179,10 +179,10 @@ pub struct Approval {
     pub id: Guid,
     /// The client's value of the `owapp` claim.
     pub guid: Guid,
-    /// The client's secret, or the primary key.
+    /// The client's secret.
     pub secret: Secret,
-    /// The secondary key.
-    pub second_secret: Secret,
+    /// The primary and the secondary key of the subscription.
+    pub keys: [Secret; 2],
     /// Whether the new client needs the users' consent.
     pub consent: Consent,
     /// The service approves, not an operator: only what is for the sandbox.

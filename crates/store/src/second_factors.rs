@@ -8,7 +8,7 @@ use domain::secret::hex;
 use domain::totp::TimeStep;
 use domain::{AccountId, Guid, Random, Realm, Secret, Ticks};
 
-use crate::{AuditContext, Mail, Result, StoreError, Vault};
+use crate::{AuditContext, Mail, RecoveryCodeNotice, Result, StoreError, Vault};
 
 /// An account has no more factors.
 pub const FACTORS_MAX: usize = 10;
@@ -204,11 +204,12 @@ pub trait SecondFactors: Send + Sync + 'static {
         now: Ticks,
     ) -> Result<PasskeyUseOutcome>;
 
-    /// Consumes a recovery code. Returns how many are left, or `None` if the account has no such code.
+    /// Consumes a recovery code and queues the notice. Returns how many are left, or `None` if the account has no such code.
     async fn use_recovery_code(
         &self,
         account: &AccountId,
         code: &RecoveryCode,
+        notice: Option<&RecoveryCodeNotice>,
         context: &AuditContext,
     ) -> Result<Option<u64>>;
 

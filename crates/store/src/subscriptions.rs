@@ -1,14 +1,57 @@
-//! Subscriptions, their keys and their usage. Keys arrive in plain text and are stored as keyed hashes.
+//! Subscriptions, their keys and their usage. Keys arrive in plain text and are stored as keyed hashes, by which they are
+//! found, and sealed, so that their team can see them again.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, TeamId, Ticks};
 
-use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListPage, ListQuery, Ports, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
+
+/// Purpose of a sealed key: it opens in its subscription and its slot alone.
+pub(crate) fn sealing_purpose(id: &SubscriptionId, slot: KeySlot) -> String {
+    format!("{SUBSCRIPTION_KEY} {} {id}", slot.as_str())
+}
+
+/// A key as it is stored.
+#[derive(Clone, Debug)]
+pub(crate) struct SealedKey {
+    pub(crate) slot: KeySlot,
+    pub(crate) hash: [u8; 32],
+    pub(crate) sealed: Vec<u8>,
+}
+
+impl SealedKey {
+    pub(crate) fn new(ports: &Ports, id: &SubscriptionId, slot: KeySlot, key: &Secret) -> Result<Self> {
+        let hash = ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(id, slot), key.reveal())?;
+        Ok(Self { slot, hash, sealed })
+    }
+
+    /// The keys of a new subscription.
+    pub(crate) fn pair(
+        ports: &Ports,
+        id: &SubscriptionId,
+        primary: &Secret,
+        secondary: &Secret,
+    ) -> Result<[Self; 2]> {
+        let primary = Self::new(ports, id, KeySlot::Primary, primary)?;
+        Ok([primary, Self::new(ports, id, KeySlot::Secondary, secondary)?])
+    }
+}
+
+/// The outcome of revealing a key whose row has this sealed copy, or none.
+pub(crate) fn revealed(
+    ports: &Ports,
+    (id, slot): (&SubscriptionId, KeySlot),
+    sealed: Option<&[u8]>,
+) -> Result<RevealedKey> {
+    let Some(sealed) = sealed else { return Ok(RevealedKey::NotKept) };
+    ports.vault.open(&sealing_purpose(id, slot), sealed).map(RevealedKey::Revealed)
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeySlot {
@@ -17,6 +60,8 @@ pub enum KeySlot {
 }
 
 impl KeySlot {
+    pub const ALL: [Self; 2] = [Self::Primary, Self::Secondary];
+
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Primary => "primary",
@@ -73,6 +118,19 @@ pub struct KeyInfo {
     /// Set on a replaced key: it is valid until then.
     pub valid_until: Option<Ticks>,
     pub last_used_at: Option<Ticks>,
+    /// Whether it can be revealed: it is current, and was made since keys are also stored sealed.
+    pub is_revealable: bool,
+}
+
+/// The outcome of revealing a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum RevealedKey {
+    Revealed(Secret),
+    /// The key was made by a version that stored only its hash: a new one can be revealed.
+    NotKept,
+    /// There is no such subscription, or it is cancelled and has no keys.
+    NotFound,
 }
 
 /// The calls of a subscription to one route on one day.
@@ -105,7 +163,12 @@ pub trait Subscriptions: Send + Sync + 'static {
         context: &AuditContext,
     ) -> Result<()>;
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
-    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>>;
+    /// The subscriptions of a team, or all.
+    async fn list_subscriptions(
+        &self,
+        team: Option<&TeamId>,
+        query: &ListQuery,
+    ) -> Result<ListPage<Subscription>>;
     /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).
     async fn update_subscription(
         &self,
@@ -151,6 +214,13 @@ pub trait Subscriptions: Send + Sync + 'static {
         previous_valid_until: Ticks,
         context: &AuditContext,
     ) -> Result<bool>;
+    /// The current key of a slot in plain text; every reveal leaves an audit entry.
+    async fn reveal_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        context: &AuditContext,
+    ) -> Result<RevealedKey>;
     /// The subscription of a valid key, even if it is disabled; None where its team is disabled.
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 

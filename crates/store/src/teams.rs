@@ -45,6 +45,10 @@ impl TeamRole {
         }
     }
 
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|role| role.as_str() == name)
+    }
+
     pub(crate) fn code(self) -> i64 {
         i64::from(self == Self::Owner)
     }

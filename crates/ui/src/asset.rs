@@ -19,6 +19,10 @@ static FAVICON: LazyLock<Asset> =
 static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("passkey", include_str!("passkey.js"), "js", "text/javascript; charset=utf-8")
 });
+static APP_STYLESHEET: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("app", include_str!("app.css"), "css", "text/css; charset=utf-8"));
+static APP_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("app", include_str!("app.js"), "js", "text/javascript; charset=utf-8"));
 
 pub fn stylesheet() -> &'static Asset {
     &STYLESHEET
@@ -33,8 +37,18 @@ pub fn passkey_script() -> &'static Asset {
     &PASSKEY_SCRIPT
 }
 
-pub fn all() -> [&'static Asset; 3] {
-    [stylesheet(), favicon(), passkey_script()]
+/// The stylesheet of the portal's and the console's pages, on top of the common one.
+pub fn app_stylesheet() -> &'static Asset {
+    &APP_STYLESHEET
+}
+
+/// The script of the portal's and the console's pages.
+pub fn app_script() -> &'static Asset {
+    &APP_SCRIPT
+}
+
+pub fn all() -> [&'static Asset; 5] {
+    [stylesheet(), favicon(), passkey_script(), app_stylesheet(), app_script()]
 }
 
 /// Finds an asset by its name, for the route that serves them.

@@ -55,6 +55,11 @@ pub fn hidden_field(name: &str, value: &str) -> Markup {
     html! { input type="hidden" name=(name) value=(value); }
 }
 
+/// The account that a new password belongs to, for password managers. They ignore fields of the type `hidden`.
+pub fn username_field(username: &str) -> Markup {
+    html! { input type="text" name="username" value=(username) autocomplete="username" readonly hidden; }
+}
+
 /// The visual style of a button.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ButtonStyle {

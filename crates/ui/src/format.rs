@@ -20,7 +20,7 @@ impl Render for DisplayName<'_> {
 }
 
 /// The name as it is shown, for a text without markup.
-pub(crate) fn plain_name(name: &str) -> String {
+pub fn plain_name(name: &str) -> String {
     let mut text: String = name.trim().chars().filter_map(visible).take(NAME_CHARS_MAX + 1).collect();
     if text.chars().count() > NAME_CHARS_MAX {
         text.pop();

@@ -31,6 +31,13 @@ pub enum Icon {
     Person,
     People,
     Sliders,
+    Menu,
+    Close,
+    Home,
+    Flask,
+    List,
+    Send,
+    Shield,
 }
 
 impl Icon {
@@ -63,6 +70,15 @@ impl Icon {
                 "M7.5 4a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6M2.3 16.5c.4-3 2.4-4.5 5.2-4.5s4.8 1.5 5.2 4.5M13 4.3a2.8 2.8 0 0 1 0 5M15 12.5c1.5.7 2.5 2 2.7 4"
             }
             Self::Sliders => "M3 6h8M15 6h2M13 4v4M3 14h2M9 14h8M7 12v4",
+            Self::Menu => "M3 5.5h14M3 10h14M3 14.5h14",
+            Self::Close => "M5 5l10 10M15 5L5 15",
+            Self::Home => "M3 9.5L10 3.5l7 6M5 8v8.5h10V8M8.5 16.5V12h3v4.5",
+            Self::Flask => {
+                "M8 3h4M8.5 3v5L4 15.5a1 1 0 0 0 .9 1.5h10.2a1 1 0 0 0 .9-1.5L11.5 8V3M6.3 12.5h7.4"
+            }
+            Self::List => "M7 5.5h10M7 10h10M7 14.5h10M3.3 5.5h.2M3.3 10h.2M3.3 14.5h.2",
+            Self::Send => "M17 3L2.5 8.8l5.7 2.5M17 3l-5.2 14-3.6-5.7M17 3l-8.8 8.3",
+            Self::Shield => "M10 2.5l6 2.2v4.8c0 4-2.6 6.6-6 8-3.4-1.4-6-4-6-8V4.7zM7.3 10l2 2 3.6-4",
         }
     }
 }

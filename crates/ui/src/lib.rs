@@ -2,6 +2,7 @@
 //! Spanish and English. Pure functions: values in, markup out. Pages carry no inline styles and load nothing
 //! from other hosts, so they work under a strict Content-Security-Policy.
 
+pub mod app;
 pub mod asset;
 mod components;
 mod format;
@@ -10,6 +11,7 @@ mod icons;
 mod lang;
 mod layout;
 pub mod mail;
+mod notice_text;
 mod passkey;
 mod password_refusal;
 mod qr;
@@ -19,13 +21,14 @@ mod tests;
 pub use asset::Asset;
 pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
-    radio_option,
+    radio_option, username_field,
 };
-pub use format::{DisplayName, duration, timestamp};
+pub use format::{DisplayName, duration, plain_name, timestamp};
 pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
+pub use notice_text::notice_title;
 pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};
 pub use password_refusal::{PasswordRefusalText, password_refusal_text};
 pub use qr::{QR_BYTES_MAX, QrTooLong, qr_code};

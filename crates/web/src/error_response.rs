@@ -5,6 +5,7 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
+use domain::Refusal;
 use domain::problem::Problem;
 
 /// A problem and the headers to send with it.
@@ -12,6 +13,8 @@ use domain::problem::Problem;
 pub struct ErrorResponse {
     pub problem: Problem,
     pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// The true reason, which is not sent: an extension of the response.
+    pub refusal: Option<Refusal>,
 }
 
 impl ErrorResponse {
@@ -23,11 +26,17 @@ impl ErrorResponse {
         self.headers.push((name, value));
         self
     }
+
+    /// Sets the true reason, which the response does not show.
+    pub fn because(mut self, refusal: Refusal) -> Self {
+        self.refusal = Some(refusal);
+        self
+    }
 }
 
 impl From<Problem> for ErrorResponse {
     fn from(problem: Problem) -> Self {
-        Self { problem, headers: Vec::new() }
+        Self { problem, headers: Vec::new(), refusal: None }
     }
 }
 
@@ -37,6 +46,9 @@ impl IntoResponse for ErrorResponse {
         let mut response = status.into_response();
         response.headers_mut().extend(self.headers);
         response.extensions_mut().insert(self.problem);
+        if let Some(refusal) = self.refusal {
+            response.extensions_mut().insert(refusal);
+        }
         response
     }
 }

@@ -11,6 +11,7 @@ pub mod listener;
 pub mod metrics;
 mod request_id;
 mod request_layer;
+mod retry_after;
 mod tasks;
 pub mod tls;
 
@@ -24,4 +25,5 @@ pub use listener::{Listener, ListenerLimits, ShutdownTrigger};
 pub use metrics::{ConnectionMetrics, Metrics, Stopwatch};
 pub use request_id::RequestId;
 pub use request_layer::{RequestContext, RequestLayer, RequestLayerConfig};
+pub use retry_after::retry_after_seconds;
 pub use tasks::{BoxFuture, DetachedTasks, Tasks};

@@ -25,12 +25,10 @@ struct Directories {
 }
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
-    if !arguments.is_empty() {
-        return Err(Failure::usage(format!("`clients` takes no arguments, not `{}`", arguments.join(" "))));
-    }
+    let chosen = run::chosen(arguments).map_err(Failure::usage)?;
     let steps = Steps::start();
     steps.step("build", build)?;
-    steps.step("clients", run_all)?;
+    steps.step("clients", || run_clients(&chosen))?;
     steps.finish();
     Ok(())
 }
@@ -42,6 +40,10 @@ fn build() -> Result<(), Failure> {
 
 /// Runs every client against the debug program, which must have been built.
 pub fn run_all() -> Result<(), Failure> {
+    run_clients(&run::all())
+}
+
+fn run_clients(chosen: &[&run::Client]) -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
@@ -55,7 +57,7 @@ pub fn run_all() -> Result<(), Failure> {
     let toolchain = Toolchain::prepare(&directories)?;
     let environment = Environment::start(&program, &directories)?;
     let dev_environment = Environment::start_dev(&program)?;
-    let result = run::all(&toolchain, &directories, environment.file(), dev_environment.file());
+    let result = run::run(chosen, &toolchain, &directories, environment.file(), dev_environment.file());
     let stopped = environment.stop().and(dev_environment.stop());
     result?;
     Ok(stopped?)

@@ -19,7 +19,7 @@ enum Runner {
 }
 
 #[derive(Debug)]
-struct Client {
+pub(super) struct Client {
     name: &'static str,
     runner: Runner,
     /// Its source in the folder of its language.
@@ -47,7 +47,7 @@ const CLIENTS: [Client; 11] = [
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
-    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 300 },
+    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 600 },
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
@@ -56,20 +56,41 @@ const CLIENTS: [Client; 11] = [
 const SCHEMATHESIS: Client =
     Client { name: "Schemathesis", runner: Runner::Python, source: "with_schemathesis.py", seconds_max: 600 };
 
-/// Runs all clients, also after a failure: which of them fail helps to find the cause.
-pub(super) fn all(
+pub(super) fn all() -> Vec<&'static Client> {
+    CLIENTS.iter().chain([&SCHEMATHESIS]).collect()
+}
+
+/// The named clients, or all of them; the error lists the names.
+pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
+    let all = all();
+    let is_named = |name: &str, client: &Client| client.name.eq_ignore_ascii_case(name);
+    if let Some(unknown) = names.iter().find(|name| !all.iter().any(|client| is_named(name, client))) {
+        let known: Vec<&str> = all.iter().map(|client| client.name).collect();
+        return Err(format!("there is no client `{unknown}`; the clients are {}", known.join(", ")));
+    }
+    let is_chosen = |client: &&Client| names.is_empty() || names.iter().any(|name| is_named(name, client));
+    Ok(all.into_iter().filter(is_chosen).collect())
+}
+
+/// Runs the chosen clients, also after a failure: which of them fail helps to find the cause.
+pub(super) fn run(
+    chosen: &[&Client],
     toolchain: &Toolchain,
     directories: &Directories,
     environment: &Path,
     dev_environment: &Path,
 ) -> Result<(), Failure> {
+    let (apart, in_turn): (Vec<&Client>, Vec<&Client>) =
+        chosen.iter().partition(|client| client.name == SCHEMATHESIS.name);
     let failed: Vec<&str> = thread::scope(|scope| {
-        let schemathesis = scope.spawn(|| passes(&SCHEMATHESIS, toolchain, directories, dev_environment));
-        let mut results: Vec<_> = CLIENTS
+        let schemathesis = apart.first().map(|client| {
+            scope.spawn(|| (client.name, passes(client, toolchain, directories, dev_environment)))
+        });
+        let mut results: Vec<_> = in_turn
             .iter()
             .map(|client| (client.name, passes(client, toolchain, directories, environment)))
             .collect();
-        results.push((SCHEMATHESIS.name, schemathesis.join().unwrap_or(false)));
+        results.extend(schemathesis.map(|run| run.join().unwrap_or((SCHEMATHESIS.name, false))));
         results.into_iter().filter(|(_, passed)| !passed).map(|(name, _)| name).collect()
     });
     if failed.is_empty() {
@@ -115,4 +136,23 @@ fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, en
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
     command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium).env("ALDABA_TEST_PROMTOOL", &toolchain.promtool);
     command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_are_chosen_by_name() {
+        let names = |wanted: &[&str]| -> Vec<&str> {
+            chosen(wanted).unwrap().iter().map(|client| client.name).collect()
+        };
+        assert_eq!(names(&["schemathesis", "Chromium"]), ["Chromium", "Schemathesis"]);
+        assert_eq!(names(&[]).len(), CLIENTS.len() + 1);
+        let unknown = chosen(&["lynx"]).unwrap_err();
+        assert!(
+            unknown.contains("`lynx`") && unknown.contains("Chromium, promtool, Schemathesis"),
+            "{unknown}"
+        );
+    }
 }

@@ -11,7 +11,7 @@ const LOWER: [&str; 3] = ["store", "ui", "web"];
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
 /// Each crate and the groups of crates that it may import. `client` is what integrators import: only the program uses it.
-const TABLE: [(&str, &[&[&str]]); 13] = [
+const TABLE: [(&str, &[&[&str]]); 14] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
     ("ui", &[&["domain"]]),
@@ -20,8 +20,9 @@ const TABLE: [(&str, &[&[&str]]); 13] = [
     ("gateway", &[&["domain"], &LOWER]),
     ("webhooks", &[&["domain"], &LOWER]),
     ("operator", &[&["domain"], &LOWER]),
+    ("portal", &[&["domain"], &LOWER, &MIDDLE]),
     ("sample", &[&["domain"]]),
-    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["sample", "client"]]),
+    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["portal", "sample", "client"]]),
     ("client", &[&["domain"]]),
     ("testkit", &[&["domain", "store", "aldaba"]]),
     ("xtask", &[&["domain"]]),

@@ -118,8 +118,12 @@ pub(crate) enum User {
 pub(crate) enum Client {
     /// Register a client and print its secret, which cannot be shown again
     Add(ClientAdd),
-    /// List all clients
-    List,
+    /// List clients
+    List {
+        /// Only those of this team
+        #[arg(long, value_name = "TEAM")]
+        team: Option<String>,
+    },
     /// Show all settings of a client
     Show {
         /// The client id
@@ -244,7 +248,7 @@ pub(crate) enum CallbackIdTokenMode {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
-    /// Add a subscription and print its two keys, which cannot be shown again
+    /// Add a subscription and print its two keys
     Add {
         /// A name for the subscription
         name: String,
@@ -262,8 +266,12 @@ pub(crate) enum Key {
         /// The team's id; '' takes the subscription out of its team, and it opens for every client
         team: String,
     },
-    /// List all subscriptions
-    List,
+    /// List subscriptions
+    List {
+        /// Only those of this team
+        #[arg(long, value_name = "TEAM")]
+        team: Option<String>,
+    },
     /// Show a subscription with its quota and the validity and last use of its keys
     Show {
         /// The subscription's id
@@ -306,7 +314,15 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DAY", value_parser = read_day)]
         to: Option<i64>,
     },
-    /// Create a new key and print it; it cannot be shown again
+    /// Print a current key; the audit says who has seen it
+    Reveal {
+        /// The subscription's id
+        id: String,
+        /// Which of the two keys
+        #[arg(long, value_enum, default_value_t = KeySlotArg::Primary)]
+        slot: KeySlotArg,
+    },
+    /// Create a new key and print it
     Rotate {
         /// The subscription's id
         id: String,

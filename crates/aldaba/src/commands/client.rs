@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
 
-use super::{all_pages, overlap, products_named, status_name, team_or_none};
+use super::{all_pages, existing_team, overlap, products_named, status_name, team_or_none};
 use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, PkceMode};
 use crate::config::Sources;
 use crate::exit::CommandResult;
@@ -40,7 +40,8 @@ impl ClientView {
             self.callback_id_token,
             self.products.join(" "),
             match (&self.team, self.sandbox) {
-                (None, _) => "-".to_owned(),
+                (None, false) => "-".to_owned(),
+                (None, true) => "- (sandbox)".to_owned(),
                 (Some(team), false) => team.clone(),
                 (Some(team), true) => format!("{team} (sandbox)"),
             },
@@ -109,7 +110,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
     let admin = super::admin(sources).await?;
     match command {
         Client::Add(new) => add(&admin, new, output).await?,
-        Client::List => list(&admin, output).await?,
+        Client::List { team } => list(&admin, team.as_deref(), output).await?,
         Client::Show { id } => {
             let client = view(admin.client(&id).await?, None);
             output.result(&client, || client.all());
@@ -171,8 +172,9 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
     Ok(())
 }
 
-async fn list(admin: &Admin, output: Output) -> CommandResult {
-    let clients = all_pages(async |query| admin.store.list_clients(&query).await).await?;
+async fn list(admin: &Admin, team: Option<&str>, output: Output) -> CommandResult {
+    let team = existing_team(admin, team).await?;
+    let clients = all_pages(async |query| admin.store.list_clients(team.as_ref(), &query).await).await?;
     let all: Vec<ClientView> = clients.into_iter().map(|client| view(client, None)).collect();
     output.list(&all, &["CLIENT_ID", "NAME", "STATUS", "REDIRECT_URIS"], |client| {
         vec![

@@ -37,6 +37,7 @@ async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> Comma
         since: args.since.map(|since| since.time(admin.clock.now())),
         before: args.before,
         page_size: args.limit.into(),
+        ..DeliveryPageQuery::default()
     };
     let page = admin.deliveries(&args.webhook, &query).await?;
     if output.json {

@@ -113,10 +113,11 @@ pub(crate) async fn run(command: Invitation, sources: &Sources, output: Output) 
             let filter = InvitationFilter {
                 realm: realm.as_deref().and_then(Realm::from_name),
                 state: state.as_deref().and_then(InvitationState::from_name),
+                team: None,
             };
             let now = admin.clock.now();
             let all =
-                all_pages(async |query| admin.store.list_invitations(filter, now, &query).await).await?;
+                all_pages(async |query| admin.store.list_invitations(&filter, now, &query).await).await?;
             let all: Vec<InvitationView> = all.into_iter().map(|one| view(&admin, one)).collect();
             output.list(&all, &["ID", "REALM", "EMAIL", "STATE", "EXPIRES", "INVITED BY"], |one| {
                 vec![

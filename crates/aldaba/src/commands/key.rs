@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
 
-use super::{all_pages, overlap, products_named, team_or_none, team_phrase};
+use super::{all_pages, existing_team, overlap, products_named, team_or_none, team_phrase};
 use crate::cli::{Key, KeySlotArg};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
@@ -120,7 +120,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
             let products = products_named(&products).unwrap_or_else(Products::all);
             add(&admin, NewSubscription { name, products, daily_quota: None, team }, output).await?;
         }
-        Key::List => list(&admin, output).await?,
+        Key::List { team } => list(&admin, team.as_deref(), output).await?,
         Key::Show { id } => {
             let subscription = admin.subscription(&id).await?;
             let keys = admin.keys_of(&subscription.id).await?.into_iter().map(KeyView::from).collect();
@@ -152,12 +152,12 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
             let usage = admin.usage(&id, from, to).await?;
             output.result(&usage, || usage_text(&usage));
         }
+        Key::Reveal { id, slot } => {
+            let key = admin.reveal_key(&id, slot.into()).await?;
+            output.result(&json!({"key": key.reveal()}), || key.reveal().to_owned());
+        }
         Key::Rotate { id, slot, overlap: text } => {
-            let slot = match slot {
-                KeySlotArg::Primary => KeySlot::Primary,
-                KeySlotArg::Secondary => KeySlot::Secondary,
-            };
-            let key = admin.rotate_key(&id, slot, overlap(&text)?).await?.secret;
+            let key = admin.rotate_key(&id, slot.into(), overlap(&text)?).await?.secret;
             output.print_message(&format!("The old key remains valid for {text}."));
             output.result(&json!({"key": key.reveal()}), || key.reveal().to_owned());
         }
@@ -166,9 +166,18 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Comm
     Ok(())
 }
 
+impl From<KeySlotArg> for KeySlot {
+    fn from(slot: KeySlotArg) -> Self {
+        match slot {
+            KeySlotArg::Primary => Self::Primary,
+            KeySlotArg::Secondary => Self::Secondary,
+        }
+    }
+}
+
 async fn add(admin: &Admin, new: NewSubscription, output: Output) -> CommandResult {
     let (subscription, keys) = admin.add_subscription(new).await?;
-    output.print_message("The keys are shown only now. Store them safely.");
+    output.print_message("Store the keys safely. aldaba key reveal shows them again.");
     let (primary, secondary) = (keys.primary.reveal(), keys.secondary.reveal());
     let data = json!({
         "subscription": SubscriptionView::from(subscription.clone()), "primary_key": primary, "secondary_key": secondary
@@ -179,8 +188,10 @@ async fn add(admin: &Admin, new: NewSubscription, output: Output) -> CommandResu
     Ok(())
 }
 
-async fn list(admin: &Admin, output: Output) -> CommandResult {
-    let subscriptions = all_pages(async |query| admin.store.list_subscriptions(&query).await).await?;
+async fn list(admin: &Admin, team: Option<&str>, output: Output) -> CommandResult {
+    let team = existing_team(admin, team).await?;
+    let subscriptions =
+        all_pages(async |query| admin.store.list_subscriptions(team.as_ref(), &query).await).await?;
     let all: Vec<SubscriptionView> = subscriptions.into_iter().map(SubscriptionView::from).collect();
     output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "TEAM", "STATUS"], |subscription| {
         vec![

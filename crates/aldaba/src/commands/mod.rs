@@ -121,6 +121,14 @@ async fn all_pages<T>(
     }
 }
 
+/// The id of a team that exists.
+async fn existing_team(admin: &Admin, id: Option<&str>) -> Result<Option<TeamId>, Failure> {
+    match id {
+        Some(id) => Ok(Some(admin.team(id).await?.id)),
+        None => Ok(None),
+    }
+}
+
 /// The team with this id; empty text for none.
 fn team_or_none(id: &str) -> Option<TeamId> {
     (!id.is_empty()).then(|| TeamId::new(id))

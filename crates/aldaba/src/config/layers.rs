@@ -13,13 +13,14 @@ const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
 const DEFAULT_FILE_NAME: &str = "aldaba.toml";
 /// Keys whose values are paths.
-const PATHS: [&str; 6] = [
+const PATHS: [&str; 7] = [
     "server.tls_certificates",
     "server.tls_key",
     "operator.tls_certificates",
     "operator.tls_key",
     "egress.ca_file",
     "mail.ca_file",
+    "portal.logo",
 ];
 const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 

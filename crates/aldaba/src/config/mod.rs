@@ -2,7 +2,6 @@
 //! override earlier ones, and every error names its location.
 
 pub(crate) mod address;
-mod approval;
 mod duration;
 mod exposure;
 mod layers;

@@ -65,11 +65,11 @@ fn section_within_a_section_has_a_key_for_each_realm() {
 #[test]
 fn approval_is_set_by_product() {
     let (_folder, mut layered) = file("[portal.approval]\naccounting = \"automatic\"\n");
-    assert_eq!(load(&layered).unwrap().approval.automatic.names(), ["accounting"]);
+    assert_eq!(load(&layered).unwrap().portal.approval.automatic.names(), ["accounting"]);
     layered.environment = vec![("ALDABA__PORTAL__APPROVAL__PAYROLL".into(), "automatic".into())];
     layered.flags = vec![("portal.approval.accounting".into(), "operator".into())];
-    assert_eq!(load(&layered).unwrap().approval.automatic.names(), ["payroll"]);
-    assert_eq!(load(&Sources::default()).unwrap().approval.automatic.names(), [""; 0]);
+    assert_eq!(load(&layered).unwrap().portal.approval.automatic.names(), ["payroll"]);
+    assert_eq!(load(&Sources::default()).unwrap().portal.approval.automatic.names(), [""; 0]);
     let wrong = sources(&[], &[("portal.approval.invoicing", "everybody")]);
     assert!(faults(&wrong)[0].contains("must be operator or automatic"), "{:?}", faults(&wrong));
     let (_folder, unknown) = file("[portal.approval]\nacounting = \"automatic\"\n");

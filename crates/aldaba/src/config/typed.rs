@@ -11,7 +11,6 @@ use tracing_subscriber::filter::{LevelFilter, Targets};
 use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
-use super::approval::Approval;
 use super::layers::Settings;
 use super::mail::Mail;
 use super::portal::Portal;
@@ -29,7 +28,6 @@ pub(crate) struct Config {
     pub(crate) egress: Egress,
     pub(crate) mail: Mail,
     pub(crate) portal: Portal,
-    pub(crate) approval: Approval,
     pub(crate) retention: Retention,
     pub(crate) logging: Logging,
 }
@@ -254,7 +252,6 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         },
         mail: super::mail::mail(&mut reader),
         portal: super::portal::portal(&mut reader),
-        approval: super::approval::approval(&mut reader),
         retention: Retention {
             log: reader.duration("retention.log"),
             idempotency_keys: reader.duration("retention.idempotency_keys"),

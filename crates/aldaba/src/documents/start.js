@@ -1,5 +1,5 @@
 // Starts Swagger UI with the document that settings.json names. The browser stores nothing: input is lost with the
-// page. `authorize` may contain values by security scheme (a key, a token) to fill in for a signed-in user.
+// page. `authorize` may contain values by security scheme (a key, a token) to fill in; so may the storage of the tab.
 'use strict';
 
 // Sign-in goes to the origin of this page. With another origin it cannot work, and the page does not offer it.
@@ -21,13 +21,29 @@ function prepareSignIn(spec, canSignIn) {
   }
 }
 
+// The portal leaves a key or a token of the signed-in developer in the storage of the tab. They are taken out at once.
+function handedOver() {
+  const name = 'aldaba.authorize';
+  try {
+    const text = sessionStorage.getItem(name);
+    sessionStorage.removeItem(name);
+    const values = Object.entries(JSON.parse(text ?? '{}'));
+    return Object.fromEntries(values.filter(([, value]) => typeof value === 'string'));
+  } catch {
+    return {};
+  }
+}
+
 (async () => {
   const read = async (address) => (await fetch(address, { cache: 'no-cache' })).json();
+  const authorize = handedOver();
   const settings = await read('settings.json');
   const returnTo = settings.signIn && new URL(settings.signIn.redirectUri);
-  // A redirect URI must not name a loopback address, so a page at 127.0.0.1 moves to localhost.
+  // A redirect URI must not name a loopback address, so a page at 127.0.0.1 moves to localhost; what was handed over would
+  // be lost there.
   const isLoopback = ['127.0.0.1', '[::1]'].includes(location.hostname);
-  if (isLoopback && returnTo?.hostname === 'localhost' && returnTo.port === location.port) {
+  const hasValues = Object.keys(authorize).length > 0;
+  if (!hasValues && isLoopback && returnTo?.hostname === 'localhost' && returnTo.port === location.port) {
     location.replace(new URL(`.${location.hash}`, returnTo));
     return;
   }
@@ -51,7 +67,9 @@ function prepareSignIn(spec, canSignIn) {
     validatorUrl: 'none',
     onComplete() {
       if (canSignIn) ui.initOAuth({ usePkceWithAuthorizationCodeGrant: true });
-      for (const [scheme, value] of Object.entries(settings.authorize)) ui.preauthorizeApiKey(scheme, value);
+      for (const [scheme, value] of Object.entries({ ...settings.authorize, ...authorize })) {
+        ui.preauthorizeApiKey(scheme, value);
+      }
       document.documentElement.dataset.ready = 'yes';
     },
   });

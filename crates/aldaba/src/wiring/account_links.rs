@@ -5,16 +5,23 @@ use std::sync::Arc;
 use domain::{Realm, Secret, Ticks};
 use identity::AccountMails;
 use operator::ports::AccountLinks;
-use store::{Account, Invitation, Mail};
+use store::{Account, Invitation, Mail, Store};
 
 use super::BasePorts;
 use super::identity::{mail_settings, realm_urls};
 use crate::config::Config;
+use crate::notices::Notifier;
 
 /// The configuration's URLs must be complete.
 pub(super) fn account_links(config: &Config, base: &BasePorts) -> Arc<dyn AccountLinks> {
     let mails = AccountMails::new(&mail_settings(config), &realm_urls(config), base.random.clone());
     Arc::new(MailedLinks(mails))
+}
+
+/// The task that tells teams what has happened.
+pub(crate) fn notifier(config: &Config, base: &BasePorts, store: Arc<dyn Store>) -> Notifier {
+    let mails = AccountMails::new(&mail_settings(config), &realm_urls(config), base.random.clone());
+    Notifier::new(store, base.clock.clone(), mails)
 }
 
 struct MailedLinks(AccountMails);

@@ -18,6 +18,8 @@ impl TokenVerifier for FromIdentity {
     async fn verify(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
         self.0.caller(token).await.map_err(|error| match error {
             identity::TokenError::Invalid => TokenError::Invalid,
+            identity::TokenError::Expired => TokenError::Expired,
+            identity::TokenError::Revoked => TokenError::Revoked,
             identity::TokenError::Unavailable(error) => TokenError::Unavailable(error),
         })
     }
@@ -32,11 +34,11 @@ pub(crate) fn gateway(
     gated_routes: Vec<GatedRoute>,
 ) -> Gateway {
     let ports = Ports { store, clock: base.clock.clone(), tokens: Arc::new(FromIdentity(identity)) };
-    let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
+    let limits = super::call_limits(config);
     let settings = Settings {
         base_url: config.server.base_url.clone(),
-        rate_per_minute: (rate > 0).then_some(rate),
-        quota_per_day: (quota > 0).then_some(quota),
+        rate_per_minute: limits.rate_per_minute,
+        quota_per_day: limits.calls_per_day,
         is_sandbox_open: config.portal.is_sandbox_open,
     };
     Gateway::new(ports, settings, gated_routes)

@@ -10,7 +10,7 @@ use domain::WebhookId;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, ReplayRequest, ReplayView, WebhookHealth,
 };
-use operator::admin::{Admin, Authority, WebhookAdmin};
+use operator::admin::{Admin, Authority, CallLimits, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
 use store::{AuditContext, Store};
 
@@ -29,8 +29,20 @@ pub(crate) fn history(
 
 /// The operator's administration; each request acts with an authority of its own.
 pub(crate) fn admin(config: &Config, base: &BasePorts, store: Arc<dyn Store>) -> Admin {
-    let (clock, random) = (base.clock.clone(), base.random.clone());
-    Admin { store, clock, random, links: account_links(config, base), authority: Authority::default() }
+    Admin {
+        store,
+        clock: base.clock.clone(),
+        random: base.random.clone(),
+        links: account_links(config, base),
+        limits: call_limits(config),
+        authority: Authority::default(),
+    }
+}
+
+/// The limits of subscriptions, as the gateway applies them: 0 is no limit.
+pub(super) fn call_limits(config: &Config) -> CallLimits {
+    let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
+    CallLimits { rate_per_minute: (rate > 0).then_some(rate), calls_per_day: (quota > 0).then_some(quota) }
 }
 
 /// The operator's administration of webhooks.

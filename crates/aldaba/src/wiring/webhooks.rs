@@ -13,15 +13,15 @@ use store::Store;
 use super::BasePorts;
 use crate::config::Config;
 
-/// The routes of the webhook management API, behind the gate. `notifier` learns of every change before the response is sent.
-pub(crate) fn gated_routes(
+/// The management of webhooks. `notifier` learns of every change before the response is sent.
+pub(crate) fn management(
     config: &Config,
     base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
     notifier: Arc<dyn EngineNotifier>,
     history: History,
-) -> Vec<GatedRoute> {
+) -> Arc<Management> {
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         webhooks_max: config.delivery.webhooks_max,
@@ -31,8 +31,12 @@ pub(crate) fn gated_routes(
         is_local: config.egress.loopback,
     };
     let ports = Ports { store, random: base.random.clone(), egress, notifier, history };
-    let management = Arc::new(Management::new(ports, settings));
-    Route::all().map(|route| gated_route(&management, route)).collect()
+    Arc::new(Management::new(ports, settings))
+}
+
+/// The routes of the webhook management API, behind the gate.
+pub(crate) fn gated_routes(management: &Arc<Management>) -> Vec<GatedRoute> {
+    Route::all().map(|route| gated_route(management, route)).collect()
 }
 
 fn gated_route(management: &Arc<Management>, route: Route) -> GatedRoute {

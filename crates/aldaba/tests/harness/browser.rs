@@ -33,6 +33,8 @@ pub(crate) struct Form {
     pub(crate) action: String,
     pub(crate) method: String,
     pub(crate) fields: Vec<(String, String)>,
+    /// The options of a passkey's ceremony, as JSON.
+    pub(crate) passkey_options: Option<String>,
 }
 
 impl Browser {
@@ -48,6 +50,13 @@ impl Browser {
 
     pub(crate) fn cookie(&self, name: &str) -> Option<String> {
         self.cookies.borrow().get(name).cloned()
+    }
+
+    /// The cookies as a request's header has them.
+    pub(crate) fn cookie_header(&self) -> String {
+        let cookies = self.cookies.borrow();
+        let cookies: Vec<String> = cookies.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        cookies.join("; ")
     }
 
     pub(crate) fn set_cookie(&self, name: &str, value: &str) {
@@ -96,9 +105,7 @@ impl Browser {
 
     #[track_caller]
     pub(crate) fn send(&self, mut request: HttpRequest) -> Page {
-        let cookies: Vec<String> =
-            self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        request = request.header("cookie", &cookies.join("; "));
+        request = request.header("cookie", &self.cookie_header());
         for (name, value) in &self.headers {
             request = request.header(name, value);
         }
@@ -160,6 +167,7 @@ impl Page {
                     action: attribute(tag, "action").unwrap_or_default(),
                     method: attribute(tag, "method").unwrap_or_else(|| "get".into()).to_lowercase(),
                     fields: fields.collect(),
+                    passkey_options: attribute(tag, "data-passkey-options"),
                 }
             })
             .collect()

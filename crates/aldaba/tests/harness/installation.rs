@@ -116,7 +116,7 @@ impl Installation {
     }
 
     /// Opens the store beside the server.
-    fn in_store(&self, action: impl AsyncFnOnce(&SqliteStore)) {
+    pub(crate) fn in_store<T>(&self, action: impl AsyncFnOnce(&SqliteStore) -> T) -> T {
         let base = aldaba::BasePorts::system();
         let master = std::fs::read_to_string(self.path().join("master.key")).unwrap();
         let vault = Arc::new(Vault::new(&MasterKey::parse(&master).unwrap()).unwrap());
@@ -124,9 +124,10 @@ impl Installation {
         runtime.block_on(async {
             let ports = Ports { clock: base.clock, random: base.random, vault };
             let store = SqliteStore::open(&self.path().join("aldaba.db"), ports).unwrap();
-            action(&store).await;
+            let result = action(&store).await;
             store.close().await;
-        });
+            result
+        })
     }
 
     /// Copies the master key of another installation, as an operator does before restoring its backup.

@@ -2,6 +2,7 @@
 
 mod api_fixture;
 mod attack;
+mod authenticator;
 mod browser;
 mod changes;
 mod database_proxy;
@@ -28,6 +29,7 @@ pub(crate) use api_fixture::{
 pub(crate) use attack::{
     attack_server, get_from_host, password_hash_count, run_concurrently, send_raw_bytes,
 };
+pub(crate) use authenticator::Authenticator;
 pub(crate) use browser::{Browser, Form, Page, decode_form, encode_form};
 pub(crate) use changes::{account, bank, charge, company, customer, ndjson};
 pub(crate) use database_proxy::DatabaseProxy;

@@ -38,6 +38,18 @@ impl RawConnection {
         self.send(&piece);
     }
 
+    /// Reads a response that does not end until it has this text; false if it ends before.
+    pub(crate) fn read_until(&mut self, text: &str) -> bool {
+        let (mut bytes, mut piece) = (Vec::new(), [0; 4 * 1024]);
+        while !String::from_utf8_lossy(&bytes).contains(text) {
+            match self.0.read(&mut piece) {
+                Ok(count) if count > 0 => bytes.extend_from_slice(&piece[..count]),
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// Closes the sending side only.
     pub(crate) fn half_close(&mut self) {
         self.0.shutdown(Shutdown::Write).unwrap();

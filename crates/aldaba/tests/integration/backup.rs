@@ -3,9 +3,10 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
+use domain::{OperatorRole, Realm};
 use serde_json::Value;
 
-use crate::harness::{Database, Installation, Program};
+use crate::harness::{CALLBACK, Database, Installation, Program};
 
 const ADVANCE: u64 = 1_000_000;
 
@@ -197,6 +198,68 @@ fn restore_asks_what_becomes_of_access() {
     assert_eq!((&report["access"], &report["repeatedEnds"]), (&"confirm".into(), &1.into()), "{report}");
     assert_eq!(report["notRepeated"], serde_json::json!(["the secret of client panel was replaced"]));
     assert_eq!(listed(&target)[1][0]["standing"], "disabled", "{:?}", listed(&target)[1]);
+}
+
+#[test]
+fn restore_repeats_what_teams_and_operators_lost() {
+    let installation = Installation::new();
+    let folder = tempfile::tempdir().unwrap();
+    let (file, audit) = (folder.path().join("a.backup"), folder.path().join("audit.ndjson"));
+    let run = |arguments: &[&str]| installation.program(arguments).run().code(0);
+    for id in ["diego", "elisa", "fidel"] {
+        installation.add_developer(id);
+    }
+    for id in ["ines", "olga"] {
+        installation.add_account(id, Realm::Operators, Some(OperatorRole::Admin));
+    }
+    for team in ["panel", "otro"] {
+        run(&["team", "add", "Panel", "--id", team]);
+        run(&["team", "join", team, "diego@developers.example", "--owner"]);
+        run(&["team", "join", team, "elisa@developers.example", "--owner"]);
+    }
+    let client = ["client", "add", "Panel", "--id", "erp", "--redirect-uri", CALLBACK, "--team", "panel"];
+    run(&client);
+    backup(&installation, &file);
+    run(&["team", "disable", "panel"]);
+    run(&["team", "leave", "panel", "elisa@developers.example"]);
+    run(&["team", "join", "otro", "elisa@developers.example"]);
+    run(&["client", "set", "erp", "--team", "otro", "--sandbox", "true"]);
+    run(&["operator", "disable", "ines@operators.example"]);
+    // These cannot be repeated: who came after the backup is not in it.
+    run(&["team", "join", "panel", "fidel@developers.example", "--owner"]);
+    run(&["team", "leave", "panel", "diego@developers.example"]);
+    installation.add_account("pia", Realm::Operators, Some(OperatorRole::Admin));
+    run(&["operator", "role", "olga@operators.example", "viewer"]);
+    std::fs::write(&audit, run(&["audit", "--json"]).stdout).unwrap();
+
+    let database = Database::create();
+    for target in [Installation::new(), Installation::with_store(&database.url())] {
+        target.copy_master_key_from(&installation);
+        let report =
+            restore(&target, &file).with(&["--audit", audit.to_str().unwrap(), "--json"]).run().json();
+        let members = |team: &str| {
+            let shown = target.program(&["team", "show", team, "--json"]).run().json();
+            let role = |one: &Value| format!("{} {}", one["email"], one["role"]).replace('"', "");
+            let roles: Vec<String> = shown["members"].as_array().unwrap().iter().map(role).collect();
+            (shown["standing"].as_str().unwrap().to_owned(), roles)
+        };
+        let (diego, elisa) = ("diego@developers.example owner", "elisa@developers.example member");
+        assert_eq!(members("panel"), ("disabled".to_owned(), vec![diego.to_owned()]), "{report}");
+        assert_eq!(members("otro"), ("active".to_owned(), vec![diego.to_owned(), elisa.to_owned()]));
+        let client = target.program(&["client", "show", "erp", "--json"]).run().json();
+        assert_eq!((&client["team"], &client["sandbox"]), (&"otro".into(), &true.into()));
+        assert_eq!(report["repeatedEnds"], 6, "{report}");
+        let listed: Vec<&str> =
+            report["notRepeated"].as_array().unwrap().iter().map(|line| line.as_str().unwrap()).collect();
+        let expected = [
+            "developer diego@developers.example was removed from team panel, but is its only owner in the backup",
+            "operator olga@operators.example became viewer, but is the only admin of the backup who can sign in",
+        ];
+        assert_eq!(listed.len(), expected.len(), "{listed:?}");
+        for (line, start) in listed.iter().zip(expected) {
+            assert!(line.starts_with(start), "{line}");
+        }
+    }
 }
 
 /// A key pair of the age format, for tests only.

@@ -160,6 +160,21 @@ fn client_addresses_are_shown_and_removed() {
              products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n"
         )
     );
+    // Of the sandbox, with and without a team.
+    let set = |flags: &[&str]| installation.program(&["client", "set", "mine"]).with(flags).run().code(0);
+    let shows = |team: &str| {
+        let shown = show(&[]).code(0).stdout;
+        assert!(shown.contains(&format!("\nteam               {team}\n")), "{shown}");
+    };
+    set(&["--sandbox", "true"]);
+    shows("- (sandbox)");
+    installation.program(&["team", "add", "Panel", "--id", "panel"]).run().code(0);
+    set(&["--team", "panel"]);
+    shows("panel (sandbox)");
+    set(&["--sandbox", "false"]);
+    shows("panel");
+    set(&["--team", ""]);
+    shows("-");
     installation
         .program(&["client", "show", "nobody"])
         .run()
@@ -197,7 +212,7 @@ fn subscription_keys_come_in_pairs_and_are_printed_once() {
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
     let finished = installation.program(&some).run().code(0);
     assert_eq!(finished.stdout.lines().count(), 3, "{finished:?}");
-    assert_eq!(finished.stderr, "The keys are shown only now. Store them safely.\n");
+    assert_eq!(finished.stderr, "Store the keys safely. aldaba key reveal shows them again.\n");
     let listed = list(&installation, "key");
     let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
     assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");

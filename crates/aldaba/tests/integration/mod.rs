@@ -30,6 +30,7 @@ mod nodes;
 mod openapi;
 mod operations;
 mod operator_api;
+mod portal;
 mod sample;
 mod sandboxes;
 mod shutdown;

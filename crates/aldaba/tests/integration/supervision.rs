@@ -5,11 +5,14 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 10] = [
+const TASKS: [&str; 13] = [
     "commit-listener",
     "delivery-engine",
+    "figures",
+    "gateway-calls",
     "gateway-usage",
     "maintenance",
+    "notices",
     "operator-listener",
     "public-listener",
     "shard-leases",

@@ -3,10 +3,9 @@
 //! 1. [`Gateway::admit`] checks the key, the token, the scope, the rate limit and the quota.
 //! 2. [`ResponseCache::get_or_read`] serves the cached response, or confirms it with the store, or reads it anew.
 //!    The change feed is not cached.
-//! 3. [`Admission::finish`] counts the call and adds the rate limit's headers.
+//! 3. [`Gateway::finish`] counts and records the call, and adds the rate limit's headers.
 //!
 //! [`ResponseCache::get_or_read`]: crate::response_cache::ResponseCache::get_or_read
-//! [`Admission::finish`]: crate::gate::Admission::finish
 
 pub(crate) mod feed;
 mod guids;
@@ -59,10 +58,11 @@ impl Gateway {
         request: Request,
     ) -> Response<Body> {
         let (parts, _) = request.into_parts();
-        let now = self.clock.now();
+        let arrival = self.arrival(endpoint.area(), route, &parts);
+        let now = arrival.at;
         let admission = match self.admit(Requirements::of_area(endpoint.area()), &parts, now).await {
             Ok(admission) => admission,
-            Err(error) => return error.into_response(),
+            Err(rejection) => return self.reject(arrival, *rejection),
         };
         let caller = admission.caller.clone();
         let request = ReadRequest { caller, uri: parts.uri, headers: parts.headers, now };
@@ -70,7 +70,7 @@ impl Gateway {
             Ok(response) => response,
             Err(error) => error.into_response(),
         };
-        admission.finish(route, response, now)
+        self.finish(arrival, admission, response)
     }
 
     /// Reads with the ids as they are written; where that finds nothing, GUIDs are looked up in any case.

@@ -1,9 +1,9 @@
 //! Single records of the accounting family, by their correlationId.
 
 use bytes::Bytes;
-use domain::Resource;
 use domain::catalogue::Owner;
 use domain::ids::is_hyphenated_guid;
+use domain::{Refusal, Resource};
 use percent_encoding::percent_decode_str;
 use store::CollectionVersion;
 use web::ErrorResponse;
@@ -35,7 +35,8 @@ impl<'a> RecordRead<'a> {
             (Owner::Company, context) => Some(context.company()?),
             (Owner::Tenant, Context::Company(company)) if !is_same_id(&company, &id) => {
                 let message = "The header context names another company than the path.";
-                return Err(errors::invalid_parameter("context", message));
+                let error = errors::invalid_parameter("context", message);
+                return Err(error.because(Refusal::CompanyHeaderMismatch));
             }
             (Owner::Tenant, _) => None,
         };

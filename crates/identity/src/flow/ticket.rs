@@ -33,6 +33,8 @@ pub(crate) enum PendingRequest {
     Logout(LogoutRequest),
     /// The page of the person's own second factors follows.
     SecondFactors,
+    /// A page of the realm follows; its path and query, from the root of the host.
+    Page(String),
     /// The page of a one-time link; the link's secret.
     Link(LinkToken),
 }
@@ -42,7 +44,7 @@ impl PendingRequest {
     pub(crate) fn destination(&self) -> Option<&str> {
         match self {
             Self::Authorization(request) => Some(&request.target.redirect_uri),
-            Self::Home | Self::Logout(_) | Self::SecondFactors | Self::Link(_) => None,
+            Self::Home | Self::Logout(_) | Self::SecondFactors | Self::Page(_) | Self::Link(_) => None,
         }
     }
 }

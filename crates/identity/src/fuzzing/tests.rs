@@ -35,14 +35,14 @@ fn the_valid_registration_is_accepted() {
 fn every_single_bit_change_is_refused() {
     let Fixture { uncached, cached, mutator } = &*FIXTURE;
     let valid = &mutator.valid_tokens()[0];
-    assert!(cached.verify_access_token(valid).is_some());
+    assert!(cached.verify_access_token(valid).is_ok());
     for at in 0..valid.len() {
         for bit in 0..7 {
             let mut bytes = valid.clone().into_bytes();
             bytes[at] ^= 1 << bit;
             let token = String::from_utf8(bytes).unwrap();
             assert_eq!(
-                (uncached.verify_access_token(&token), cached.verify_access_token(&token)),
+                (uncached.verify_access_token(&token).ok(), cached.verify_access_token(&token).ok()),
                 (None, None),
                 "{at} {bit}: {token}"
             );

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::password_rules::{self, PasswordOwner};
-use domain::{Guid, Realm, Secret};
+use domain::{Guid, NAME_CHARS_MAX, Realm, Secret, checked_name};
 use store::{AccountUpdate, EndedSessions};
 use ui::Lang;
 
@@ -18,14 +18,12 @@ use super::session::{ActiveSession, SignIn};
 use crate::flow::ticket::{PendingRequest, TicketState};
 use crate::pages::{self, AccountNews, AccountPage, SessionRow, device_name};
 use crate::params::{Params, query};
-use crate::sign_in::{PasswordAttempt, PasswordCheck};
+use crate::sign_in::{BUSY_SECONDS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
 
-const NAME_CHARS_MAX: usize = 200;
 /// The value of the form's field `session` that ends all but this one.
 const OTHERS: &str = "others";
 const PROFILE: &str = "profile";
-const BUSY_SECONDS: u64 = 5;
 
 pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, params: Params) -> Response {
     let news = match params.get("done") {
@@ -159,7 +157,7 @@ impl Site {
         active: &ActiveSession,
         form: &Params,
     ) -> Result<Outcome, PageError> {
-        let Some(name) = form.get("given_name").and_then(checked_name) else {
+        let Some(name) = form.get("given_name").and_then(|name| checked_name(name, NAME_CHARS_MAX)) else {
             return Ok(Outcome::refused(AccountNews::NameRefused));
         };
         let lang = Lang::choose(form.get("lang").or(Some(&active.account.lang)), None);
@@ -208,7 +206,7 @@ impl Site {
                 return Ok(Outcome::refused(AccountNews::CurrentPasswordWrong));
             }
             PasswordCheck::Throttled { retry_after } => {
-                let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+                let seconds = web::retry_after_seconds(retry_after);
                 let news = AccountNews::Throttled { seconds };
                 return Ok(Outcome::Refused(news, StatusCode::TOO_MANY_REQUESTS));
             }
@@ -255,12 +253,4 @@ impl Site {
         }
         Ok(Outcome::Done("sessions", None))
     }
-}
-
-/// The trimmed name, if it has 1 to 200 characters and no control character.
-pub(crate) fn checked_name(name: &str) -> Option<&str> {
-    let name = name.trim();
-    let is_allowed =
-        !name.is_empty() && name.chars().count() <= NAME_CHARS_MAX && !name.chars().any(char::is_control);
-    is_allowed.then_some(name)
 }

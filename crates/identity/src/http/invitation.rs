@@ -5,11 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::password_rules::PasswordOwner;
-use domain::{AccountId, Secret};
+use domain::{AccountId, NAME_CHARS_MAX, Secret, checked_name};
 use store::{AcceptOutcome, Account, Actor, Invitation, InvitedPerson};
 use ui::Lang;
 
-use super::account::checked_name;
 use super::browser::BrowserContext;
 use super::extract::SameSiteForm;
 use super::link::{LinkRequest, stale_error};
@@ -146,7 +145,9 @@ impl Site {
         form: &Params,
     ) -> Result<Result<Option<Account>, LinkError>, PageError> {
         let InvitationForm { browser, invitation, token, .. } = *shown;
-        let Some(name) = checked_name(shown.name) else { return Ok(Err(LinkError::NameRefused)) };
+        let Some(name) = checked_name(shown.name, NAME_CHARS_MAX) else {
+            return Ok(Err(LinkError::NameRefused));
+        };
         let email = if invitation.email.is_empty() {
             domain::accounts::normalized_email(shown.email)
         } else {

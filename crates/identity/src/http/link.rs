@@ -12,11 +12,11 @@ use crate::flow::ticket::{LinkToken, PendingRequest, TicketState};
 use crate::new_password::NewPasswordError;
 use crate::pages::{self, LinkError, LinkKind, VoidLinkPage};
 use crate::params::{Params, query};
+use crate::sign_in::BUSY_SECONDS;
 use crate::site::Site;
 
 /// Longer secrets are of no link.
 const TOKEN_BYTES_MAX: usize = 64;
-pub(super) const BUSY_SECONDS: u64 = 5;
 
 /// The secret of a link that a request brings.
 pub(super) enum LinkRequest {

@@ -18,7 +18,7 @@ use crate::authorization_request::{AuthorizationRequest, TargetError, may_redire
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::pages::{self, ErrorKind, ForgottenHelp, MailPurpose, PasskeyOffer, SignInError, SignInPage};
 use crate::params::{Params, query};
-use crate::sign_in::{self, AUTHENTICATION_METHODS, PasswordAttempt, PasswordCheck};
+use crate::sign_in::{self, AUTHENTICATION_METHODS, BUSY_SECONDS, PasswordAttempt, PasswordCheck};
 use crate::site::Site;
 use crate::webauthn::request_options;
 
@@ -53,6 +53,7 @@ impl SignInContext<'_> {
             PendingRequest::Home
             | PendingRequest::Logout(_)
             | PendingRequest::SecondFactors
+            | PendingRequest::Page(_)
             | PendingRequest::Link(_) => None,
         }
     }
@@ -92,6 +93,7 @@ impl Site {
             PendingRequest::Home
             | PendingRequest::Logout(_)
             | PendingRequest::SecondFactors
+            | PendingRequest::Page(_)
             | PendingRequest::Link(_) => None,
         };
         Ok(SignInContext { browser, pending, client })
@@ -205,13 +207,14 @@ impl Site {
                 Ok(retry_page(SignInError::Wrong, StatusCode::BAD_REQUEST))
             }
             PasswordCheck::Throttled { retry_after } => {
-                let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+                let seconds = web::retry_after_seconds(retry_after);
                 let page = retry_page(SignInError::Throttled { seconds }, StatusCode::TOO_MANY_REQUESTS);
                 Ok(response::with_retry_after(page, seconds))
             }
             PasswordCheck::Busy => {
-                let page = retry_page(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
-                Ok(response::with_retry_after(page, 5))
+                let busy = SignInError::Busy { seconds: BUSY_SECONDS };
+                let page = retry_page(busy, StatusCode::SERVICE_UNAVAILABLE);
+                Ok(response::with_retry_after(page, BUSY_SECONDS))
             }
         }
     }
@@ -314,6 +317,7 @@ impl Site {
             PendingRequest::SecondFactors => {
                 Ok(response::redirect(&self.path_in(browser, own_factors::PAGE)))
             }
+            PendingRequest::Page(path) => Ok(response::redirect(path)),
             PendingRequest::Home | PendingRequest::Logout(_) | PendingRequest::Link(_) => {
                 Ok(response::redirect(&self.path_in(browser, self.home())))
             }

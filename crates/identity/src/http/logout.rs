@@ -172,6 +172,7 @@ impl Site {
                 PendingRequest::Authorization(_)
                 | PendingRequest::Home
                 | PendingRequest::SecondFactors
+                | PendingRequest::Page(_)
                 | PendingRequest::Link(_) => Err(invalid_ticket()),
             },
             // Show the page again with a new ticket.

@@ -18,6 +18,7 @@ mod own_factors;
 mod page_error;
 mod passkey_sign_in;
 mod permissions;
+mod realm_pages;
 mod reset;
 pub(crate) mod response;
 mod revocation;
@@ -43,6 +44,7 @@ use crate::site::Site;
 use browser::BrowserContext;
 pub(crate) use client_auth::EndpointError;
 use page_error::PageError;
+pub use realm_pages::{RealmPages, Visitor};
 use response::Response;
 pub use routes::post_routes;
 pub(crate) use routes::{Documentation, Route, routes};
@@ -56,12 +58,15 @@ pub fn router(identity: Arc<Identity>) -> Router {
     serve(&site.base_path, all).route(&unknown, any(not_found)).with_state(site)
 }
 
-/// Serves the account pages of a realm: sign-in, sign-out, the account itself.
+/// Serves the account pages of a realm: sign-in, sign-out, the account itself. The developers' home is the portal's.
 pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
     let site = Arc::new(Site::new(identity, realm));
-    let slashed = format!("{}/", site.base_path);
-    let router = serve(&site.base_path, account_routes());
-    router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home)).with_state(site)
+    let mut router = serve(&site.base_path, account_routes());
+    if realm != Realm::Developers {
+        let slashed = format!("{}/", site.base_path);
+        router = router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home));
+    }
+    router.with_state(site)
 }
 
 fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc<Site>> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::recovery_codes::RecoveryCode;
-use domain::{Guid, SecondFactorPolicy, Secret};
+use domain::{Guid, SecondFactorPolicy, Secret, checked_name};
 use store::{AccountFactors, FactorEffects, FactorMethod, FactorRemoval};
 use ui::Lang;
 
@@ -28,7 +28,7 @@ pub(super) use add::{get_passkey, get_totp, post_passkey, post_totp};
 pub(super) const PAGE: &str = "account/second-factors";
 pub(super) const TOTP_PAGE: &str = "account/second-factors/totp";
 pub(super) const PASSKEY_PAGE: &str = "account/second-factors/passkey";
-const NAME_CHARS_MAX: usize = 60;
+pub(super) const FACTOR_NAME_CHARS_MAX: usize = 60;
 
 pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, params: Params) -> Response {
     let news = match params.get("done") {
@@ -202,7 +202,8 @@ impl Site {
         let factor = form.get("factor").and_then(Guid::parse);
         match (what, factor) {
             ("rename", Some(factor)) => {
-                let Some(name) = form.get("name").and_then(checked_name) else {
+                let Some(name) = form.get("name").and_then(|name| checked_name(name, FACTOR_NAME_CHARS_MAX))
+                else {
                     return refused(FactorNews::NameRefused).await;
                 };
                 self.store.rename_second_factor(account, factor, name, &audit).await?;
@@ -287,12 +288,4 @@ struct FrameLinks {
     email: String,
     sign_out: String,
     back: String,
-}
-
-/// The trimmed name, if it has 1 to 60 characters and no control character.
-fn checked_name(name: &str) -> Option<&str> {
-    let name = name.trim();
-    let is_allowed =
-        !name.is_empty() && name.chars().count() <= NAME_CHARS_MAX && !name.chars().any(char::is_control);
-    is_allowed.then_some(name)
 }

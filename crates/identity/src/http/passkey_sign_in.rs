@@ -59,9 +59,7 @@ impl Site {
                 }
                 PasskeyCheck::Rejected { .. } => SignInError::PasskeyRefused,
                 PasskeyCheck::Throttled { retry_after } => {
-                    let seconds =
-                        retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
-                    SignInError::Throttled { seconds }
+                    SignInError::Throttled { seconds: web::retry_after_seconds(retry_after) }
                 }
             }
         };

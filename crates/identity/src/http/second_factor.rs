@@ -64,7 +64,7 @@ impl Given {
     }
 
     fn throttled(retry_after: std::time::Duration) -> Self {
-        let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
+        let seconds = web::retry_after_seconds(retry_after);
         Self::Refused(SecondFactorError::Throttled { seconds }, StatusCode::TOO_MANY_REQUESTS)
     }
 }
@@ -126,7 +126,7 @@ impl Site {
     /// needs the password too.
     async fn may_step_up(&self, active: &ActiveSession, ticket: &Ticket) -> Result<bool, PageError> {
         match &ticket.pending {
-            PendingRequest::SecondFactors => Ok(true),
+            PendingRequest::SecondFactors | PendingRequest::Page(_) => Ok(true),
             PendingRequest::Authorization(request) => {
                 let client = self.requesting_client(request).await?;
                 let step = self.next_step(request, &client, Some(active), ticket.started_at(), None).await?;
@@ -150,7 +150,7 @@ impl Site {
         };
         let has_given = has_second_factor(&claimant.methods)
             && match ticket.pending {
-                PendingRequest::SecondFactors => {
+                PendingRequest::SecondFactors | PendingRequest::Page(_) => {
                     let now = self.clock.now();
                     claimant.signed_in_at.is_some_and(|at| now.since(at) <= FRESH)
                 }
@@ -267,8 +267,9 @@ impl Site {
         let given = match form.get("method") {
             Some("passkey") => self.give_passkey(browser, (text, &ticket), &claimant, form).await?,
             Some("recovery") => {
+                let notice = self.account_mails.recovery_code_used(&claimant.account, self.clock.now());
                 let code = form.get("recovery_code").and_then(RecoveryCode::parse);
-                let code = code.map(PresentedCode::Recovery);
+                let code = code.map(|code| PresentedCode::Recovery { code, notice });
                 self.give_code(browser, &claimant, code, SecondFactorError::WrongRecoveryCode).await?
             }
             _ => {

@@ -65,7 +65,7 @@ impl Identity {
     async fn userinfo(&self, token: &str) -> Response {
         let caller = match self.caller(token).await {
             Ok(caller) => caller,
-            Err(TokenError::Invalid) => {
+            Err(TokenError::Invalid | TokenError::Expired | TokenError::Revoked) => {
                 return challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\"");
             }
             Err(TokenError::Unavailable(error)) => return EndpointError::from(error).response(),

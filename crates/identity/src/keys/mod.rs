@@ -15,6 +15,8 @@ use domain::{Clock, Ticks};
 use parking_lot::RwLock;
 use store::{AuditContext, SigningKey, Store, StoreError};
 
+use crate::joined::joined;
+
 pub(crate) use key_pair::SigningKeyPair;
 pub use key_set::KeyState;
 use key_set::{KeySet, KeySetEntry};
@@ -155,13 +157,8 @@ impl Keys {
         newest: Option<&str>,
         context: &AuditContext,
     ) -> Result<Option<String>, KeyError> {
-        let generated = tokio::task::spawn_blocking(SigningKeyPair::generate).await;
-        let (key_pair, private) = match generated.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(generated) => generated?,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down.
-            Err(Err(_)) => return Err(KeyError::Crypto("generate")),
-        };
+        let generated = joined(tokio::task::spawn_blocking(SigningKeyPair::generate)).await;
+        let (key_pair, private) = generated.ok_or(KeyError::Crypto("generate"))??;
         let key = SigningKey {
             kid: key_pair.kid.clone(),
             private,

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
     badge, button, duration, field, hidden_field, notice, page, password_refusal_text, radio_option,
-    safe_href, timestamp,
+    safe_href, timestamp, username_field,
 };
 
 use super::debug_only;
@@ -151,8 +151,7 @@ fn password(model: &AccountPage<'_>) -> Markup {
         p { (text.password_note) }
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
-            // Password managers look for the name that the password belongs to.
-            (hidden_field("username", model.email))
+            (username_field(model.email))
             (secret("password", text.current_password, "current-password", model.news == Some(AccountNews::CurrentPasswordWrong)))
             (secret("new_password", text.new_password, "new-password", is_new_refused))
             (secret("repeated_password", text.repeated_password, "new-password", model.news == Some(AccountNews::RepetitionDiffers)))

@@ -8,7 +8,7 @@ use domain::password_rules::PasswordRefusal;
 use maud::{Markup, html};
 use ui::{
     Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity, button, duration,
-    field, hidden_field, notice, page, password_refusal_text, radio_option, safe_href,
+    field, hidden_field, notice, page, password_refusal_text, radio_option, safe_href, username_field,
 };
 
 use super::debug_only;
@@ -39,8 +39,7 @@ pub(crate) enum LinkError {
 
 impl LinkError {
     pub(crate) fn throttled(retry_after: Duration) -> Self {
-        let seconds = retry_after.as_millis().div_ceil(1000).max(1).try_into().unwrap_or(u64::MAX);
-        Self::Throttled { seconds }
+        Self::Throttled { seconds: web::retry_after_seconds(retry_after) }
     }
 
     /// The status of the page.
@@ -102,9 +101,8 @@ pub(crate) fn invitation(model: &InvitationPage<'_>) -> Markup {
             (hidden_field("ticket", model.ticket))
             @match model.fixed_email {
                 Some(email) => {
+                    (username_field(email))
                     p { (text.email) ": " b { (DisplayName(email)) } }
-                    // Password managers look for the name that the password belongs to.
-                    (hidden_field("username", email))
                 }
                 None => (email_field(model.lang, model.email, error)),
             }
@@ -122,7 +120,7 @@ pub(crate) fn invitation(model: &InvitationPage<'_>) -> Markup {
                 legend { (account.language) }
                 div.choices { @for one in Lang::ALL { (radio_option(&option(one))) } }
             }
-            (password_fields(lang, error))
+            (password_fields(lang, error, false))
             (button(&Button { label: text.invitation_submit, ..Button::default() }))
         }
     };
@@ -152,8 +150,8 @@ pub(crate) fn reset(model: &ResetPage<'_>) -> Markup {
         (notice_of(lang, error))
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
-            (hidden_field("username", model.email))
-            (password_fields(lang, error))
+            (username_field(model.email))
+            (password_fields(lang, error, true))
             (button(&Button { label: text.reset_submit, ..Button::default() }))
         }
         p.small-print { (text.reset_note) }
@@ -178,7 +176,7 @@ pub(crate) fn password_set(model: &PasswordSetPage<'_>) -> Markup {
     let content = html! {
         h1 { (text.password_set.title) }
         p.lead { (text.password_set.text) }
-        (sign_in_link(lang, sign_in))
+        p.after.buttons { a.button href=(safe_href(sign_in)) { (messages(lang).sign_in.submit) } }
     };
     page(&layout, None, &content)
 }
@@ -250,7 +248,10 @@ pub(crate) fn mail_sent(model: &MailSentPage<'_>) -> Markup {
     let content = html! {
         h1 { (message.title) }
         p.lead { (message.text) }
-        p { (text.no_mail) @if !model.contact.is_empty() { " " ((text.ask)(DisplayName(model.contact))) } }
+        p.after {
+            (text.no_mail)
+            @if !model.contact.is_empty() { " " ((text.ask)(DisplayName(model.contact))) }
+        }
         (sign_in_link(lang, model.sign_in))
     };
     page(&layout, None, &content)
@@ -284,22 +285,20 @@ pub(crate) fn void_link(model: &VoidLinkPage<'_>) -> Markup {
         h1 { (text.void_title) }
         p.lead { (text.void_text) }
         @match model.kind {
-            LinkKind::Invitation => p { (text.void_invitation) },
-            LinkKind::Reset => p {
-                @match model.forgot {
-                    Some(href) => a href=(safe_href(href)) { (text.void_reset) },
-                    None => (text.void_reset_ask),
-                }
+            LinkKind::Invitation => p.after { (text.void_invitation) },
+            LinkKind::Reset => @match model.forgot {
+                Some(href) => p.after.buttons { a.button href=(safe_href(href)) { (text.void_reset) } },
+                None => p.after { (text.void_reset_ask) },
             },
         }
-        @if !model.contact.is_empty() { p { ((text.ask)(DisplayName(model.contact))) } }
+        @if !model.contact.is_empty() { p.small-print { ((text.ask)(DisplayName(model.contact))) } }
         (sign_in_link(lang, model.sign_in))
     };
     page(&layout, None, &content)
 }
 
 fn sign_in_link(lang: Lang, href: &str) -> Markup {
-    html! { p { a href=(safe_href(href)) { (messages(lang).link.to_sign_in) } } }
+    html! { p.small-print { a href=(safe_href(href)) { (messages(lang).link.to_sign_in) } } }
 }
 
 fn at_fault(is_at_fault: bool) -> Option<&'static str> {
@@ -320,23 +319,24 @@ fn email_field(lang: Lang, email: &str, error: Option<LinkError>) -> Markup {
     })
 }
 
-fn password_fields(lang: Lang, error: Option<LinkError>) -> Markup {
+fn password_fields(lang: Lang, error: Option<LinkError>, is_focused: bool) -> Markup {
     let text = &messages(lang).account;
-    let one = |name, label, is_at_fault| {
+    let one = |name, label, is_at_fault, is_focused| {
         field(&Field {
             name,
             label,
             input_type: InputType::Password,
             autocomplete: Some("new-password"),
             error_id: at_fault(is_at_fault),
+            is_focused,
             is_required: true,
             ..Field::default()
         })
     };
     let is_refused = matches!(error, Some(LinkError::Password(_)));
     html! {
-        (one("new_password", text.new_password, is_refused))
-        (one("repeated_password", text.repeated_password, error == Some(LinkError::RepetitionDiffers)))
+        (one("new_password", text.new_password, is_refused, is_focused))
+        (one("repeated_password", text.repeated_password, error == Some(LinkError::RepetitionDiffers), false))
     }
 }
 

@@ -29,7 +29,7 @@ impl Tag {
     }
 
     fn is_hidden_input(&self) -> bool {
-        self.name == "input" && self.get("type") == Some("hidden")
+        self.name == "input" && (self.get("type") == Some("hidden") || self.get("hidden").is_some())
     }
 }
 
@@ -221,6 +221,26 @@ const SIGN_IN: SignInPage<'_> = SignInPage {
     error: None,
     passkey: None,
 };
+
+/// Password managers ignore fields of the type `hidden`.
+#[test]
+fn form_for_a_new_password_names_its_account() {
+    let mut count = 0;
+    for (name, page) in every_page(Lang::Es, "marta@example.es") {
+        let mut has_account = false;
+        for tag in tags(&page) {
+            match tag.get("autocomplete") {
+                Some("username" | "email") => has_account = tag.get("type") != Some("hidden"),
+                Some("new-password") => {
+                    assert!(has_account, "{name}");
+                    count += 1;
+                }
+                _ => has_account &= tag.name != "form",
+            }
+        }
+    }
+    assert!(count >= 6, "{count}");
+}
 
 #[test]
 fn first_empty_field_has_the_focus() {

@@ -8,15 +8,20 @@ use std::time::Duration;
 use domain::recovery_codes::RecoveryCode;
 use domain::totp::{TotpCode, TotpSecret};
 use domain::{AccountId, Clock, Guid, Realm, Ticks};
-use store::{AccountFactors, AuditContext, FactorMethod, Store, StoreError};
+use store::{AccountFactors, AuditContext, FactorMethod, RecoveryCodeNotice, Store};
 
+use crate::joined::joined_query;
 use crate::sign_in::{Admission, LoginThrottle};
 
 /// What was typed.
 #[derive(Clone, Debug)]
 pub(crate) enum PresentedCode {
     Totp(TotpCode),
-    Recovery(RecoveryCode),
+    Recovery {
+        code: RecoveryCode,
+        /// Tells the person that it was used.
+        notice: Option<RecoveryCodeNotice>,
+    },
 }
 
 #[derive(Clone, Debug)]
@@ -53,11 +58,7 @@ impl CodeAttempt {
         throttle: Arc<LoginThrottle>,
     ) -> store::Result<CodeCheck> {
         let task = tokio::spawn(async move { self.run_admitted(&*store, &*clock, &throttle).await });
-        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(result) => result,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
-        }
+        joined_query(task).await
     }
 
     async fn run_admitted(
@@ -68,7 +69,7 @@ impl CodeAttempt {
     ) -> store::Result<CodeCheck> {
         let buckets = throttle.second_factor_buckets(
             (self.realm, &self.account),
-            matches!(self.code, PresentedCode::Recovery(_)),
+            matches!(self.code, PresentedCode::Recovery { .. }),
             self.browser.as_deref(),
             self.address,
         );
@@ -83,8 +84,10 @@ impl CodeAttempt {
 
     async fn is_right(&self, store: &dyn Store, now: Ticks) -> store::Result<bool> {
         match &self.code {
-            PresentedCode::Recovery(code) => {
-                Ok(store.use_recovery_code(&self.account, code, &self.context).await?.is_some())
+            PresentedCode::Recovery { code, notice } => {
+                let left =
+                    store.use_recovery_code(&self.account, code, notice.as_ref(), &self.context).await?;
+                Ok(left.is_some())
             }
             PresentedCode::Totp(code) => {
                 // Read after the token was taken: a waiting attempt sees what the one before it has used.

@@ -11,6 +11,7 @@ use store::{
 };
 
 use super::{credential_of, user_handle};
+use crate::joined::joined_query;
 use crate::sign_in::{Admission, LoginThrottle};
 use crate::webauthn::{AssertionChallenge, AssertionResponse, ExpectedUser, RelyingParty};
 
@@ -65,11 +66,7 @@ impl PasskeyAttempt {
             throttle.end(&buckets, !matches!(check, Ok(PasskeyCheck::Accepted { .. }))).await?;
             check
         });
-        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(result) => result,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
-        }
+        joined_query(task).await
     }
 
     async fn verify(

@@ -10,16 +10,21 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use domain::figures::{Outcome, Series};
 use domain::{Clock, Random, Realm, Secret, password};
-use store::{Account, Status, Store, StoreError, Vault};
+use store::{Account, FigureBuffer, Status, Store, Vault};
 
 use crate::Settings;
+use crate::joined::joined_query;
 pub(crate) use client_failures::ClientFailures;
 pub(crate) use known_browser::COOKIE_BYTES_MAX as KNOWN_BROWSER_BYTES_MAX;
 use known_browser::KnownBrowsers;
 pub(crate) use login_throttle::{Admission, LoginThrottle};
 pub(crate) use mail_throttle::{MailAdmission, MailThrottle};
 pub(crate) use password_hasher::PasswordHasher;
+
+/// When a browser may try again where the hashing queue is full.
+pub(crate) const BUSY_SECONDS: u64 = 5;
 
 /// No username is longer.
 const USERNAME_BYTES_MAX: usize = 254;
@@ -67,6 +72,7 @@ pub(crate) struct PasswordSignIn {
     pub(crate) login_throttle: Arc<LoginThrottle>,
     known_browsers: KnownBrowsers,
     pub(crate) password_hasher: PasswordHasher,
+    pub(crate) figures: FigureBuffer,
 }
 
 impl PasswordSignIn {
@@ -85,6 +91,7 @@ impl PasswordSignIn {
             known_browsers: KnownBrowsers { vault: vault.clone() },
             password_hasher: PasswordHasher::new(settings.hashing_parallel, settings.hashing_queue_max),
             store: store.clone(),
+            figures: FigureBuffer::default(),
         }
     }
 
@@ -93,11 +100,7 @@ impl PasswordSignIn {
     pub(crate) async fn attempt(self: &Arc<Self>, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
         let sign_in = self.clone();
         let task = tokio::spawn(async move { sign_in.run_attempt(attempt).await });
-        match task.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(result) => result,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            Err(Err(_)) => Err(StoreError::Internal("the runtime is shutting down".into())),
-        }
+        joined_query(task).await
     }
 
     async fn run_attempt(&self, attempt: PasswordAttempt) -> store::Result<PasswordCheck> {
@@ -113,13 +116,25 @@ impl PasswordSignIn {
             None => self.login_throttle.password_buckets(attempt.realm, &attempt.account, attempt.address),
         };
         if let Admission::Refused { retry_after } = self.login_throttle.admit(&buckets).await? {
+            self.count(Outcome::Limited);
             return Ok(PasswordCheck::Throttled { retry_after });
         }
         // Read again: the password may have changed while the attempt waited.
         let user = self.store.find_account_by_email(attempt.realm, &attempt.account).await?;
         let check = self.check(attempt.password, user).await;
-        self.login_throttle.end(&buckets, matches!(check, PasswordCheck::Rejected(_))).await?;
+        let is_wrong = matches!(check, PasswordCheck::Rejected(_));
+        self.login_throttle.end(&buckets, is_wrong).await?;
+        self.count(match check {
+            PasswordCheck::Accepted(_) => Outcome::Succeeded,
+            PasswordCheck::Rejected(_) => Outcome::Refused,
+            PasswordCheck::Throttled { .. } => Outcome::Limited,
+            PasswordCheck::Busy => Outcome::Failed,
+        });
         Ok(check)
+    }
+
+    fn count(&self, outcome: Outcome) {
+        self.figures.count(Series::SignIns, outcome, None);
     }
 
     /// Computes one hash whether the user exists or not.

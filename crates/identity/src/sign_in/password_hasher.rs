@@ -7,6 +7,8 @@ use domain::{Random, Secret, password};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Semaphore;
 
+use crate::joined::joined;
+
 pub(crate) struct PasswordHasher {
     running: Arc<Semaphore>,
     waiting: AtomicUsize,
@@ -40,12 +42,7 @@ impl PasswordHasher {
             drop(permit);
             hash
         });
-        match hashing.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(hash) => hash,
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down.
-            Err(Err(_)) => None,
-        }
+        joined(hashing).await.flatten()
     }
 
     /// Whether the password matches the hash; false without a hash. `None` if the queue is full.
@@ -60,12 +57,7 @@ impl PasswordHasher {
             drop(permit);
             matches
         });
-        match comparison.await.map_err(tokio::task::JoinError::try_into_panic) {
-            Ok(matches) => Some(matches && is_known),
-            Err(Ok(panic)) => std::panic::resume_unwind(panic),
-            // The runtime is shutting down.
-            Err(Err(_)) => None,
-        }
+        joined(comparison).await.map(|matches| matches && is_known)
     }
 }
 

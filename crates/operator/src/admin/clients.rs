@@ -5,7 +5,8 @@ use std::time::Duration;
 use domain::subscription::Products;
 use domain::{ClientId, Secret};
 use store::{
-    CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status, UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status,
+    UpdateOutcome,
 };
 
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
@@ -32,7 +33,7 @@ impl Admin {
     pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
         let context = self.require(Permission::Keys)?;
         let id = match &new.id {
-            Some(id) => ClientId::new(checked_id("client id", id)?),
+            Some(id) => ClientId::new(checked_id("a client id", id)?),
             None => ClientId::from(self.random.guid()),
         };
         for uri in &new.redirect_uris {
@@ -71,8 +72,9 @@ impl Admin {
 
     /// Registers redirect addresses; those already registered are skipped.
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
+        let context = self.require(Permission::Keys)?;
         uris.iter().try_for_each(|uri| check_redirect(uri))?;
-        self.change_redirect_uris(id, |registered| {
+        self.change_redirect_uris(id, context, |registered| {
             for uri in uris {
                 if !registered.contains(uri) {
                     registered.push(uri.clone());
@@ -85,7 +87,17 @@ impl Admin {
 
     /// Removes redirect addresses; at least one must remain.
     pub async fn remove_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
-        self.change_redirect_uris(id, |registered| {
+        let context = self.require(Permission::Keys)?;
+        self.remove_redirect_uris_as(id, uris, context).await
+    }
+
+    pub(super) async fn remove_redirect_uris_as(
+        &self,
+        id: &str,
+        uris: &[String],
+        context: &AuditContext,
+    ) -> Result<Client> {
+        self.change_redirect_uris(id, context, |registered| {
             if let Some(uri) = uris.iter().find(|uri| !registered.contains(uri)) {
                 return Err(AdminError::NotFound(format!("redirect address \"{uri}\" at client \"{id}\"")));
             }
@@ -103,9 +115,9 @@ impl Admin {
     async fn change_redirect_uris(
         &self,
         id: &str,
+        context: &AuditContext,
         change: impl Fn(&mut Vec<String>) -> Result<()>,
     ) -> Result<Client> {
-        let context = self.require(Permission::Keys)?;
         let mut outcome = UpdateOutcome::RevisionConflict;
         for _ in 0..UPDATE_TRIES_MAX {
             let client = self.client(id).await?;
@@ -128,10 +140,20 @@ impl Admin {
     pub async fn update_client(
         &self,
         id: &str,
-        mut update: ClientUpdate,
+        update: ClientUpdate,
         expected_revision: Option<u64>,
     ) -> Result<Client> {
         let context = self.require(Permission::Keys)?;
+        self.update_client_as(id, update, expected_revision, context).await
+    }
+
+    pub(super) async fn update_client_as(
+        &self,
+        id: &str,
+        mut update: ClientUpdate,
+        expected_revision: Option<u64>,
+        context: &AuditContext,
+    ) -> Result<Client> {
         let what = || format!("client \"{id}\"");
         if update == ClientUpdate::default() {
             let client = self.client(id).await?;
@@ -152,6 +174,15 @@ impl Admin {
     /// Replaces the secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
         let context = self.require(Permission::Keys)?;
+        self.rotate_client_secret_as(id, overlap, context).await
+    }
+
+    pub(super) async fn rotate_client_secret_as(
+        &self,
+        id: &str,
+        overlap: Duration,
+        context: &AuditContext,
+    ) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), previous_valid_until };
         let replaced = self.store.set_client_secret(&ClientId::new(id), &new, context).await?;

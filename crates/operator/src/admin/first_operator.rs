@@ -18,9 +18,12 @@ impl Admin {
         let operators = self.store.list_accounts(Realm::Operators, &MANY).await?;
         let is_usable =
             |one: &Account| one.role == Some(OperatorRole::Admin) && one.status != Status::Disabled;
-        let filter =
-            InvitationFilter { realm: Some(Realm::Operators), state: Some(InvitationState::Pending) };
-        let invited = self.store.list_invitations(filter, self.now(), &MANY).await?;
+        let filter = InvitationFilter {
+            realm: Some(Realm::Operators),
+            state: Some(InvitationState::Pending),
+            team: None,
+        };
+        let invited = self.store.list_invitations(&filter, self.now(), &MANY).await?;
         let is_named = |one: &Invitation| !one.email.is_empty();
         if operators.rows.iter().any(is_usable) || invited.rows.iter().any(is_named) {
             return Ok(None);

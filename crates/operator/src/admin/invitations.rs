@@ -82,7 +82,7 @@ impl Admin {
 
     pub async fn invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>> {
         Ok(self.store.list_invitations(filter, self.now(), query).await?)
@@ -90,7 +90,15 @@ impl Admin {
 
     /// Sends an invitation with a new link, which works from now on; the old link is void.
     pub async fn resend_invitation(&self, id: &str) -> Result<SentInvitation> {
-        let context = self.require(Permission::Accounts)?;
+        self.resend_invitation_as(id, self.require(Permission::Accounts)?).await
+    }
+
+    /// The caller has checked that the actor may send it.
+    pub(super) async fn resend_invitation_as(
+        &self,
+        id: &str,
+        context: &AuditContext,
+    ) -> Result<SentInvitation> {
         let expires_at = self.now() + INVITATION_LIFE;
         let invitation = Invitation { expires_at, ..self.invitation(id).await? };
         let sending = self.new_link(&invitation);
@@ -100,7 +108,11 @@ impl Admin {
     }
 
     pub async fn revoke_invitation(&self, id: &str) -> Result<Invitation> {
-        let context = self.require(Permission::Accounts)?;
+        self.revoke_invitation_as(id, self.require(Permission::Accounts)?).await
+    }
+
+    /// The caller has checked that the actor may revoke it.
+    pub(super) async fn revoke_invitation_as(&self, id: &str, context: &AuditContext) -> Result<Invitation> {
         changed(self.store.revoke_invitation(&InvitationId::new(id), context).await?, id)
     }
 
@@ -154,7 +166,7 @@ fn checked(new: NewInvitation) -> Result<Invitation> {
         lang: checked_lang(&lang)?,
         tenants,
         role: (realm == Realm::Operators).then_some(role.unwrap_or(OperatorRole::Admin)),
-        team: if team.is_empty() { team } else { checked_id("team's id", &team)? },
+        team: if team.is_empty() { team } else { checked_id("a team's id", &team)? },
         is_team_owner,
         invited_by: store::Actor::default(),
         created_at: domain::Ticks(0),

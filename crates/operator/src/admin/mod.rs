@@ -1,9 +1,10 @@
 //! Administration of tenants, users, operators, teams, clients, subscriptions, tokens and webhooks, for the HTTP API and the
-//! command line. Generated secrets are returned once, in plain text; the store holds only their hashes.
+//! command line. Generated secrets are returned once, in plain text; the store holds only their hashes, and of keys of
+//! subscriptions a sealed copy.
 
 mod approval;
 mod clients;
-mod developer_admin;
+mod developer;
 mod developers;
 mod first_operator;
 mod invitations;
@@ -34,7 +35,10 @@ pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
 pub use clients::NewClient;
 use clients::checked_products;
-pub use developer_admin::DeveloperAdmin;
+pub use developer::{
+    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription, TeamWebhook,
+    TeamWebhookFilter, TeamWebhookPage, WebhookContent,
+};
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
 pub use operators::OperatorChange;
@@ -42,7 +46,7 @@ pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxSettings};
 pub use stats::Stats;
-pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use tokens::NewToken;
 pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
@@ -59,6 +63,8 @@ pub struct Admin {
     pub clock: Arc<dyn Clock>,
     pub random: Arc<dyn Random>,
     pub links: Arc<dyn AccountLinks>,
+    /// The configured limits of subscriptions.
+    pub limits: CallLimits,
     /// Who acts. `Authority::default` until `acting` says it.
     pub authority: Authority,
 }

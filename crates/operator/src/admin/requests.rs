@@ -16,7 +16,7 @@ impl Admin {
     }
 
     /// Approves a request and carries it out. A new client needs the users' consent, unless the operator waives it. Nobody
-    /// learns the secret or the keys that the approval makes: the team or the operator replaces them.
+    /// learns the secret that the approval makes: the team or the operator replaces it. The team can reveal the keys.
     pub async fn approve_request(
         &self,
         id: &str,
@@ -56,7 +56,7 @@ impl Admin {
             id: guid(),
             guid: guid(),
             secret: self.secret(),
-            second_secret: self.secret(),
+            keys: [self.key(), self.key()],
             consent,
             is_automatic: false,
         }

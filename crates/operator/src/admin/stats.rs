@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::{TenantId, Ticks, WebhookStatus};
 use serde::Serialize;
-use store::{Webhook, WebhookQuery};
+use store::{Webhook, WebhookQuery, read_webhook_stats};
 use utoipa::ToSchema;
 
 use super::webhooks::Suspensions;
@@ -99,13 +99,13 @@ impl Admin {
     }
 
     async fn measure(&self, stats: &mut Stats, webhook: &Webhook, now: Ticks) -> Result<()> {
-        let day = self.store.webhook_stats(webhook.id, now.minus(DAY)).await?;
+        let day = read_webhook_stats(&*self.store, webhook.id, now.minus(DAY), now).await?;
         stats.measured += 1;
         stats.failing += u64::from(day.failing_since.is_some());
         stats.events_waiting += day.behind;
         stats.last_day.add(day.delivered, day.failed);
         if day.delivered + day.failed > 0 {
-            let hour = self.store.webhook_stats(webhook.id, now.minus(HOUR)).await?;
+            let hour = read_webhook_stats(&*self.store, webhook.id, now.minus(HOUR), now).await?;
             stats.last_hour.add(hour.delivered, hour.failed);
         }
         Ok(())

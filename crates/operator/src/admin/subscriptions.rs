@@ -5,7 +5,9 @@ use std::time::Duration;
 use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use store::{FIRST_REVISION, KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
+use store::{
+    AuditContext, FIRST_REVISION, KeyInfo, KeySlot, RevealedKey, Status, Subscription, SubscriptionUpdate,
+};
 
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_revision, updated};
 use crate::checks::checked_name;
@@ -23,6 +25,23 @@ pub struct NewSubscription {
     pub team: Option<String>,
 }
 
+/// How many calls a subscription may make.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CallLimits {
+    /// None: no limit.
+    pub rate_per_minute: Option<u32>,
+    /// A day is that of UTC. None: no limit.
+    pub calls_per_day: Option<u64>,
+}
+
+impl CallLimits {
+    /// The limits of a subscription, where these are the configured ones.
+    #[must_use]
+    pub fn of(self, subscription: &Subscription) -> Self {
+        Self { calls_per_day: subscription.daily_quota.or(self.calls_per_day), ..self }
+    }
+}
+
 /// The two keys of a new subscription, in plain text.
 #[derive(Clone, Debug)]
 pub struct SubscriptionKeys {
@@ -32,7 +51,7 @@ pub struct SubscriptionKeys {
 
 impl Admin {
     /// A new key: 32 hexadecimal digits.
-    fn key(&self) -> Secret {
+    pub(super) fn key(&self) -> Secret {
         let mut bytes = [0; 16];
         self.random.fill(&mut bytes);
         Secret::new(domain::secret::hex(&bytes))
@@ -114,9 +133,42 @@ impl Admin {
         self.subscription(id).await
     }
 
+    /// The current key of a slot in plain text. Every reveal is in the audit.
+    pub async fn reveal_key(&self, id: &str, slot: KeySlot) -> Result<Secret> {
+        let context = self.require(Permission::Keys)?;
+        self.reveal_key_as(id, slot, context).await
+    }
+
+    pub(super) async fn reveal_key_as(
+        &self,
+        id: &str,
+        slot: KeySlot,
+        context: &AuditContext,
+    ) -> Result<Secret> {
+        let id = self.subscription(id).await?.id;
+        match self.store.reveal_key(&id, slot, context).await? {
+            RevealedKey::Revealed(key) => Ok(key),
+            RevealedKey::NotKept => Err(AdminError::Conflict {
+                code: "not_revealable",
+                why: "this key was made before this version: regenerate it to see it".into(),
+            }),
+            RevealedKey::NotFound => Err(AdminError::Cancelled(format!("subscription \"{id}\""))),
+        }
+    }
+
     /// Puts a new key into a slot; the old one stays valid for `overlap`.
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<RotatedSecret> {
         let context = self.require(Permission::Keys)?;
+        self.rotate_key_as(id, slot, overlap, context).await
+    }
+
+    pub(super) async fn rotate_key_as(
+        &self,
+        id: &str,
+        slot: KeySlot,
+        overlap: Duration,
+        context: &AuditContext,
+    ) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
         let rotated = self
             .store

@@ -14,7 +14,7 @@ impl Admin {
     pub async fn add_team(&self, id: Option<&str>, name: &str) -> Result<Team> {
         let context = self.require(Permission::Accounts)?;
         let id = match id {
-            Some(id) => TeamId::new(checked_id("team id", id)?),
+            Some(id) => TeamId::new(checked_id("a team id", id)?),
             None => TeamId::from(self.random.guid()),
         };
         let team = Team {

@@ -12,7 +12,7 @@ impl Admin {
     pub async fn add_tenant(&self, id: Option<&str>, name: &str, short_code: Option<&str>) -> Result<Tenant> {
         let context = self.require(Permission::Configuration)?;
         let id = match id {
-            Some(id) => TenantId::new(checked_id("tenant id", id)?),
+            Some(id) => TenantId::new(checked_id("a tenant id", id)?),
             None => TenantId::from(self.random.guid()),
         };
         let short_code = short_code.unwrap_or_else(|| match Guid::parse(id.as_str()) {
@@ -21,7 +21,7 @@ impl Admin {
         });
         let tenant = Tenant {
             name: checked_name(name)?,
-            short_code: checked_id("short code", short_code)?,
+            short_code: checked_id("a short code", short_code)?,
             id,
             status: Status::Active,
             created_at: self.now(),

@@ -28,7 +28,7 @@ impl Admin {
         let context = self.require(Permission::Keys)?;
         let token = NamedToken {
             id: OperatorTokenId::from(self.random.guid()),
-            name: checked_id("token's name", &new.name)?,
+            name: checked_id("a token's name", &new.name)?,
             role: new.role,
             created_at: self.now(),
             created_by: context.actor.to_string(),

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 use super::callback_id_token::{CallbackIdToken, CallbackIdTokenInput};
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{TeamListParams, next_text};
 use super::product::{Product, ProductList, product_list, products_of};
 use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
 use super::team_change::TeamChange;
@@ -209,11 +209,12 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/clients",
     operation_id = "listClients",
     tag = "Clients",
-    params(ListParams),
+    params(TeamListParams),
     responses((status = 200, description = "A page of clients", body = ClientPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_clients(&params.into()).await.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<TeamListParams>) -> HandlerResult {
+    let (team, query) = params.into_parts();
+    let page = state.admin.store.list_clients(team.as_ref(), &query).await.map_err(AdminError::from)?;
     let next = next_text(page.next.as_ref());
     Ok(Json(ClientPage { clients: page.rows.into_iter().map(Client::from).collect(), next }).into_response())
 }

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 24] = [
+const PROBLEMS: [(&str, &str); 25] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -62,6 +62,11 @@ const PROBLEMS: [(&str, &str); 24] = [
     ("Conflict", "An object with this id, name or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled permanently"),
+    (
+        "NotRevealable",
+        "The key was made by a version that stored only its hash (`not_revealable`): replace it. Or the subscription is \
+         cancelled permanently",
+    ),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
@@ -128,6 +133,8 @@ problem_sets! {
     Unconfirmed: "409" "NotConfirmed";
     /// The subscription is cancelled.
     Cancelled: "409" "Cancelled";
+    /// The key cannot be shown.
+    NotRevealable: "409" "NotRevealable";
     /// Another revision is stored.
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.
@@ -269,4 +276,51 @@ fn described(name: &str, why: &str) -> Response {
 
 fn header(description: &str) -> Header {
     HeaderBuilder::new().schema(Some(String::schema())).description(Some(description)).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json, to_value};
+
+    use super::*;
+
+    fn members(schema: &Value, found: &mut Vec<String>) {
+        if let Some(object) = schema["properties"].as_object() {
+            found.extend(object.keys().cloned());
+        }
+        match schema {
+            Value::Object(object) => object.values().for_each(|inner| members(inner, found)),
+            Value::Array(items) => items.iter().for_each(|item| members(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn members_are_named_in_camel_case() {
+        let mut found = Vec::new();
+        members(&to_value(openapi()).unwrap()["components"]["schemas"], &mut found);
+        assert!(found.iter().any(|name| name == "redirectUris"));
+        let wrong: Vec<_> = found.iter().filter(|name| name.contains('_')).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
+
+    #[test]
+    fn bodies_with_dependent_members_list_what_is_accepted() {
+        let schemas = &to_value(openapi()).unwrap()["components"]["schemas"];
+        let request = schemas["NewRequest"]["oneOf"].as_array().unwrap();
+        for (variant, kind) in request.iter().zip(["client", "redirectUri", "subscription"]) {
+            assert_eq!(variant["required"], json!(["team", "developer", kind]));
+            for other in ["client", "redirectUri", "subscription"].into_iter().filter(|other| *other != kind)
+            {
+                assert_eq!(variant["properties"][other], json!({"type": "null"}), "{kind}");
+            }
+        }
+        assert_eq!(request.len(), 3);
+        let invitation = schemas["NewInvitation"]["oneOf"].as_array().unwrap();
+        let realms: Vec<_> =
+            invitation.iter().map(|variant| &variant["properties"]["realm"]["enum"][0]).collect();
+        assert_eq!(realms, ["users", "operators", "developers", "developers"]);
+        assert_eq!(invitation[3]["required"], json!(["realm", "email", "team"]));
+        assert_eq!(invitation[0]["properties"]["team"], json!({"type": "null"}));
+    }
 }

@@ -1,12 +1,15 @@
 //! `/operator/v1/invitations`: people who are invited to make an account.
 
+use std::borrow::Cow;
+
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use domain::{Realm, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{InvitationFilter, InvitationState};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, InvitationEnded, NotFound};
@@ -15,6 +18,7 @@ use super::paging::{PageCursor, PageSize, next_text, page_query};
 use super::role::Role;
 use super::schema_types::{BoundedList, ChosenId, Email, Name};
 use super::users::Lang;
+use super::variants::{Variant, constant, empty_list, not_true, one_of};
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin::{self, SentInvitation};
 
@@ -170,6 +174,39 @@ struct NewInvitation {
     team_owner: Option<bool>,
 }
 
+/// What each realm takes of a new invitation.
+struct NewInvitationSchema;
+
+impl PartialSchema for NewInvitationSchema {
+    fn schema() -> RefOr<Schema> {
+        let variant =
+            |title: &str, realm: &str| Variant::of::<NewInvitation>(title).where_is("realm", constant(realm));
+        let of_no_team = |variant: Variant| variant.without("team").where_is("teamOwner", not_true());
+        let for_no_tenant = |variant: Variant| variant.where_is("tenants", empty_list());
+        one_of(
+            "A new invitation: tenants are for users, a role is for operators, a team is for developers.",
+            [
+                of_no_team(variant("A user", "users").without("role")),
+                of_no_team(for_no_tenant(variant("An operator", "operators"))),
+                of_no_team(for_no_tenant(
+                    variant("A developer without a team", "developers").without("role"),
+                )),
+                for_no_tenant(variant("A developer of a team", "developers").without("role").with("team")),
+            ],
+        )
+    }
+}
+
+impl ToSchema for NewInvitationSchema {
+    fn name() -> Cow<'static, str> {
+        NewInvitation::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        NewInvitation::schemas(schemas);
+    }
+}
+
 pub(super) fn routes() -> Routes {
     vec![routes!(list, add), routes!(show, revoke), routes!(resend)]
 }
@@ -187,9 +224,9 @@ async fn list(
     State(state): SharedState,
     QueryParams(params): QueryParams<InvitationListParams>,
 ) -> HandlerResult {
-    let filter =
-        InvitationFilter { realm: params.realm.map(Into::into), state: params.state.map(Into::into) };
-    let page = state.admin.invitations(filter, &page_query(params.page_size, params.after)).await?;
+    let (realm, invitation_state) = (params.realm.map(Into::into), params.state.map(Into::into));
+    let filter = InvitationFilter { realm, state: invitation_state, team: None };
+    let page = state.admin.invitations(&filter, &page_query(params.page_size, params.after)).await?;
     let (next, now) = (next_text(page.next.as_ref()), state.admin.clock.now());
     let invitations = page.rows.into_iter().map(|one| Invitation::new(one, now)).collect();
     Ok(Json(InvitationPage { invitations, next }).into_response())
@@ -204,7 +241,7 @@ async fn list(
     path = "/operator/v1/invitations",
     operation_id = "addInvitation",
     tag = "Invitations",
-    request_body = NewInvitation,
+    request_body = NewInvitationSchema,
     responses(
         (status = 201, description = "The new invitation", body = Invitation,
             headers(("Location" = String, description = "The invitation's path"))),

@@ -28,6 +28,7 @@ mod teams;
 mod tenants;
 mod tokens;
 mod users;
+mod variants;
 mod webhooks;
 
 use std::sync::Arc;

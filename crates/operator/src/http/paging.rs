@@ -1,6 +1,6 @@
 //! The query parameters of lists, which are paged in order of creation, and the text form of their cursor.
 
-use domain::Ticks;
+use domain::{TeamId, Ticks};
 use serde::Deserialize;
 use store::{ListCursor, ListQuery};
 use utoipa::IntoParams;
@@ -28,6 +28,32 @@ pub(super) struct ListParams {
 impl From<ListParams> for ListQuery {
     fn from(params: ListParams) -> Self {
         page_query(params.page_size, params.after)
+    }
+}
+
+/// The query parameters of a list of what teams own.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct TeamListParams {
+    /// Only what this team owns.
+    #[param(value_type = String, required = false)]
+    team: Option<ChosenId>,
+    /// The largest number of items on the page.
+    #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
+    page_size: Option<PageSize>,
+    /// The `next` of the previous page; leave it out for the first page.
+    #[param(
+        value_type = String,
+        required = false,
+        pattern = "^(0|[1-9][0-9]{0,17})\\.[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+    )]
+    after: Option<PageCursor>,
+}
+
+impl TeamListParams {
+    pub(super) fn into_parts(self) -> (Option<TeamId>, ListQuery) {
+        (self.team.map(|team| TeamId::new(team.0)), page_query(self.page_size, self.after))
     }
 }
 

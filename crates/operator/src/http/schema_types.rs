@@ -9,13 +9,15 @@ use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
-use crate::checks::{check_redirect, checked_email, checked_id, checked_logout_uris, checked_name};
+use crate::checks::{
+    check_redirect, check_text, checked_email, checked_id, checked_logout_uris, checked_name, in_chars,
+};
 
 type CheckResult = Result<(), String>;
 
 /// Strings that are validated when they are deserialized. The pattern in the schema says what the check does.
 macro_rules! checked_texts {
-    ($($(#[doc = $doc:literal])* $name:ident { $min:literal to $max:literal, pattern: $pattern:expr, example: $example:literal, check: $check:expr })*) => {$(
+    ($($(#[doc = $doc:literal])* $name:ident { $min:literal to $max:literal, pattern: $pattern:expr, $(format: $format:expr,)? example: $example:literal, check: $check:expr })*) => {$(
         $(#[doc = $doc])*
         #[derive(Clone, Debug, Deserialize)]
         #[serde(try_from = "String")]
@@ -41,6 +43,7 @@ macro_rules! checked_texts {
                     .min_length(Some($min))
                     .max_length(Some($max))
                     .pattern(pattern)
+                    $(.format(Some(SchemaFormat::KnownFormat($format))))?
                     .examples([$example])
                     .build()
                     .into()
@@ -53,6 +56,11 @@ macro_rules! checked_texts {
 
 pub(super) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+/// Line ends are the only control characters.
+const TEXT_PATTERN: &str = r"^(\r\n|[^\x00-\x09\x0b-\x1f\x7f-\x9f])*$";
+/// The same, and not blank.
+const FILLED_TEXT_PATTERN: &str =
+    r"^(\r\n|[^\x00-\x09\x0b-\x1f\x7f-\x9f])*[^\s\x00-\x1f\x7f-\x9f](\r\n|[^\x00-\x09\x0b-\x1f\x7f-\x9f])*$";
 const EMAIL_PATTERN: &str = r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]+$";
 const PORT: &str = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
 /// A host name, or a full IPv6 address. Shortened ones are accepted too, but would make the pattern long.
@@ -69,7 +77,7 @@ checked_texts! {
         1 to 100,
         pattern: Some(ID_PATTERN.into()),
         example: "asesoria-penalver",
-        check: |text| checked_id("id", text).map(drop).map_err(|why| why.to_string())
+        check: |text| checked_id("an id", text).map(drop).map_err(|why| why.to_string())
     }
     /// A display name, without control characters; surrounding spaces are trimmed.
     Name {
@@ -85,26 +93,28 @@ checked_texts! {
         example: "lucia@example.com",
         check: check_email
     }
-    /// A password: 10 to 256 characters, not a common one, without the person's name and address.
+    /// A password: 10 to 256 characters. It is not a common one, no sequence, no number and no repetition, and contains
+    /// neither the person's name nor a part of their address; the error says which of these rules it breaks.
     Password {
         10 to 256,
         pattern: None,
+        format: KnownFormat::Password,
         example: "una contraseña larga",
         check: |text| in_chars(text, 10, 256)
     }
     /// What the team says to the operator: line ends are its only control characters.
     Note {
         0 to 1000,
-        pattern: None,
+        pattern: Some(TEXT_PATTERN.into()),
         example: "Para nuestro panel de ventas.",
-        check: |text| in_chars(text.trim(), 0, 1000)
+        check: |text| check_text(text, 0, 1000)
     }
     /// Why a request is refused, for the team: line ends are its only control characters.
     Reason {
         1 to 1000,
-        pattern: None,
+        pattern: Some(FILLED_TEXT_PATTERN.into()),
         example: "El contrato con su empresa no está firmado.",
-        check: |text| in_chars(text.trim(), 1, 1000)
+        check: |text| check_text(text, 1, 1000)
     }
     /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
     /// out-of-band address. It is compared character by character.
@@ -128,14 +138,6 @@ fn check_email(text: &str) -> CheckResult {
         return Err(format!("{text:?} has spaces around it; send it without"));
     }
     checked_email(text).map(drop).map_err(|why| why.to_string())
-}
-
-fn in_chars(text: &str, min: usize, max: usize) -> CheckResult {
-    let count = text.chars().count();
-    if (min..=max).contains(&count) {
-        return Ok(());
-    }
-    Err(format!("it has {count} characters and must have {min} to {max}"))
 }
 
 /// A list with a smallest and a largest length.
@@ -355,6 +357,19 @@ mod tests {
         }
         for text in ["", "h", "24", "24 h", "-1h", "+1h", "1w", "1000d", "1ms", "1h ", "ñ", "1ñ"] {
             assert!(Overlap::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn control_characters_in_texts_are_line_ends_alone() {
+        let too_long = "a".repeat(1001);
+        for text in ["", " ", "a", "a\nb", "a\r\nb\r\n", "¿Sí?"] {
+            assert!(Note::try_from(text.to_owned()).is_ok(), "{text:?}");
+            assert_eq!(Reason::try_from(text.to_owned()).is_ok(), !text.trim().is_empty(), "{text:?}");
+        }
+        for text in ["\ta", "a\rb", "a\u{13}b", "a\u{95}", "a\0", &too_long] {
+            assert!(Note::try_from(text.to_owned()).is_err(), "{text:?}");
+            assert!(Reason::try_from(text.to_owned()).is_err(), "{text:?}");
         }
     }
 

@@ -13,7 +13,7 @@ use domain::delivery::{
 };
 use domain::{Clock, Guid, Random, Realm, Secret, Ticks, WebhookId};
 use http_body_util::BodyExt as _;
-use operator::admin::{Admin, Authority, WebhookAdmin};
+use operator::admin::{Admin, Authority, CallLimits, WebhookAdmin};
 use operator::ports::{AccountLinks, HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
@@ -124,7 +124,14 @@ impl Api {
         let webhooks =
             WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
         let links = Arc::new(TestLinks { is_mailed });
-        let admin = Admin { store: store.clone(), clock, random, links, authority: Authority::default() };
+        let admin = Admin {
+            store: store.clone(),
+            clock,
+            random,
+            links,
+            limits: CallLimits { rate_per_minute: Some(300), calls_per_day: Some(10_000) },
+            authority: Authority::default(),
+        };
         let token = OperatorToken::new(&Secret::new("token"));
         let state = AppState::new(admin.clone(), webhooks, token, &metrics);
         Self { router: operator::router(state).layer(layer), store, admin }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use axum::http::Method;
 use domain::{AccountId, Realm, Secret, Ticks};
-use operator::admin::{AdminError, ApprovalSettings, DeveloperAdmin};
+use operator::admin::{AdminError, ApprovalSettings, Authority, DeveloperAdmin};
 use serde_json::{Value, json};
-use store::{AcceptOutcome, AuditContext, InvitedPerson, MailFailure, TeamRole};
+use store::{AcceptOutcome, AuditContext, InvitedPerson, MailFailure, Status, TeamRole};
 
 use super::fixture::{Api, Reply};
 
@@ -195,4 +195,35 @@ async fn owner_invites_into_the_team() {
     assert!(matches!(refused, Err(AdminError::Conflict { code: "already_invited", .. })), "{refused:?}");
     let path = format!("/invitations/{}", kept["id"].as_str().unwrap());
     assert_eq!(api.get(&path).await["state"], "pending");
+}
+
+/// Every start of the service asks for this link.
+#[tokio::test]
+async fn first_operator_gets_a_link_until_an_admin_can_sign_in() {
+    let api = Api::new();
+    let service = api.admin.acting(Authority::admin(AuditContext::default()));
+    let link = async || service.invite_first_operator().await.unwrap();
+    let secret = |link: Option<Secret>| token(&json!(link.expect("nobody can sign in").reveal()));
+    let first = secret(link().await);
+    let second = secret(link().await);
+    assert_eq!(accept(&api, Realm::Operators, &first).await, AcceptOutcome::LinkIsVoid, "it may be lost");
+
+    // Somebody who is invited by name is waited for.
+    let named = json!({"realm": "operators", "email": "ana@example.com", "role": "viewer"});
+    let named = api.add("/invitations", &named).await;
+    assert_eq!(link().await, None);
+    let path = format!("/invitations/{}", named["id"].as_str().unwrap());
+    let (status, _) = api.call(Method::DELETE, &path, None).await;
+    assert_eq!(status, 200);
+    let third = secret(link().await);
+    assert_eq!(accept(&api, Realm::Operators, &second).await, AcceptOutcome::LinkIsVoid);
+
+    let jefa = InvitedPerson { email: "jefa@example.com".into(), ..person() };
+    let context = AuditContext::default();
+    let accepted = api.store.accept_invitation(Realm::Operators, &third, &jefa, &context).await.unwrap();
+    assert!(matches!(accepted, AcceptOutcome::Accepted(_)), "{accepted:?}");
+    assert_eq!(link().await, None);
+    // A disabled admin cannot sign in.
+    api.store.set_account_status(&jefa.id, Status::Disabled, &context).await.unwrap();
+    assert!(link().await.is_some());
 }

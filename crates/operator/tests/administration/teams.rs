@@ -44,9 +44,15 @@ pub(super) async fn teams() -> Api {
     api
 }
 
-fn developer(api: &Api, name: &str) -> DeveloperAdmin {
+pub(super) fn developer(api: &Api, name: &str) -> DeveloperAdmin {
     let context = AuditContext::default();
     DeveloperAdmin::new(&api.admin, AccountId::new(name), &context, ApprovalSettings::default())
+}
+
+/// An operator who may do everything.
+pub(super) fn full_admin(api: &Api) -> Admin {
+    let context = AuditContext { actor: Actor::Operator, ..AuditContext::default() };
+    api.admin.acting(Authority::admin(context))
 }
 
 fn admin(api: &Api) -> Admin {

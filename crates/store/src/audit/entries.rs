@@ -2,7 +2,7 @@
 //! it and writes the entry in the transaction of the mutation.
 
 use domain::ids::SubscriptionId;
-use domain::{AccountId, ClientId, Realm, TeamId, Ticks, WebhookId};
+use domain::{AccountId, ClientId, NoticeKind, NoticeKinds, Realm, TeamId, Ticks, WebhookId};
 
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
@@ -153,6 +153,11 @@ impl Act {
         self.subscription(AuditKind::SubscriptionKeyRotated, id).changes(changes)
     }
 
+    pub(crate) fn key_revealed(&self, id: &SubscriptionId, slot: KeySlot) -> AuditEntry {
+        let changes = vec![secret(&format!("{}Key", slot.as_str()))];
+        self.subscription(AuditKind::SubscriptionKeyRevealed, id).changes(changes)
+    }
+
     fn subscription(&self, kind: AuditKind, id: &SubscriptionId) -> AuditEntry {
         self.entry(kind).object("subscription", id)
     }
@@ -170,12 +175,27 @@ impl Act {
     }
 
     pub(crate) fn team_member_changed(&self, before: &TeamMember, after: &TeamMember) -> AuditEntry {
-        let entry = self.team(AuditKind::TeamMemberChanged, &after.team);
-        entry.changes(differences(Some(before), Some(after))).note(format!("developer {}", after.account))
+        let mut changes = vec![new_value("developer", after.account.as_str())];
+        changes.extend(differences(Some(before), Some(after)));
+        self.team(AuditKind::TeamMemberChanged, &after.team).changes(changes)
     }
 
     pub(crate) fn team_member_removed(&self, one: &TeamMember) -> AuditEntry {
         self.team(AuditKind::TeamMemberRemoved, &one.team).changes(differences(Some(one), None))
+    }
+
+    /// `before` and `after` are the kinds that come as mail.
+    pub(crate) fn notice_preferences_changed(
+        &self,
+        team: &TeamId,
+        account: &AccountId,
+        before: NoticeKinds,
+        after: NoticeKinds,
+    ) -> AuditEntry {
+        let names = |kinds: NoticeKinds| kinds.iter().map(NoticeKind::as_str).collect::<Vec<_>>().into();
+        let mailed = MemberChange { member: "mailed".into(), from: names(before), to: names(after) };
+        let entry = self.team(AuditKind::NoticePreferencesChanged, team);
+        entry.changes(vec![mailed]).note(format!("developer {account}"))
     }
 
     pub(super) fn team(&self, kind: AuditKind, id: &TeamId) -> AuditEntry {

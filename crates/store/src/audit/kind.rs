@@ -84,12 +84,16 @@ audit_kinds! {
     SubscriptionChanged = "subscription_changed",
     SubscriptionCancelled = "subscription_cancelled",
     SubscriptionKeyRotated = "subscription_key_rotated",
+    /// Somebody has seen a key of a subscription again.
+    SubscriptionKeyRevealed = "subscription_key_revealed",
     TeamAdded = "team_added",
     TeamChanged = "team_changed",
     TeamMemberAdded = "team_member_added",
     /// A member became an owner of the team, or no longer is one.
     TeamMemberChanged = "team_member_changed",
     TeamMemberRemoved = "team_member_removed",
+    /// A member chose which notices come as mail.
+    NoticePreferencesChanged = "notice_preferences_changed",
     /// A team asked for a client, a redirect address or a subscription.
     RequestAdded = "request_added",
     RequestApproved = "request_approved",

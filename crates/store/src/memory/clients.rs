@@ -1,7 +1,7 @@
 //! OAuth clients in memory.
 
 use async_trait::async_trait;
-use domain::{ClientId, Random, Secret, Ticks};
+use domain::{ClientId, Random, Secret, TeamId, Ticks};
 
 use super::{MemoryStore, State, StoredClient};
 use crate::audit::Act;
@@ -78,8 +78,11 @@ impl Clients for MemoryStore {
         Ok(self.state().clients.get(id.as_str()).map(|stored| stored.client.clone()))
     }
 
-    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
-        Ok(query.page_of_all(self.state().clients.values().map(|stored| stored.client.clone())))
+    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
+        let state = self.state();
+        let is_wanted = |one: &&Client| team.is_none() || one.team.as_ref() == team;
+        let clients = state.clients.values().map(|stored| &stored.client);
+        Ok(query.page_of_all(clients.filter(is_wanted).cloned()))
     }
 
     async fn update_client(
@@ -119,6 +122,11 @@ impl Clients for MemoryStore {
         Ok(state.clients.get(id.as_str()).is_some_and(|stored| {
             stored.secret == hash || stored.old.is_some_and(|(old, until)| old == hash && until > now)
         }))
+    }
+
+    async fn previous_client_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>> {
+        let state = self.state();
+        Ok(state.clients.get(id.as_str()).and_then(|stored| stored.old).map(|(_, until)| until))
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

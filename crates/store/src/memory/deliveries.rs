@@ -250,6 +250,8 @@ impl Deliveries for MemoryStore {
         for entry in std::mem::take(&mut writes.audit) {
             state.append_audit(&*self.ports.random, entry);
         }
+        let notices = std::mem::take(&mut writes.notices);
+        state.insert_webhook_notices(&*self.ports.random, notices, now);
         state.webhooks.write(writes, now);
         Ok(results)
     }

@@ -15,7 +15,7 @@ use crate::{
 
 impl State {
     /// Counts undelivered events, after the cursor and in lanes.
-    fn behind(&self, stored: &StoredWebhook) -> u64 {
+    pub(super) fn behind(&self, stored: &StoredWebhook) -> u64 {
         let webhook = &stored.webhook;
         let Some(cursor) = webhook.cursor else { return 0 };
         let ahead = self.events(stored.tenant_no, webhook.resource, cursor, u64::MAX - 1);
@@ -47,6 +47,7 @@ impl State {
                 .min(),
             next_attempt_at: troubles.map(|retry| retry.next_at).min(),
             behind: self.behind(stored),
+            is_partial: false,
         }
     }
 }

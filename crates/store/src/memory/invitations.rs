@@ -148,7 +148,7 @@ impl Invitations for MemoryStore {
 
     async fn list_invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         now: Ticks,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>> {
@@ -156,6 +156,7 @@ impl Invitations for MemoryStore {
         let is_listed = |one: &&Invitation| {
             filter.realm.is_none_or(|realm| one.realm == realm)
                 && filter.state.is_none_or(|state| one.state(now) == state)
+                && filter.team.as_ref().is_none_or(|team| !one.team.is_empty() && one.team == team.as_str())
         };
         Ok(query.page_of_all(state.invitations.values().filter(is_listed).cloned()))
     }

@@ -8,8 +8,10 @@ use domain::Ticks;
 
 use super::MemoryStore;
 use super::webhooks::WebhookTable;
+use crate::notices::NOTICE_LIFE;
 use crate::{
-    ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Replay, Result, RetentionCutoffs,
+    CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Replay, Result,
+    RetentionCutoffs,
 };
 
 /// Removes up to `max` entries that match; returns how many.
@@ -93,6 +95,14 @@ impl Maintenance for MemoryStore {
             }),
             links: remove_expired(&mut state.invitation_links, rows_max, |link| link.expires_at < now)
                 + remove_expired(&mut state.password_resets, rows_max, |reset| reset.expires_at < now),
+            call_log: {
+                let before = now.minus(CALL_LOG_KEPT);
+                remove_expired(&mut state.call_log, rows_max, |call| call.at < before)
+            },
+            figures: state.expire_figures(now, rows_max),
+            notices: remove_expired(&mut state.notices, rows_max, |stored| {
+                stored.notice.at < now.minus(NOTICE_LIFE)
+            }),
         })
     }
 

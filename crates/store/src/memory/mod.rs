@@ -3,10 +3,12 @@
 mod accounts;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod clients;
 mod deliveries;
 mod directory;
+mod figures;
 mod grants;
 mod history;
 mod invitations;
@@ -14,6 +16,7 @@ mod keys;
 mod mails;
 mod maintenance;
 mod nodes;
+mod notices;
 mod operator_tokens;
 mod operators;
 mod password_resets;
@@ -25,6 +28,7 @@ mod second_factors;
 mod sessions;
 mod sign_in_buckets;
 mod subscriptions;
+mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod webhooks;
@@ -33,7 +37,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use domain::{AccountId, TeamId, TenantId, Ticks};
+use domain::figures::FigureCounts;
+use domain::ids::SubscriptionId;
+use domain::{AccountId, CallRecord, TeamId, TenantId, Ticks};
 use parking_lot::Mutex;
 
 use crate::archive::HEADS_ADVANCE;
@@ -96,6 +102,9 @@ struct State {
     keys: BTreeMap<[u8; 32], StoredKey>,
     /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
+    call_log: BTreeMap<(SubscriptionId, u64), CallRecord>,
+    last_call: u64,
+    figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
@@ -112,6 +121,8 @@ struct State {
     sign_in_buckets: BTreeMap<[u8; 32], crate::sign_in_buckets::BucketRow>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
     mails: BTreeMap<[u8; 16], mails::StoredMail>,
+    notices: BTreeMap<crate::NoticeCursor, notices::StoredNotice>,
+    notice_settings: BTreeMap<(TeamId, AccountId), notices::StoredNoticeSettings>,
     webhooks: webhooks::WebhookTable,
 }
 
@@ -134,6 +145,7 @@ struct StoredKey {
     slot: KeySlot,
     valid_until: Option<Ticks>,
     last_used_at: Option<Ticks>,
+    sealed: Option<Vec<u8>>,
 }
 
 #[derive(Clone)]
@@ -157,8 +169,8 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails and links, and nothing that
-            // receivers of sandboxes got.
+            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails, links, log of calls and figures,
+            // and nothing that receivers of sandboxes got.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.used_challenges.clear();
@@ -167,6 +179,8 @@ impl Contents {
             state.invitation_links.clear();
             state.password_resets.clear();
             state.received_requests.clear();
+            state.call_log.clear();
+            state.figures.clear();
         }
         restored
     }

@@ -8,10 +8,10 @@ use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::listing::ListRow as _;
 use crate::requests::{Effect, decide_ask, decide_request};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
     TeamRequest, TeamRequests,
 };
 
@@ -50,9 +50,9 @@ impl State {
                 self.insert_client(random, &client, hash, act)
             }
             Effect::AddSubscription(one) => {
-                let keys = [&approval.secret, &approval.second_secret];
-                let hashes = keys.map(|key| vault.fingerprint(SUBSCRIPTION_KEY, key));
-                self.insert_subscription(random, &one, hashes, act)
+                let [primary, secondary] = &approval.keys;
+                let keys = SealedKey::pair(ports, &one.id, primary, secondary)?;
+                self.insert_subscription(random, &one, keys, act)
             }
             Effect::SetRedirectUris(client, uris) => {
                 let update = ClientUpdate { redirect_uris: Some(uris), ..ClientUpdate::default() };
@@ -81,6 +81,9 @@ impl State {
         self.carry_out(ports, effect, decision, act)?;
         self.requests.insert(id.as_str().into(), after.clone());
         self.append_audit(&*ports.random, act.request_decided(&before, &after));
+        if let Some(notice) = Notice::of_decision(&after, decision, ports.random.guid()) {
+            self.insert_notice(notice);
+        }
         Ok(DecisionOutcome::Decided(Box::new(after)))
     }
 }

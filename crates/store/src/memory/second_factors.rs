@@ -14,7 +14,7 @@ use crate::second_factors::{
 };
 use crate::{
     AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
-    PasskeyUseOutcome, Ports, Result, SecondFactor, SecondFactors, UsedChallenge,
+    PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
 impl State {
@@ -228,11 +228,19 @@ impl SecondFactors for MemoryStore {
         &self,
         account: &AccountId,
         code: &RecoveryCode,
+        notice: Option<&RecoveryCodeNotice>,
         context: &AuditContext,
     ) -> Result<Option<u64>> {
         let act = self.act(context);
         let hash = recovery_hash(&self.ports.vault, account, code);
-        Ok(self.state_mut()?.remove_recovery_code(&*self.ports.random, account, &hash, &act))
+        let mut state = self.state_mut()?;
+        let left = state.recovery_codes_left(account).saturating_sub(1);
+        let mail = notice.map(|notice| notice.sealed(left, &self.ports)).transpose()?;
+        let left = state.remove_recovery_code(&*self.ports.random, account, &hash, &act);
+        if let Some(mail) = mail.filter(|_| left.is_some()) {
+            state.queue_mail(mail)?;
+        }
+        Ok(left)
     }
 
     async fn set_recovery_codes(

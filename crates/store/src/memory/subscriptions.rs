@@ -2,18 +2,24 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::{Random, Secret, Ticks};
+use domain::{Random, Secret, TeamId, Ticks};
 
 use super::{MemoryStore, State, StoredKey};
 use crate::audit::Act;
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError,
-    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
+    StoreError, Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
-fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
-    StoredKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
+fn key_in_use(subscription: &SubscriptionId, key: SealedKey) -> StoredKey {
+    StoredKey {
+        subscription: subscription.as_str().into(),
+        slot: key.slot,
+        valid_until: None,
+        last_used_at: None,
+        sealed: Some(key.sealed),
+    }
 }
 
 fn key_exists() -> StoreError {
@@ -21,22 +27,24 @@ fn key_exists() -> StoreError {
 }
 
 impl State {
-    /// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+    /// Inserts a subscription with its primary and its secondary key, and audits it.
     pub(super) fn insert_subscription(
         &mut self,
         random: &dyn Random,
         one: &Subscription,
-        [primary, secondary]: [[u8; 32]; 2],
+        [primary, secondary]: [SealedKey; 2],
         act: &Act,
     ) -> Result<()> {
         if self.subscriptions.contains_key(one.id.as_str()) {
             return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
         }
-        if primary == secondary || self.keys.contains_key(&primary) || self.keys.contains_key(&secondary) {
+        let is_stored = |key: &SealedKey| self.keys.contains_key(&key.hash);
+        if primary.hash == secondary.hash || is_stored(&primary) || is_stored(&secondary) {
             return Err(key_exists());
         }
-        self.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
-        self.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
+        for key in [primary, secondary] {
+            self.keys.insert(key.hash, key_in_use(&one.id, key));
+        }
         self.subscriptions.insert(one.id.as_str().into(), one.clone());
         self.append_audit(random, act.subscription_added(one));
         Ok(())
@@ -52,7 +60,7 @@ impl Subscriptions for MemoryStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
-        let keys = [primary, secondary].map(|key| self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key));
+        let keys = SealedKey::pair(&self.ports, &one.id, primary, secondary)?;
         let act = self.act(context);
         let added = self.state_mut()?.insert_subscription(&*self.ports.random, one, keys, &act);
         // A team's subscription may let its clients' webhooks be delivered to.
@@ -64,8 +72,14 @@ impl Subscriptions for MemoryStore {
         Ok(self.state().subscriptions.get(id.as_str()).cloned())
     }
 
-    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
-        Ok(query.page_of_all(self.state().subscriptions.values().cloned()))
+    async fn list_subscriptions(
+        &self,
+        team: Option<&TeamId>,
+        query: &ListQuery,
+    ) -> Result<ListPage<Subscription>> {
+        let state = self.state();
+        let is_wanted = |one: &&Subscription| team.is_none() || one.team.as_ref() == team;
+        Ok(query.page_of_all(state.subscriptions.values().filter(is_wanted).cloned()))
     }
 
     async fn update_subscription(
@@ -130,6 +144,7 @@ impl Subscriptions for MemoryStore {
                 slot: key.slot,
                 valid_until: key.valid_until,
                 last_used_at: key.last_used_at,
+                is_revealable: key.sealed.is_some(),
             })
             .collect();
         let latest_first = |key: &KeyInfo| key.valid_until.map(std::cmp::Reverse);
@@ -145,9 +160,9 @@ impl Subscriptions for MemoryStore {
         previous_valid_until: Ticks,
         context: &AuditContext,
     ) -> Result<bool> {
-        let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let key = SealedKey::new(&self.ports, id, slot, key)?;
         let mut state = self.state_mut()?;
-        let is_new = !state.keys.contains_key(&hash);
+        let is_new = !state.keys.contains_key(&key.hash);
         let current = state.keys.values_mut().find(|stored| {
             &*stored.subscription == id.as_str() && stored.slot == slot && stored.valid_until.is_none()
         });
@@ -156,7 +171,8 @@ impl Subscriptions for MemoryStore {
             return Err(key_exists());
         }
         current.valid_until = Some(previous_valid_until);
-        state.keys.insert(hash, key_in_use(id, slot));
+        current.sealed = None;
+        state.keys.insert(key.hash, key_in_use(id, key));
         let entry = self.act(context).key_rotated(id, slot, previous_valid_until);
         state.append_audit(&*self.ports.random, entry);
         if let Some(subscription) = state.subscriptions.get_mut(id.as_str()) {
@@ -164,6 +180,24 @@ impl Subscriptions for MemoryStore {
         }
         self.invalidation.access_changed();
         Ok(true)
+    }
+
+    async fn reveal_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        context: &AuditContext,
+    ) -> Result<RevealedKey> {
+        let mut state = self.state_mut()?;
+        let current = state.keys.values().find(|stored| {
+            &*stored.subscription == id.as_str() && stored.slot == slot && stored.valid_until.is_none()
+        });
+        let Some(current) = current else { return Ok(RevealedKey::NotFound) };
+        let key = revealed(&self.ports, (id, slot), current.sealed.as_deref())?;
+        if let RevealedKey::Revealed(_) = key {
+            state.append_audit(&*self.ports.random, self.act(context).key_revealed(id, slot));
+        }
+        Ok(key)
     }
 
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {

@@ -96,6 +96,7 @@ impl State {
             }
             MemberWrite::Delete(gone) => {
                 self.team_members.remove(&key);
+                self.notice_settings.remove(&key);
                 let entry = act.team_member_removed(&gone);
                 (gone, entry)
             }

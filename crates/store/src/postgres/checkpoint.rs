@@ -8,6 +8,7 @@ use domain::{Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
+use super::notices::insert_webhook_notices;
 use super::rows::{column, execute, guid, rows};
 use super::webhook_rows::{disabled, event_gap, handshake};
 use super::webhooks::reset_lanes;
@@ -88,6 +89,7 @@ impl PostgresStore {
             write_attempts(&transaction, &writes.attempts),
             write_delivered(&transaction, &packs),
         )?;
+        insert_webhook_notices(&transaction, &*ports.random, &writes.notices, now).await?;
         for entry in writes.audit {
             append_audit(&transaction, &*ports.random, entry).await?;
         }

@@ -7,7 +7,7 @@ use domain::{ClientId, Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{AFTER, IN_ORDER, execute, guid, row};
+use super::rows::{execute, guid, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
@@ -135,8 +135,8 @@ impl Clients for PostgresStore {
         self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(client).transpose()
     }
 
-    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
-        let rows = self.list(&format!("{CLIENT} WHERE {AFTER} {IN_ORDER}"), query).await?;
+    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
+        let rows = self.list_of_team(CLIENT, team, query).await?;
         Ok(query.page(rows.iter().map(client).collect::<Result<_>>()?))
     }
 
@@ -183,6 +183,11 @@ impl Clients for PostgresStore {
             )
             .await?;
         Ok(row.is_some())
+    }
+
+    async fn previous_client_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>> {
+        let row = self.row("SELECT old_secret_until FROM clients WHERE id = $1", &[&id.as_str()]).await?;
+        Ok(row.and_then(|row| row.get::<_, Option<i64>>(0)).map(Ticks))
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

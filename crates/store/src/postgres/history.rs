@@ -14,8 +14,8 @@ use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
-    percentile_95, runs, successes_of, unpack,
+    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos,
+    id_key, newest, percentile_95, runs, successes_of, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
@@ -81,17 +81,22 @@ async fn delivered(
     newest(&found.iter().map(packed).collect::<Vec<_>>(), query)
 }
 
-/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
-async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<u64> {
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content. Also whether there are
+/// more packs than are counted.
+async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<(u64, bool)> {
     let webhook = one.webhook.id.as_bytes().as_slice();
-    let whole = query_count(
+    let counted = row(
         on,
-        "SELECT coalesce(sum(events), 0)::bigint FROM (SELECT events FROM delivered
+        "SELECT coalesce(sum(events), 0)::bigint, count(*) FROM (SELECT events FROM delivered
          WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3
-         ORDER BY tenant_no, webhook, last_at) whole",
-        &[&one.tenant_no, &webhook, &since.0],
+         ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $4) whole",
+        &[&one.tenant_no, &webhook, &since.0, &i64::from(COUNTED_ROWS_MAX)],
     )
     .await?;
+    let (whole, packs) = counted.map_or((0, 0), |row| (unsigned(row.get(0)), unsigned(row.get(1))));
+    if packs >= COUNTED_ROWS_MAX.into() {
+        return Ok((whole, true));
+    }
     let around = rows(
         on,
         "SELECT packed FROM delivered
@@ -104,7 +109,7 @@ async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks
     for row in &around {
         some += unpack(&packed(row))?.iter().filter(|one| one.at >= since).count() as u64;
     }
-    Ok(whole + some)
+    Ok((whole + some, false))
 }
 
 /// Counts undelivered events, after the cursor and in lanes.
@@ -138,8 +143,8 @@ async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) 
         on,
         "SELECT count(*) FROM (SELECT 1 FROM attempts
          WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0
-         ORDER BY tenant_no, webhook, at) failures",
-        &[&tenant_no, &webhook, &since.0, &EVENT],
+         ORDER BY tenant_no, webhook, at LIMIT $5) failures",
+        &[&tenant_no, &webhook, &since.0, &EVENT, &i64::from(COUNTED_ROWS_MAX)],
     )
     .await?;
     let last = row(
@@ -161,8 +166,9 @@ async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) 
     let retry = one.webhook.handshake.retry;
     let query = DeliveryQuery::newest_since(one.webhook.id, since, P95_OF_MAX);
     let recent = delivered(on, tenant_no, &query).await?;
+    let (delivered, has_more) = count_delivered(on, one, since).await?;
     Ok(WebhookStats {
-        delivered: count_delivered(on, one, since).await?,
+        delivered,
         failed,
         p95_ms: percentile_95(recent.iter().map(|one| one.duration_ms).collect()),
         last_delivered_at: last.map(|row| Ticks(row.get(0))),
@@ -170,6 +176,7 @@ async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) 
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
         next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
         behind: behind(on, one).await?,
+        is_partial: has_more || failed >= COUNTED_ROWS_MAX.into(),
     })
 }
 

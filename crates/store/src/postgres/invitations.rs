@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::ids::InvitationId;
-use domain::{OperatorRole, Random, Realm, Secret, Ticks};
+use domain::{OperatorRole, Random, Realm, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::accounts::insert_account;
@@ -223,17 +223,21 @@ impl Invitations for PostgresStore {
 
     async fn list_invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         now: Ticks,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>> {
         let state = InvitationState::condition(filter.state, "$5::bigint");
+        // With a team, the index of its invitations is used.
+        let by_team = if filter.team.is_some() { "team = $6 AND team <> ''" } else { "$6::text IS NULL" };
         let sql = format!(
-            "{INVITATION} WHERE {AFTER} AND ($4::bigint IS NULL OR realm + 0 = $4) AND {state} {IN_ORDER}"
+            "{INVITATION} WHERE {by_team} AND {AFTER} AND ($4::bigint IS NULL OR realm + 0 = $4) AND {state} {IN_ORDER}"
         );
         let (created_at, id) = query.after();
         let realm = filter.realm.map(Realm::code);
-        let rows = self.rows(&sql, &[&created_at, &id, &query.limit(), &realm, &now.0]).await?;
+        let team = filter.team.as_ref().map(TeamId::as_str);
+        let args: super::rows::Args<'_> = &[&created_at, &id, &query.limit(), &realm, &now.0, &team];
+        let rows = self.rows(&sql, args).await?;
         Ok(query.page(rows.iter().map(invitation).collect()))
     }
 

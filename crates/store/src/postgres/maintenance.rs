@@ -6,7 +6,11 @@ use domain::Ticks;
 use super::PostgresStore;
 use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result, RetentionCutoffs};
+use crate::notices::NOTICE_LIFE;
+use crate::{
+    CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result,
+    RetentionCutoffs,
+};
 
 /// The webhook history tables: key columns and expiry condition.
 const HISTORY: [(&str, &str, &str); 3] = [
@@ -23,7 +27,7 @@ impl PostgresStore {
         self.delete(&sql, &[&args[0], &args[1]]).await
     }
 
-    async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
+    pub(super) async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(super::store_error)?;
         let deleted = client.execute(&statement, args).await.map_err(super::store_error)?;
@@ -85,7 +89,9 @@ impl Maintenance for PostgresStore {
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let [now, processes, audit, mails] = [cutoffs.now, cutoffs.processes, cutoffs.audit, cutoffs.mails]
             .map(|before| [before.0, limit(rows_max)]);
+        let notices = [cutoffs.now.minus(NOTICE_LIFE).0, limit(rows_max)];
         let calls = [cutoffs.calls.day(), limit(rows_max)];
+        let call_log = [cutoffs.now.minus(CALL_LOG_KEPT).0, limit(rows_max)];
         Ok(ExpiredRows {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
             refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
@@ -104,6 +110,9 @@ impl Maintenance for PostgresStore {
             invitations: self.delete_some("invitations", "id", "expires_at < $1", mails).await?,
             links: self.delete_some("invitation_links", "hash", "expires_at < $1", now).await?
                 + self.delete_some("password_resets", "hash", "expires_at < $1", now).await?,
+            call_log: self.delete_some("call_log", "subscription_id, no", "at < $1", call_log).await?,
+            figures: self.expire_figures(cutoffs.now, rows_max).await?,
+            notices: self.delete_some("notices", "id", "at < $1", notices).await?,
         })
     }
 

@@ -7,6 +7,7 @@ use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::clients::{CLIENT, change_client, client, insert_client};
+use super::notices::insert_notice;
 use super::rows::{execute, limit, row};
 use super::subscriptions::insert_subscription;
 use super::teams::lock_team;
@@ -15,10 +16,10 @@ use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::plan::{signed, unsigned};
 use crate::requests::{Effect, decide_ask, decide_request};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
     TeamRequest, TeamRequests,
 };
 
@@ -103,9 +104,9 @@ async fn carry_out(
             insert_client(on, random, &client, &hash, act).await
         }
         Effect::AddSubscription(one) => {
-            let keys = [&approval.secret, &approval.second_secret];
-            let hashes = keys.map(|key| vault.fingerprint(SUBSCRIPTION_KEY, key));
-            insert_subscription(on, random, &one, &hashes, act).await
+            let [primary, secondary] = &approval.keys;
+            let keys = SealedKey::pair(ports, &one.id, primary, secondary)?;
+            insert_subscription(on, random, &one, &keys, act).await
         }
         Effect::SetRedirectUris(client, uris) => {
             let update = ClientUpdate { redirect_uris: Some(uris), ..ClientUpdate::default() };
@@ -156,6 +157,9 @@ async fn decide(
     .await
     .map_err(store_error)?;
     append_audit(on, &*ports.random, act.request_decided(&before, &after)).await?;
+    if let Some(notice) = Notice::of_decision(&after, decision, ports.random.guid()) {
+        insert_notice(on, &notice).await?;
+    }
     Ok(DecisionOutcome::Decided(Box::new(after)))
 }
 

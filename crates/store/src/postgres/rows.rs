@@ -1,7 +1,7 @@
 //! Shared queries and conversions.
 
 use deadpool_postgres::{Object, Transaction};
-use domain::{Guid, Resource, TenantId};
+use domain::{Guid, Resource, TeamId, TenantId};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
@@ -49,6 +49,23 @@ impl PostgresStore {
     pub(super) async fn list(&self, sql: &str, query: &ListQuery) -> Result<Vec<Row>> {
         let (created_at, id) = query.after();
         self.rows(sql, &[&created_at, &id, &query.limit()]).await
+    }
+
+    /// Reads a page of the rows of a team, or of all.
+    pub(super) async fn list_of_team(
+        &self,
+        select: &str,
+        team: Option<&TeamId>,
+        query: &ListQuery,
+    ) -> Result<Vec<Row>> {
+        let Some(team) = team else {
+            return self.list(&format!("{select} WHERE {AFTER} {IN_ORDER}"), query).await;
+        };
+        let (created_at, id) = query.after();
+        // By the team's index: its columns are the order.
+        let sql =
+            format!("{select} WHERE team_id = $4 AND {AFTER} ORDER BY team_id, created_at, id LIMIT $3");
+        self.rows(&sql, &[&created_at, &id, &query.limit(), &team.as_str()]).await
     }
 
     /// Runs an update that changes access, reads the row before and after it, and audits the change, in one transaction.

@@ -18,7 +18,7 @@ use crate::second_factors::{
 };
 use crate::{
     AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
-    PasskeyUseOutcome, Ports, Result, SecondFactor, SecondFactors, UsedChallenge,
+    PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
 const FACTOR: &str =
@@ -324,6 +324,7 @@ impl SecondFactors for PostgresStore {
         &self,
         account: &AccountId,
         code: &RecoveryCode,
+        notice: Option<&RecoveryCodeNotice>,
         context: &AuditContext,
     ) -> Result<Option<u64>> {
         let hash = recovery_hash(&self.ports().vault, account, code);
@@ -338,6 +339,9 @@ impl SecondFactors for PostgresStore {
         let left = left.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs());
         let entry = self.act(context).recovery_code_used(realm, account, left);
         append_audit(&transaction, &*self.ports().random, entry).await?;
+        if let Some(notice) = notice {
+            queue_mail(&transaction, &notice.sealed(left, self.ports())?).await?;
+        }
         transaction.commit().await.map_err(store_error)?;
         Ok(Some(left))
     }

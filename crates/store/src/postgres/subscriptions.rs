@@ -8,18 +8,17 @@ use domain::{Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{AFTER, IN_ORDER, column, execute};
+use super::rows::{column, execute, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
-    SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
+    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
-const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
 
 fn subscription(row: &Row) -> Subscription {
     Subscription {
@@ -36,12 +35,23 @@ fn subscription(row: &Row) -> Subscription {
     }
 }
 
-/// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+async fn insert_key(on: &Transaction<'_>, id: &SubscriptionId, key: &SealedKey) -> Result<()> {
+    execute(
+        on,
+        "INSERT INTO subscription_keys (hash, subscription_id, slot, sealed) VALUES ($1, $2, $3, $4)",
+        &[&key.hash.as_slice(), &id.as_str(), &key.slot.code(), &key.sealed],
+    )
+    .await
+    .map_err(exists("such a key".into()))?;
+    Ok(())
+}
+
+/// Inserts a subscription with its primary and its secondary key, and audits it.
 pub(super) async fn insert_subscription(
     on: &Transaction<'_>,
     random: &dyn Random,
     one: &Subscription,
-    [primary, secondary]: &[[u8; 32]; 2],
+    keys: &[SealedKey; 2],
     act: &Act,
 ) -> Result<()> {
     execute(
@@ -64,10 +74,8 @@ pub(super) async fn insert_subscription(
     )
     .await
     .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-    for (slot, hash) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
-        execute(on, ADD_KEY, &[&hash.as_slice(), &one.id.as_str(), &slot.code()])
-            .await
-            .map_err(exists("such a key".into()))?;
+    for key in keys {
+        insert_key(on, &one.id, key).await?;
     }
     append_audit(on, random, act.subscription_added(one)).await
 }
@@ -81,11 +89,11 @@ impl Subscriptions for PostgresStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
-        let hashes = [primary, secondary].map(|key| self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key));
+        let keys = SealedKey::pair(self.ports(), &one.id, primary, secondary)?;
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let (random, act) = (&*self.ports().random, self.act(context));
-        insert_subscription(&transaction, random, one, &hashes, &act).await?;
+        insert_subscription(&transaction, random, one, &keys, &act).await?;
         let committed = transaction.commit().await.map_err(store_error);
         // A team's subscription may let its clients' webhooks be delivered to.
         self.access_changed();
@@ -97,8 +105,12 @@ impl Subscriptions for PostgresStore {
         Ok(row.as_ref().map(subscription))
     }
 
-    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
-        let rows = self.list(&format!("{SUBSCRIPTION} WHERE {AFTER} {IN_ORDER}"), query).await?;
+    async fn list_subscriptions(
+        &self,
+        team: Option<&TeamId>,
+        query: &ListQuery,
+    ) -> Result<ListPage<Subscription>> {
+        let rows = self.list_of_team(SUBSCRIPTION, team, query).await?;
         Ok(query.page(rows.iter().map(subscription).collect()))
     }
 
@@ -166,8 +178,8 @@ impl Subscriptions for PostgresStore {
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let rows = self
             .rows(
-                "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = $1
-                 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
+                "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL FROM subscription_keys
+                 WHERE subscription_id = $1 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 &[&id.as_str()],
             )
             .await?;
@@ -175,6 +187,7 @@ impl Subscriptions for PostgresStore {
             slot: KeySlot::from_code(row.get(0)),
             valid_until: row.get::<_, Option<i64>>(1).map(Ticks),
             last_used_at: row.get::<_, Option<i64>>(2).map(Ticks),
+            is_revealable: row.get(3),
         };
         Ok(rows.iter().map(key).collect())
     }
@@ -187,7 +200,7 @@ impl Subscriptions for PostgresStore {
         previous_valid_until: Ticks,
         context: &AuditContext,
     ) -> Result<bool> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let key = SealedKey::new(self.ports(), id, slot, key)?;
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         // The subscription's row is locked first, here and when it is cancelled.
@@ -197,7 +210,7 @@ impl Subscriptions for PostgresStore {
             .map_err(store_error)?;
         let replaced = transaction
             .execute(
-                "UPDATE subscription_keys SET valid_until = $3
+                "UPDATE subscription_keys SET valid_until = $3, sealed = NULL
                  WHERE subscription_id = $1 AND slot = $2 AND valid_until IS NULL",
                 &[&id.as_str(), &slot.code(), &previous_valid_until.0],
             )
@@ -206,15 +219,36 @@ impl Subscriptions for PostgresStore {
         if replaced == 0 {
             return Ok(false);
         }
-        transaction
-            .execute(ADD_KEY, &[&hash.as_slice(), &id.as_str(), &slot.code()])
-            .await
-            .map_err(exists("such a key".into()))?;
+        insert_key(&transaction, id, &key).await?;
         let entry = self.act(context).key_rotated(id, slot, previous_valid_until);
         append_audit(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(store_error)?;
         self.access_changed();
         Ok(true)
+    }
+
+    async fn reveal_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        context: &AuditContext,
+    ) -> Result<RevealedKey> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let found = row(
+            &transaction,
+            "SELECT sealed FROM subscription_keys WHERE subscription_id = $1 AND slot = $2 AND valid_until IS NULL",
+            &[&id.as_str(), &slot.code()],
+        )
+        .await?;
+        let Some(found) = found else { return Ok(RevealedKey::NotFound) };
+        let key = revealed(self.ports(), (id, slot), found.get(0))?;
+        if let RevealedKey::Revealed(_) = key {
+            let entry = self.act(context).key_revealed(id, slot);
+            append_audit(&transaction, &*self.ports().random, entry).await?;
+            transaction.commit().await.map_err(store_error)?;
+        }
+        Ok(key)
     }
 
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {

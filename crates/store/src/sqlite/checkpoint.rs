@@ -6,6 +6,7 @@ use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
+use super::notices::insert_webhook_notices;
 use super::store_error;
 use super::webhook_rows::{disabled, event_gap, handshake};
 use super::webhooks::reset_lanes;
@@ -64,6 +65,7 @@ pub(super) fn write(
     write_replays(writer, &writes).map_err(store_error)?;
     write_attempts(writer, &writes.attempts).map_err(store_error)?;
     write_delivered(writer, std::mem::take(&mut writes.delivered)).map_err(store_error)?;
+    insert_webhook_notices(writer, &*ports.random, &writes.notices, now)?;
     for entry in writes.audit {
         append_audit(writer, &*ports.random, entry)?;
     }

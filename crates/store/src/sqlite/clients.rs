@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{AFTER, IN_ORDER, find, guid, list};
+use super::rows::{find, guid, list_of_team};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
@@ -134,8 +134,8 @@ impl Clients for SqliteStore {
         })
     }
 
-    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
-        self.read(|reader| list(reader, &format!("{CLIENT} WHERE {AFTER} {IN_ORDER}"), query, client))
+    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
+        self.read(|reader| list_of_team(reader, CLIENT, team, query, client))
     }
 
     async fn update_client(
@@ -188,6 +188,16 @@ impl Clients for SqliteStore {
                 .and_then(|mut find| find.exists(params![id.as_str(), hash, now.0]))
                 .map_err(store_error)
         })
+    }
+
+    async fn previous_client_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>> {
+        let until: Option<Option<i64>> = self.read(|reader| {
+            reader
+                .prepare_cached("SELECT old_secret_until FROM clients WHERE id = ?1")
+                .and_then(|mut find| find.query_row([id.as_str()], |row| row.get(0)).optional())
+                .map_err(store_error)
+        })?;
+        Ok(until.flatten().map(Ticks))
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

@@ -12,8 +12,8 @@ use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest, percentile_95,
-    unpack,
+    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
+    percentile_95, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
@@ -81,15 +81,24 @@ fn count(reader: &Connection, sql: &str, args: impl rusqlite::Params) -> Result<
         .map_err(store_error)
 }
 
-/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
-fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> Result<u64> {
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content. Also whether there are
+/// more packs than are counted.
+fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> Result<(u64, bool)> {
     let (tenant_no, webhook) = key;
-    let whole = count(
-        reader,
-        "SELECT coalesce(sum(events), 0) FROM delivered
-         WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= ?3 AND first_at >= ?3",
-        params![tenant_no, webhook.as_bytes(), since.0],
-    )?;
+    let (whole, packs): (i64, i64) = reader
+        .prepare_cached(
+            "SELECT coalesce(sum(events), 0), count(*) FROM (SELECT events FROM delivered
+             WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= ?3 AND first_at >= ?3
+             ORDER BY last_at DESC LIMIT ?4)",
+        )
+        .and_then(|mut sum| {
+            let args = params![tenant_no, webhook.as_bytes(), since.0, COUNTED_ROWS_MAX];
+            sum.query_row(args, |row| Ok((row.get(0)?, row.get(1)?)))
+        })
+        .map_err(store_error)?;
+    if packs >= COUNTED_ROWS_MAX.into() {
+        return Ok((unsigned(whole), true));
+    }
     let around: Vec<Vec<u8>> = reader
         .prepare_cached(
             "SELECT packed FROM delivered
@@ -104,11 +113,12 @@ fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> 
     for packed in around {
         some += unpack(&packed)?.iter().filter(|one| one.at >= since).count() as u64;
     }
-    Ok(whole + some)
+    Ok((unsigned(whole) + some, false))
 }
 
-/// Counts undelivered events, after the cursor and in lanes.
-fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
+/// Counts undelivered events, after the cursor and in lanes, up to a number.
+pub(super) fn behind(reader: &Connection, one: &SealedWebhook, most: u16) -> Result<u64> {
+    let most = u64::from(most);
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let resource = one.webhook.resource.code();
     let mut waiting = 0;
@@ -117,8 +127,11 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             reader,
             "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
              AND kind = ?3 AND sequence > ?4 LIMIT ?5)",
-            params![one.tenant_no, resource, kind.code(), signed(cursor), BEHIND_MAX],
+            params![one.tenant_no, resource, kind.code(), signed(cursor), signed(most - waiting)],
         )?;
+        if waiting >= most {
+            return Ok(most);
+        }
     }
     waiting += count(
         reader,
@@ -132,10 +145,10 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
             resource,
             signed(cursor),
             one.webhook.kinds.bits(),
-            BEHIND_MAX
+            signed(most - waiting)
         ],
     )?;
-    Ok(waiting.min(BEHIND_MAX.into()))
+    Ok(waiting)
 }
 
 fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
@@ -143,9 +156,9 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
     let key = params![tenant_no, webhook.as_bytes()];
     let failed = count(
         reader,
-        "SELECT count(*) FROM attempts
-         WHERE tenant_no = ?1 AND webhook = ?2 AND at >= ?3 AND occasion = ?4 AND succeeded = 0",
-        params![tenant_no, webhook.as_bytes(), since.0, EVENT],
+        "SELECT count(*) FROM (SELECT 1 FROM attempts WHERE tenant_no = ?1 AND webhook = ?2 AND at >= ?3
+         AND occasion = ?4 AND succeeded = 0 LIMIT ?5)",
+        params![tenant_no, webhook.as_bytes(), since.0, EVENT, COUNTED_ROWS_MAX],
     )?;
     let last: Option<i64> = reader
         .prepare_cached("SELECT max(last_at) FROM delivered WHERE tenant_no = ?1 AND webhook = ?2")
@@ -160,15 +173,17 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
         .map_err(store_error)?;
     let retry = one.webhook.handshake.retry;
     let recent = delivered(reader, tenant_no, &DeliveryQuery::newest_since(webhook, since, P95_OF_MAX))?;
+    let (delivered, has_more) = count_delivered(reader, (tenant_no, webhook), since)?;
     Ok(WebhookStats {
-        delivered: count_delivered(reader, (tenant_no, webhook), since)?,
+        delivered,
         failed,
         p95_ms: percentile_95(recent.iter().map(|one| one.duration_ms).collect()),
         last_delivered_at: last.map(Ticks),
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
         next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
-        behind: behind(reader, one)?,
+        is_partial: has_more || failed >= COUNTED_ROWS_MAX.into(),
+        behind: behind(reader, one, BEHIND_MAX)?,
     })
 }
 

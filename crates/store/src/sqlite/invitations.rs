@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use domain::ids::InvitationId;
-use domain::{OperatorRole, Random, Realm, Secret, Ticks};
+use domain::{OperatorRole, Random, Realm, Secret, TeamId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::accounts::insert_account;
@@ -220,14 +220,19 @@ impl Invitations for SqliteStore {
 
     async fn list_invitations(
         &self,
-        filter: InvitationFilter,
+        filter: &InvitationFilter,
         now: Ticks,
         query: &ListQuery,
     ) -> Result<ListPage<Invitation>> {
         let state = InvitationState::condition(filter.state, "?5");
-        let sql = format!("{INVITATION} WHERE {AFTER} AND (?4 IS NULL OR realm = ?4) AND {state} {IN_ORDER}");
+        // With a team, the index of its invitations is used.
+        let by_team = if filter.team.is_some() { "team = ?6 AND team <> ''" } else { "?6 IS NULL" };
+        let sql = format!(
+            "{INVITATION} WHERE {by_team} AND {AFTER} AND (?4 IS NULL OR +realm = ?4) AND {state} {IN_ORDER}"
+        );
+        let team = filter.team.as_ref().map(TeamId::as_str);
         let (created_at, id) = query.after();
-        let args = params![created_at, id, query.limit(), filter.realm.map(Realm::code), now.0];
+        let args = params![created_at, id, query.limit(), filter.realm.map(Realm::code), now.0, team];
         self.read(|reader| {
             let rows = reader
                 .prepare_cached(&sql)

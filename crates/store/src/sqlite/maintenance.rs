@@ -7,7 +7,11 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::collection_numbers::CollectionNo;
 use super::{SqliteStore, store_error};
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result, RetentionCutoffs};
+use crate::notices::NOTICE_LIFE;
+use crate::{
+    CALL_LOG_KEPT, ExpiredRows, Health, InvalidationCounters, Maintenance, Operations, Result,
+    RetentionCutoffs,
+};
 
 /// The webhook history tables: key and expiry condition. The key is the rowid where there is one, because with
 /// a composite key SQLite would read all rows of the tenant.
@@ -120,9 +124,10 @@ impl Maintenance for SqliteStore {
     }
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
+        let now = cutoffs.now;
+        let figures = self.read(|reader| super::figures::first_kept(reader, now))?;
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-            let now = cutoffs.now;
             let some = |table: &str, key: &str, condition: &str, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
@@ -153,6 +158,9 @@ impl Maintenance for SqliteStore {
                 invitations: some("invitations", "id", "expires_at < ?1", cutoffs.mails)?,
                 links: some("invitation_links", "hash", "expires_at < ?1", now)?
                     + some("password_resets", "hash", "expires_at < ?1", now)?,
+                call_log: some("call_log", "subscription_id, no", "at < ?1", now.minus(CALL_LOG_KEPT))?,
+                figures: super::figures::expire(writer, &figures, rows_max)?,
+                notices: some("notices", "id", "at < ?1", now.minus(NOTICE_LIFE))?,
             })
         })
         .await

@@ -31,7 +31,10 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0017_second_factors", include_str!("migrations/0017_second_factors.sql")),
     ("0018_operator_tokens", include_str!("migrations/0018_operator_tokens.sql")),
     ("0019_teams", include_str!("migrations/0019_teams.sql")),
-    ("0022_sandbox", include_str!("migrations/0022_sandbox.sql")),
+    ("0020_figures", include_str!("migrations/0020_figures.sql")),
+    ("0021_team_keys", include_str!("migrations/0021_team_keys.sql")),
+    ("0022_notices", include_str!("migrations/0022_notices.sql")),
+    ("0023_sandbox", include_str!("migrations/0023_sandbox.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

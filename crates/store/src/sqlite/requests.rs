@@ -7,6 +7,7 @@ use rusqlite::{Connection, Row, params};
 use super::audit::append_audit;
 use super::clients::{CLIENT, change_client, client, insert_client};
 use super::directory::change;
+use super::notices::insert_notice;
 use super::rows::find;
 use super::subscriptions::insert_subscription;
 use super::teams::{TEAM, team};
@@ -15,10 +16,10 @@ use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::plan::{signed, unsigned};
 use crate::requests::{Effect, decide_ask, decide_request};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, TeamRequest,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, TeamRequest,
     TeamRequests,
 };
 
@@ -103,9 +104,9 @@ fn carry_out(
             insert_client(writer, random, &client, &hash, act)
         }
         Effect::AddSubscription(one) => {
-            let keys = [&approval.secret, &approval.second_secret];
-            let hashes = keys.map(|key| vault.fingerprint(SUBSCRIPTION_KEY, key));
-            insert_subscription(writer, random, &one, &hashes, act)
+            let [primary, secondary] = &approval.keys;
+            let keys = SealedKey::pair(ports, &one.id, primary, secondary)?;
+            insert_subscription(writer, random, &one, &keys, act)
         }
         Effect::SetRedirectUris(client, uris) => {
             let update = ClientUpdate { redirect_uris: Some(uris), ..ClientUpdate::default() };
@@ -148,6 +149,9 @@ fn decide(
         ],
     )?;
     append_audit(writer, &*ports.random, act.request_decided(&before, &after))?;
+    if let Some(notice) = Notice::of_decision(&after, decision, ports.random.guid()) {
+        insert_notice(writer, &notice)?;
+    }
     Ok(DecisionOutcome::Decided(Box::new(after)))
 }
 

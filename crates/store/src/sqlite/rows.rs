@@ -1,6 +1,6 @@
 //! Shared queries and conversions.
 
-use domain::{Guid, Resource, TenantId};
+use domain::{Guid, Resource, TeamId, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::store_error;
@@ -50,6 +50,26 @@ pub(super) fn list<T: ListRow>(
     let rows = reader
         .prepare_cached(sql)
         .and_then(|mut rows| rows.query_map(params![created_at, id, query.limit()], row)?.collect())
+        .map_err(store_error)?;
+    Ok(query.page(rows))
+}
+
+/// Reads a page of the rows of a team, or of all.
+pub(super) fn list_of_team<T: ListRow>(
+    reader: &Connection,
+    select: &str,
+    team: Option<&TeamId>,
+    query: &ListQuery,
+    row: fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<ListPage<T>> {
+    let Some(team) = team else {
+        return list(reader, &format!("{select} WHERE {AFTER} {IN_ORDER}"), query, row);
+    };
+    let (created_at, id) = query.after();
+    let args = params![created_at, id, query.limit(), team.as_str()];
+    let rows = reader
+        .prepare_cached(&format!("{select} WHERE team_id = ?4 AND {AFTER} {IN_ORDER}"))
+        .and_then(|mut rows| rows.query_map(args, row)?.collect())
         .map_err(store_error)?;
     Ok(query.page(rows))
 }

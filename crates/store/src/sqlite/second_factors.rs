@@ -20,7 +20,7 @@ use crate::second_factors::{
 };
 use crate::{
     AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
-    PasskeyUseOutcome, Ports, Result, SecondFactor, SecondFactors, UsedChallenge,
+    PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
 const FACTOR: &str =
@@ -350,10 +350,11 @@ impl SecondFactors for SqliteStore {
         &self,
         account: &AccountId,
         code: &RecoveryCode,
+        notice: Option<&RecoveryCodeNotice>,
         context: &AuditContext,
     ) -> Result<Option<u64>> {
         let (ports, act, account) = (self.ports().clone(), self.act(context), account.clone());
-        let hash = recovery_hash(&ports.vault, &account, code);
+        let (hash, notice) = (recovery_hash(&ports.vault, &account, code), notice.cloned());
         self.write(move |writer| {
             let Some(realm) = realm_of(writer, &account)? else { return Ok(None) };
             let sql = "DELETE FROM recovery_codes WHERE hash = ?1 AND account_id = ?2";
@@ -362,6 +363,9 @@ impl SecondFactors for SqliteStore {
             }
             let left = codes_left(writer, &account)?;
             append_audit(writer, &*ports.random, act.recovery_code_used(realm, &account, left))?;
+            if let Some(notice) = &notice {
+                queue_mail(writer, &notice.sealed(left, &ports)?)?;
+            }
             Ok(Some(left))
         })
         .await

@@ -8,14 +8,14 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{AFTER, IN_ORDER, find, list};
+use super::rows::{find, list_of_team};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
-    SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
+    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
@@ -39,12 +39,22 @@ fn find_row(connection: &Connection, id: &SubscriptionId) -> Result<Option<Subsc
     find(connection, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)
 }
 
-/// Inserts a subscription with the hashes of its primary and its secondary key, and audits it.
+fn insert_key(writer: &Connection, id: &SubscriptionId, key: &SealedKey) -> Result<()> {
+    writer
+        .execute(
+            "INSERT INTO subscription_keys (hash, subscription_id, slot, sealed) VALUES (?1, ?2, ?3, ?4)",
+            params![key.hash, id.as_str(), key.slot.code(), key.sealed],
+        )
+        .map_err(exists("such a key".into()))?;
+    Ok(())
+}
+
+/// Inserts a subscription with its primary and its secondary key, and audits it.
 pub(super) fn insert_subscription(
     writer: &Connection,
     random: &dyn Random,
     one: &Subscription,
-    [primary, secondary]: &[[u8; 32]; 2],
+    keys: &[SealedKey; 2],
     act: &Act,
 ) -> Result<()> {
     writer
@@ -66,14 +76,7 @@ pub(super) fn insert_subscription(
             ],
         )
         .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-    for (slot, hash) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
-        writer
-            .execute(
-                "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
-                params![hash, one.id.as_str(), slot.code()],
-            )
-            .map_err(exists("such a key".into()))?;
-    }
+    keys.iter().try_for_each(|key| insert_key(writer, &one.id, key))?;
     append_audit(writer, random, act.subscription_added(one))
 }
 
@@ -86,7 +89,7 @@ impl Subscriptions for SqliteStore {
         secondary: &Secret,
         context: &AuditContext,
     ) -> Result<()> {
-        let keys = [primary, secondary].map(|key| self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key));
+        let keys = SealedKey::pair(self.ports(), &one.id, primary, secondary)?;
         let (one, act, random) = (one.clone(), self.act(context), self.ports().random.clone());
         // A team's subscription may let its clients' webhooks be delivered to.
         self.write_access(move |writer| insert_subscription(writer, &*random, &one, &keys, &act)).await
@@ -101,10 +104,12 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
-        self.read(|reader| {
-            list(reader, &format!("{SUBSCRIPTION} WHERE {AFTER} {IN_ORDER}"), query, subscription)
-        })
+    async fn list_subscriptions(
+        &self,
+        team: Option<&TeamId>,
+        query: &ListQuery,
+    ) -> Result<ListPage<Subscription>> {
+        self.read(|reader| list_of_team(reader, SUBSCRIPTION, team, query, subscription))
     }
 
     async fn update_subscription(
@@ -179,13 +184,14 @@ impl Subscriptions for SqliteStore {
                 slot: KeySlot::from_code(row.get(0)?),
                 valid_until: row.get::<_, Option<i64>>(1)?.map(Ticks),
                 last_used_at: row.get::<_, Option<i64>>(2)?.map(Ticks),
+                is_revealable: row.get(3)?,
             })
         };
         self.read(|reader| {
             reader
                 .prepare_cached(
-                    "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = ?1
-                     ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
+                    "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL FROM subscription_keys
+                     WHERE subscription_id = ?1 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 )
                 .and_then(|mut all| all.query_map([id.as_str()], key)?.collect())
                 .map_err(store_error)
@@ -200,26 +206,48 @@ impl Subscriptions for SqliteStore {
         previous_valid_until: Ticks,
         context: &AuditContext,
     ) -> Result<bool> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let key = SealedKey::new(self.ports(), id, slot, key)?;
         let (id, act, random) = (id.clone(), self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
             let replaced = change(
                 writer,
-                "UPDATE subscription_keys SET valid_until = ?3
+                "UPDATE subscription_keys SET valid_until = ?3, sealed = NULL
                  WHERE subscription_id = ?1 AND slot = ?2 AND valid_until IS NULL",
                 params![id.as_str(), slot.code(), previous_valid_until.0],
             )?;
             if !replaced {
                 return Ok(false);
             }
-            writer
-                .execute(
-                    "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
-                    params![hash, id.as_str(), slot.code()],
-                )
-                .map_err(exists("such a key".into()))?;
+            insert_key(writer, &id, &key)?;
             append_audit(writer, &*random, act.key_rotated(&id, slot, previous_valid_until))?;
             change(writer, "UPDATE subscriptions SET revision = revision + 1 WHERE id = ?1", [id.as_str()])
+        })
+        .await
+    }
+
+    async fn reveal_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        context: &AuditContext,
+    ) -> Result<RevealedKey> {
+        let (id, act, ports) = (id.clone(), self.act(context), self.ports().clone());
+        self.write(move |writer| {
+            let row: Option<Option<Vec<u8>>> = writer
+                .prepare_cached(
+                    "SELECT sealed FROM subscription_keys
+                     WHERE subscription_id = ?1 AND slot = ?2 AND valid_until IS NULL",
+                )
+                .and_then(|mut find| {
+                    find.query_row(params![id.as_str(), slot.code()], |row| row.get(0)).optional()
+                })
+                .map_err(store_error)?;
+            let Some(sealed) = row else { return Ok(RevealedKey::NotFound) };
+            let key = revealed(&ports, (&id, slot), sealed.as_deref())?;
+            if let RevealedKey::Revealed(_) = key {
+                append_audit(writer, &*ports.random, act.key_revealed(&id, slot))?;
+            }
+            Ok(key)
         })
         .await
     }

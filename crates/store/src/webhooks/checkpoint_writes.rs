@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use domain::retry::RetryState;
-use domain::{Ticks, WebhookId};
+use domain::{NoticeKind, Ticks, WebhookId};
 
 use super::{
     AttemptRecord, CheckpointResult, DisabledByService, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
@@ -35,6 +35,15 @@ pub(crate) struct DeliveryState {
     pub(crate) event_gap: Option<EventGap>,
 }
 
+/// What the team of a webhook's client is told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct WebhookNotice {
+    pub(crate) key: WebhookKey,
+    pub(crate) kind: NoticeKind,
+    pub(crate) since: Ticks,
+    pub(crate) detail: String,
+}
+
 /// Everything that a set of checkpoints writes. Lane resets come first.
 #[derive(Debug, Default)]
 pub(crate) struct CheckpointWrites {
@@ -48,6 +57,7 @@ pub(crate) struct CheckpointWrites {
     pub(crate) attempts: Vec<(WebhookKey, AttemptRecord)>,
     pub(crate) delivered: Vec<(WebhookKey, Vec<SuccessfulDelivery>)>,
     pub(crate) audit: Vec<AuditEntry>,
+    pub(crate) notices: Vec<WebhookNotice>,
 }
 
 /// The retry state of a reset lane: due immediately, no failures.
@@ -123,6 +133,7 @@ impl CheckpointWrites {
         for step in &checkpoint.replays {
             self.replays.insert((key, step.number), *step);
         }
+        self.notices.extend(notices_of(key, &before, state));
         if *state != before {
             self.changed.insert(key, state.clone());
         }
@@ -149,6 +160,25 @@ impl CheckpointWrites {
         }
         self.audit.extend(checkpoint.audit);
     }
+}
+
+/// What a team is told about a change of state: that the service has disabled or suspended a webhook.
+fn notices_of(key: WebhookKey, before: &DeliveryState, after: &DeliveryState) -> Vec<WebhookNotice> {
+    let disabled = after.disabled.as_ref().filter(|_| before.disabled.is_none());
+    let disabled = disabled.map(|disabled| WebhookNotice {
+        key,
+        kind: NoticeKind::WebhookDisabled,
+        since: disabled.at,
+        detail: disabled.reason.clone(),
+    });
+    let suspended = after.suspended_at.filter(|_| before.suspended_at.is_none());
+    let suspended = suspended.map(|since| WebhookNotice {
+        key,
+        kind: NoticeKind::WebhookSuspended,
+        since,
+        detail: String::new(),
+    });
+    disabled.into_iter().chain(suspended).collect()
 }
 
 /// Returns true if this step accepted the handshake.

@@ -100,6 +100,7 @@ pub struct Replay {
     pub kind: ReplayKind,
     pub requested_at: Ticks,
     pub after: u64,
+    /// Of a test event: the code of its kind, or 0 for the first kind that the webhook subscribes to.
     pub through: u64,
     /// Everything up to here is done.
     pub position: u64,
@@ -211,8 +212,12 @@ pub struct WebhookStats {
     pub next_attempt_at: Option<Ticks>,
     /// Undelivered events after the cursor and in lanes; counted up to 10,000.
     pub behind: u64,
+    /// The history since then is too long to be counted: `delivered` and `failed` are of its newest part.
+    pub is_partial: bool,
 }
 
+/// How many rows of deliveries, and of failed attempts, are counted. A row of deliveries holds those of one checkpoint.
+pub(crate) const COUNTED_ROWS_MAX: u32 = 20_000;
 /// Undelivered events are counted up to this.
 pub(crate) const BEHIND_MAX: u16 = 10_000;
 /// How many deliveries the percentile covers.
@@ -257,7 +262,8 @@ pub trait History: Send + Sync + 'static {
     /// Ordered by the sequence of the next event.
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
 
-    /// A webhook's statistics since a time.
+    /// A webhook's statistics since a time. The cost is bounded; see [`WebhookStats::is_partial`] and
+    /// [`crate::read_webhook_stats`].
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats>;
 
     /// Requests deliveries again; none if the webhook does not exist, or is unsubscribed or deleted.

@@ -9,6 +9,8 @@ mod history;
 mod leases;
 mod pack;
 mod sealed_webhook;
+mod stats;
+mod team;
 
 use async_trait::async_trait;
 use domain::receiver_url::ReceiverUrl;
@@ -17,7 +19,7 @@ use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks, WebhookId};
 
 pub(crate) use checkpoint_writes::{
-    CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
+    CheckpointWrites, DeliveryState, WebhookKey, WebhookNotice, decide_checkpoints, reset_retry,
 };
 pub(crate) use db_codes::{EVENT, from_nanos, nanos};
 pub(crate) use decide::{apply_change, new_webhook, subscribe_again_change, subscribe_again_changes_nothing};
@@ -29,11 +31,16 @@ pub use history::{
     AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, DeliveryQuery, History, Replay,
     ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
-pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
+pub(crate) use history::{BEHIND_MAX, COUNTED_ROWS_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, rebalance};
 pub use leases::{LeaseRenewal, RenewedLeases};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
+pub use stats::read_webhook_stats;
+pub(crate) use team::page_of;
+pub use team::{
+    LISTED_BEHIND_MAX, ListedWebhook, ListedWebhooks, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
+};
 
 use crate::{AuditContext, Result, Vault};
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 use domain::{Secret, Ticks};
 use store::{
     AccountUpdate, AuditEntry, AuditQuery, ClientSecret, ClientUpdate, KeySlot, MemberChange, MemberStep,
-    ReplayKind, Status, SubscribeOutcome, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate,
-    WebhookChange, WebhookChangeOutcome,
+    ReplayKind, RevealedKey, Status, SubscribeOutcome, SubscriptionUpdate, TeamRole, TeamUpdate,
+    TenantUpdate, WebhookChange, WebhookChangeOutcome,
 };
 
 use super::clients::{client, subscription};
@@ -163,6 +163,10 @@ async fn subscription_mutations(fixture: &Fixture, seen: &mut usize) {
     let rotated = &new_lines(fixture, seen).await[0];
     let expected = "subscription_key_rotated subscription:s1: secondaryKey, previousValidUntil  → ";
     assert!(rotated.starts_with(expected) && !rotated.contains("hush"), "{rotated}");
+    let revealed = store.reveal_key(&one.id, KeySlot::Secondary, by).await;
+    assert_eq!(revealed, Ok(RevealedKey::Revealed(key)));
+    let expected = "subscription_key_revealed subscription:s1: secondaryKey";
+    assert_eq!(new_lines(fixture, seen).await, [expected]);
     assert!(store.cancel_subscription(&one.id, fixture.now(), by).await.unwrap());
     let cancelled = &new_lines(fixture, seen).await[0];
     assert!(cancelled.starts_with("subscription_cancelled subscription:s1: cancelledAt  → "), "{cancelled}");
@@ -192,13 +196,24 @@ async fn team_mutations(fixture: &Fixture, seen: &mut usize) {
             MemberStep::Add(TeamRole::Owner),
             "added team:panel: developer  → \"leo\", role  → \"owner\"",
         ),
-        ("leo", MemberStep::SetRole(TeamRole::Member), "changed team:panel: role \"owner\" → \"member\""),
+        (
+            "leo",
+            MemberStep::SetRole(TeamRole::Member),
+            "changed team:panel: developer  → \"leo\", role \"owner\" → \"member\"",
+        ),
         ("leo", MemberStep::Remove, "removed team:panel: developer \"leo\" → , role \"member\" → "),
     ] {
         let _ = store.change_team_member(&member_change("panel", id, step), by).await.unwrap();
         let lines = new_lines(fixture, seen).await;
         assert_eq!(lines, [format!("team_member_{expected}").trim_end()]);
     }
+    let some = [domain::NoticeKind::KeyEnds, domain::NoticeKind::RequestRefused].into_iter().collect();
+    let ana = domain::AccountId::new("ana");
+    assert_eq!(store.set_notice_preferences(&panel.id, &ana, some, by).await, Ok(true));
+    let lines = new_lines(fixture, seen).await;
+    let to = "→ [\"request_refused\",\"key_ends\"]";
+    assert!(lines[0].starts_with("notice_preferences_changed team:panel: mailed ["), "{lines:?}");
+    assert!(lines[0].ends_with(to) && lines.len() == 1, "{lines:?}");
     // What is refused leaves no entry.
     for step in [MemberStep::Remove, MemberStep::SetRole(TeamRole::Owner)] {
         let _ = store.change_team_member(&member_change("panel", "ana", step), by).await.unwrap();

@@ -1,4 +1,5 @@
-//! OAuth clients and subscriptions: stored unchanged; their secrets and keys can only be matched, never read.
+//! OAuth clients and subscriptions: stored unchanged; a client's secret can only be matched, the current keys of a
+//! subscription can be revealed.
 
 use std::time::Duration;
 
@@ -6,8 +7,8 @@ use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
 use domain::{ClientId, Guid, Secret, TeamId, Ticks};
 use store::{
-    CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot, ListQuery, Pkce, Status,
-    StoreError, Subscription,
+    AuditKind, AuditQuery, CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot,
+    ListQuery, Pkce, RevealedKey, Status, StoreError, Subscription,
 };
 
 use super::fixture::{Fixture, by};
@@ -75,7 +76,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         assert_eq!(store.find_client(&ClientId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
     assert_eq!(
-        store.list_clients(&ListQuery::default()).await.map(|page| page.rows),
+        store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![plain.clone(), third.clone(), late.clone()])
     );
     let exists = StoreError::Exists("a client \"a\"".into());
@@ -104,10 +105,13 @@ pub(crate) async fn client_secret_rotation_has_an_overlap(fixture: Fixture) {
     let unknown = ClientId::new("nobody");
     assert_eq!(store.client_secret_matches(&unknown, &Secret::new("first"), now).await, Ok(false));
 
+    assert_eq!(store.previous_client_secret_until(&erp.id).await, Ok(None));
     let until = now + Duration::from_mins(1);
     let second = ClientSecret { secret: Secret::new("second"), previous_valid_until: until };
     assert_eq!(store.set_client_secret(&erp.id, &second, &by()).await, Ok(true));
     assert!(matches("second", now).await && matches("first", now).await);
+    assert_eq!(store.previous_client_secret_until(&erp.id).await, Ok(Some(until)));
+    assert_eq!(store.previous_client_secret_until(&unknown).await, Ok(None));
     assert!(matches("first", Ticks(until.0 - 1)).await);
     assert!(!matches("first", until).await, "the overlap has ended");
 
@@ -126,7 +130,7 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
     store.add_subscription(&late, &Secret::new("a1"), &Secret::new("a2"), &by()).await.unwrap();
     store.add_subscription(&empty, &Secret::new("b1"), &Secret::new("b2"), &by()).await.unwrap();
     assert_eq!(
-        store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows),
+        store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![empty.clone(), late.clone()])
     );
     let found = async |key: &str| store.find_subscription_by_key(&Secret::new(key), now).await.unwrap();
@@ -149,7 +153,7 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
     let same_key = store.add_subscription(&third, &Secret::new("c1"), &Secret::new("b1"), &by()).await;
     assert_eq!(same_key, Err(StoreError::Exists("such a key".into())));
     assert_eq!(
-        store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
         2,
         "nothing of the refused subscription is stored"
     );
@@ -189,6 +193,36 @@ pub(crate) async fn keys_are_rotated_slot_by_slot(fixture: Fixture) {
     let missing = store.rotate_key(&unknown, KeySlot::Primary, &Secret::new("x"), until, &by()).await;
     assert_eq!(missing, Ok(false));
     assert_eq!(store.find_subscription_by_key(&Secret::new("x"), now).await, Ok(None));
+}
+
+pub(crate) async fn current_key_is_revealed_with_an_audit_entry(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let norte = subscription(&fixture, "a");
+    store.add_subscription(&norte, &Secret::new("p1"), &Secret::new("s1"), &by()).await.unwrap();
+    store
+        .add_subscription(&subscription(&fixture, "b"), &Secret::new("p"), &Secret::new("s"), &by())
+        .await
+        .unwrap();
+    let reveal = async |slot| store.reveal_key(&norte.id, slot, &by()).await.unwrap();
+    let key = |text: &str| RevealedKey::Revealed(Secret::new(text));
+    assert_eq!(reveal(KeySlot::Primary).await, key("p1"));
+    assert_eq!(reveal(KeySlot::Secondary).await, key("s1"));
+    let until = now + Duration::from_mins(1);
+    let rotated = store.rotate_key(&norte.id, KeySlot::Primary, &Secret::new("p2"), until, &by()).await;
+    assert_eq!(rotated, Ok(true));
+    assert_eq!(reveal(KeySlot::Primary).await, key("p2"), "not the replaced one, which is still valid");
+    let infos = store.subscription_keys(&norte.id).await.unwrap();
+    let revealable: Vec<bool> = infos.iter().map(|info| info.is_revealable).collect();
+    assert_eq!(revealable, [true, false, true]);
+    let query =
+        AuditQuery { kind: Some(AuditKind::SubscriptionKeyRevealed), rows_max: 9, ..AuditQuery::default() };
+    assert_eq!(store.audit(&query).await.unwrap().len(), 3);
+
+    let none = SubscriptionId::new("none");
+    assert_eq!(store.reveal_key(&none, KeySlot::Primary, &by()).await, Ok(RevealedKey::NotFound));
+    store.cancel_subscription(&norte.id, now, &by()).await.unwrap();
+    assert_eq!(reveal(KeySlot::Primary).await, RevealedKey::NotFound);
+    assert_eq!(store.audit(&query).await.unwrap().len(), 3, "nothing was revealed");
 }
 
 pub(crate) async fn development_credentials_are_stored_in_plain_text(fixture: Fixture) {

@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
+use domain::figures::{FigureCounts, Outcome, Resolution, Series};
 use domain::{Guid, Ticks};
 use store::{
-    AttemptPurpose, AttemptRecord, DeliveryHistory, DeliveryQuery, ReplayKind, ReplayStep, RetentionCutoffs,
-    SuccessfulDelivery, Webhook, WebhookStats,
+    AttemptPurpose, AttemptRecord, DeliveryHistory, DeliveryQuery, FigureDelta, ReplayKind, ReplayStep,
+    RetentionCutoffs, SuccessfulDelivery, Webhook, WebhookStats, read_webhook_stats,
 };
 
-use super::fixture::{Fixture, by};
+use super::fixture::{Fixture, StoreKind, by};
 use super::test_tenant::{TestTenant, company, customer, disable, journal};
 use super::webhook_fixtures::{
     active_webhook, failed_attempt, guid, lane, new_checkpoint, retry, successful_delivery, write_checkpoint,
@@ -198,6 +199,7 @@ pub(crate) async fn webhook_stats_summarise_deliveries(fixture: Fixture) {
         next_attempt_at: Some(start + seconds(5)),
         // Two events after the cursor, one in the lane.
         behind: 3,
+        is_partial: false,
     };
     assert_eq!(webhook_stats, expected);
     let all = store.webhook_stats(webhook.id, start).await.unwrap();
@@ -205,6 +207,27 @@ pub(crate) async fn webhook_stats_summarise_deliveries(fixture: Fixture) {
     let lanes = store.lanes(webhook.id, 10).await.unwrap();
     assert_eq!(lanes.iter().map(|lane| lane.sequence).collect::<Vec<_>>(), [3, 5]);
     assert_eq!(store.lanes(webhook.id, 1).await.unwrap().len(), 1);
+}
+
+/// A history that is too long to be counted costs no more: its counts come from the figures.
+pub(crate) async fn stats_of_a_long_history_come_from_the_figures(fixture: Fixture) {
+    const ATTEMPTS: u64 = 20_010;
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    let mut checkpoint = new_checkpoint(store, &webhook).await;
+    checkpoint.attempts = (1..=ATTEMPTS).map(|sequence| failed_attempt(sequence, 1, start)).collect();
+    write_checkpoint(store, checkpoint).await;
+    let mut counts = FigureCounts::default();
+    counts.outcomes[Outcome::Failed as usize] = ATTEMPTS;
+    let series = Series::WebhookDeliveries(webhook.id);
+    let hour = Resolution::Hour.start_of(Resolution::Hour.number_at(start));
+    store.add_figures(&[FigureDelta { series, at: start, counts }]).await.unwrap();
+    let stored = store.webhook_stats(webhook.id, hour).await.unwrap();
+    // The store in memory counts everything.
+    assert_eq!(stored.is_partial, fixture.kind != StoreKind::Memory);
+    assert_eq!(stored.failed < ATTEMPTS, stored.is_partial);
+    let stats = read_webhook_stats(&**store, webhook.id, hour, start + seconds(1)).await.unwrap();
+    assert_eq!((stats.failed, stats.delivered), (ATTEMPTS, 0));
 }
 
 pub(crate) async fn time_range_maps_to_a_sequence_range(fixture: Fixture) {

@@ -226,7 +226,7 @@ pub(crate) async fn concurrent_invitations_leave_one_open(fixture: Fixture) {
         assert!(matches!(result, Ok(()) | Err(StoreError::Exists(_))), "{result:?}");
     }
     let filter = InvitationFilter { state: Some(InvitationState::Pending), ..InvitationFilter::default() };
-    let open = fixture.store.list_invitations(filter, fixture.now(), &ListQuery::default()).await.unwrap();
+    let open = fixture.store.list_invitations(&filter, fixture.now(), &ListQuery::default()).await.unwrap();
     assert_eq!(open.rows.len(), 1);
 }
 
@@ -315,8 +315,8 @@ pub(crate) async fn invitations_are_listed_by_realm_and_state(fixture: Fixture) 
         panic!()
     };
     let list = async |realm, state, query: &ListQuery| {
-        let filter = InvitationFilter { realm, state };
-        let page = store.list_invitations(filter, fixture.now(), query).await.unwrap();
+        let filter = InvitationFilter { realm, state, team: None };
+        let page = store.list_invitations(&filter, fixture.now(), query).await.unwrap();
         (page.rows.iter().map(|one| one.id.to_string()).collect::<Vec<_>>(), page.next)
     };
     let all = ListQuery::default();
@@ -330,6 +330,15 @@ pub(crate) async fn invitations_are_listed_by_realm_and_state(fixture: Fixture) 
     assert_eq!(first, states[..3]);
     let (rest, next) = list(Some(Realm::Users), None, &ListQuery { after: next, rows_max: 3 }).await;
     assert_eq!((rest, next), (vec!["pending".to_owned()], None));
+    let developer = store.find_invitation(&InvitationId::new("developer")).await.unwrap().unwrap();
+    for (team, expected) in
+        [(developer.team.as_str(), vec![developer.clone()]), ("z", Vec::new()), ("", Vec::new())]
+    {
+        let filter =
+            InvitationFilter { team: Some(domain::TeamId::new(team)), ..InvitationFilter::default() };
+        let page = store.list_invitations(&filter, fixture.now(), &all).await.unwrap();
+        assert_eq!(page.rows, expected, "{team:?}");
+    }
 }
 
 pub(crate) async fn old_invitations_and_links_are_deleted(fixture: Fixture) {

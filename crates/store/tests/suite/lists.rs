@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{AccountId, ClientId, MembershipId, Realm, Secret};
+use domain::{AccountId, ClientId, MembershipId, Realm, Secret, TeamId};
 use store::{Account, Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant};
 
 use super::clients::{client, subscription};
@@ -79,7 +79,7 @@ pub(crate) async fn clients_are_listed_in_pages(fixture: Fixture) {
         let row = Client { created_at: fixture.now() + after, id: ClientId::new(id), ..client(&fixture, id) };
         store.add_client(&row, &Secret::new(id), &by()).await.unwrap();
     }
-    let list = async |query| store.list_clients(&query).await;
+    let list = async |query| store.list_clients(None, &query).await;
     check_pages(|client: &Client| client.id.as_str(), list, &expected()).await;
 }
 
@@ -90,8 +90,36 @@ pub(crate) async fn subscriptions_are_listed_in_pages(fixture: Fixture) {
         let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
         store.add_subscription(&row, &keys[0], &keys[1], &by()).await.unwrap();
     }
-    let list = async |query| store.list_subscriptions(&query).await;
+    let list = async |query| store.list_subscriptions(None, &query).await;
     check_pages(|row: &Subscription| row.id.as_str(), list, &expected()).await;
+}
+
+pub(crate) async fn clients_and_subscriptions_of_one_team_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
+    let teams = ["panel", "other"].map(|team| Some(TeamId::new(team)));
+    for (after, id) in shuffled() {
+        let created_at = fixture.now() + after;
+        for (name, team) in [("", &teams[0]), ("other-", &teams[1]), ("none-", &None)] {
+            let (id, team) = (format!("{name}{id}"), team.clone());
+            let row = Client {
+                created_at,
+                team: team.clone(),
+                id: ClientId::new(id.clone()),
+                ..client(&fixture, &id)
+            };
+            store.add_client(&row, &Secret::new(id.clone()), &by()).await.unwrap();
+            let row = Subscription { created_at, team, ..subscription(&fixture, &id) };
+            let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
+            store.add_subscription(&row, &keys[0], &keys[1], &by()).await.unwrap();
+        }
+    }
+    let empty = TeamId::new("empty");
+    for (team, expected) in [(teams[0].as_ref(), expected().to_vec()), (Some(&empty), Vec::new())] {
+        let clients = async |query| store.list_clients(team, &query).await;
+        check_pages(|row: &Client| row.id.as_str(), clients, &expected).await;
+        let subscriptions = async |query| store.list_subscriptions(team, &query).await;
+        check_pages(|row: &Subscription| row.id.as_str(), subscriptions, &expected).await;
+    }
 }
 
 pub(crate) async fn memberships_of_one_user_are_listed_in_pages(fixture: Fixture) {

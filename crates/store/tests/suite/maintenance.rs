@@ -27,7 +27,7 @@ fn tick_before(moment: Ticks) -> Ticks {
     Ticks(moment.0 - 1)
 }
 
-fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
+pub(crate) fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
     RetentionCutoffs {
         now: moment,
         processes: moment,
@@ -143,6 +143,9 @@ fn each(count: usize) -> ExpiredRows {
         mails: 0,
         invitations: 0,
         links: 0,
+        call_log: 0,
+        figures: 0,
+        notices: 0,
     }
 }
 

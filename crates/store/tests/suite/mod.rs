@@ -9,6 +9,7 @@ mod account_links;
 mod administration_audit;
 mod audit;
 mod authorizations;
+mod calls;
 mod changes;
 mod checkpoints;
 mod client_access;
@@ -20,6 +21,7 @@ mod delivery_history;
 mod directory;
 mod engine_reads;
 mod erasure;
+mod figures;
 mod idempotency;
 mod invalidation;
 mod invitations;
@@ -28,6 +30,7 @@ mod live_grants;
 mod log;
 mod mails;
 mod maintenance;
+mod notices;
 mod operators;
 mod pages;
 mod password_resets;
@@ -45,6 +48,7 @@ mod shard_leases;
 mod sign_in_buckets;
 mod signing_keys;
 mod team_access;
+mod team_webhooks;
 mod teams;
 mod tenant_memberships;
 mod tenant_records;
@@ -94,6 +98,21 @@ tests_on_every_store! {
         first_enabled_account_of_several_is_taken,
         change_without_its_account_is_refused,
         guid_is_found_in_any_case,
+    }
+    calls {
+        calls_are_listed_as_they_were_recorded_newest_first,
+        pages_follow_the_numbers,
+        filters_select_calls,
+        trimming_keeps_the_newest_calls_of_a_subscription,
+        old_calls_expire,
+        followers_miss_no_call_that_others_append,
+    }
+    figures {
+        figures_add_up_by_minute_and_hour,
+        single_webhooks_have_hours_only,
+        concurrent_additions_lose_nothing,
+        old_figures_expire,
+        buffer_is_flushed_once_and_counts_again_after_an_error,
     }
     changes {
         customers_are_disabled_never_deleted,
@@ -232,6 +251,7 @@ tests_on_every_store! {
         code_of_a_step_is_accepted_once,
         challenge_and_count_of_a_passkey_are_accepted_once,
         recovery_code_is_used_once,
+        used_recovery_code_is_mailed,
         changes_end_other_sessions_and_mail_the_person,
         void_session_changes_no_factor,
         session_begins_only_while_its_proof_holds,
@@ -282,6 +302,7 @@ tests_on_every_store! {
         users_are_listed_in_pages,
         clients_are_listed_in_pages,
         subscriptions_are_listed_in_pages,
+        clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
     }
     revisions {
@@ -303,6 +324,7 @@ tests_on_every_store! {
         client_secret_rotation_has_an_overlap,
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
+        current_key_is_revealed_with_an_audit_entry,
         development_credentials_are_stored_in_plain_text,
     }
     authorizations {
@@ -319,6 +341,12 @@ tests_on_every_store! {
         erased_tenant_has_no_authorizations,
         suspension_is_stored_and_its_end_resets_retries,
     }
+    team_webhooks {
+        webhooks_of_a_team_are_listed_over_clients_and_tenants,
+        webhooks_of_a_team_are_filtered_by_event,
+        webhooks_of_a_team_are_filtered_by_status,
+        listed_webhook_says_what_fails_and_how_far_it_is_behind,
+    }
     teams {
         teams_are_stored_unchanged,
         members_are_added_changed_and_removed,
@@ -328,6 +356,7 @@ tests_on_every_store! {
     team_access {
         key_of_a_disabled_team_finds_nothing,
         webhooks_follow_the_subscriptions_of_the_clients_team,
+        webhooks_of_a_sandbox_client_without_a_team_are_suspended,
         changes_of_a_team_bump_the_access_version,
     }
     sandboxes {
@@ -344,6 +373,7 @@ tests_on_every_store! {
         requests_are_stored_unchanged_and_filtered,
         approval_carries_out_its_effect,
         approved_redirect_address_is_added_once,
+        automatic_approval_is_for_sandbox_clients_with_consent,
         decided_request_never_changes,
         concurrent_decisions_have_one_winner,
         pending_requests_are_bounded,
@@ -422,6 +452,7 @@ tests_on_every_store! {
         deliveries_are_packed_and_read_back,
         delivery_history_has_every_attempt_of_an_event,
         webhook_stats_summarise_deliveries,
+        stats_of_a_long_history_come_from_the_figures,
         time_range_maps_to_a_sequence_range,
         delivery_history_expires,
         deliveries_of_many_events_are_found_in_one_call,
@@ -468,6 +499,17 @@ tests_on_every_store! {
         last_use_is_recorded_once_a_minute,
         last_admin_stays,
         concurrent_changes_leave_an_admin,
+    }
+    notices {
+        decision_of_somebody_else_is_a_notice,
+        checkpoint_tells_the_team_what_the_service_did,
+        webhook_that_fails_for_an_hour_is_one_notice,
+        webhook_that_is_not_active_does_not_fail,
+        failures_are_listed_by_their_beginning,
+        keys_and_secrets_that_end_are_notices,
+        member_reads_and_chooses,
+        mails_are_queued_once_for_active_members,
+        list_is_paged_and_bounded,
     }
     mails {
         mail_is_stored_unchanged_and_leased_once,

@@ -56,7 +56,7 @@ pub(crate) fn approval(number: u8) -> RequestDecision {
         id: Guid::from_bytes([number; 16]),
         guid: Guid::from_bytes([number + 100; 16]),
         secret: Secret::new(format!("hush {number}")),
-        second_secret: Secret::new(format!("second hush {number}")),
+        keys: ["first", "second"].map(|which| Secret::new(format!("{which} hush {number}"))),
         consent: Consent::Required,
     })
 }
@@ -158,7 +158,7 @@ pub(crate) async fn approval_carries_out_its_effect(fixture: Fixture) {
         ..subscription(&fixture, "any")
     };
     assert_eq!(approved.result.as_deref(), Some(expected.id.as_str()));
-    for key in ["hush 2", "second hush 2"] {
+    for key in ["first hush 2", "second hush 2"] {
         let found = store.find_subscription_by_key(&Secret::new(key), now).await;
         assert_eq!(found, Ok(Some(expected.clone())));
     }
@@ -213,6 +213,29 @@ pub(crate) async fn approved_redirect_address_is_added_once(fixture: Fixture) {
     assert!(matches!(decide(&fixture, "r3", &approval(3)).await, DecisionOutcome::Blocked(_)));
 }
 
+/// The client may have changed since the request was made.
+pub(crate) async fn automatic_approval_is_for_sandbox_clients_with_consent(fixture: Fixture) {
+    let store = &fixture.store;
+    add_team(&fixture, "panel", "ana").await;
+    let erp = Client { team: Some(TeamId::new("panel")), is_sandbox: true, ..client(&fixture, "erp") };
+    store.add_client(&erp, &Secret::new("secret"), &by()).await.unwrap();
+    ask(&fixture, "r1", redirect_uri("https://panel.example/new")).await;
+    let RequestDecision::Approve(by_operator) = approval(1) else { unreachable!() };
+    let automatic = RequestDecision::Approve(Approval { is_automatic: true, ..by_operator });
+    for (consent, is_sandbox) in [(Consent::Required, false), (Consent::None, true), (Consent::None, false)] {
+        let (consent, is_sandbox) = (Some(consent), Some(is_sandbox));
+        let update = ClientUpdate { consent, is_sandbox, ..ClientUpdate::default() };
+        assert!(store.update_client(&erp.id, &update, None, &by()).await.unwrap().is_updated());
+        let outcome = decide(&fixture, "r1", &automatic).await;
+        assert!(matches!(outcome, DecisionOutcome::Blocked(_)), "{update:?}: {outcome:?}");
+        assert_eq!(store.find_client(&erp.id).await.unwrap().unwrap().redirect_uris, erp.redirect_uris);
+    }
+    let update =
+        ClientUpdate { consent: Some(Consent::Required), is_sandbox: Some(true), ..ClientUpdate::default() };
+    assert!(store.update_client(&erp.id, &update, None, &by()).await.unwrap().is_updated());
+    assert_eq!(decided(&fixture, "r1", &automatic).await.state, RequestState::Approved);
+}
+
 pub(crate) async fn decided_request_never_changes(fixture: Fixture) {
     let store = &fixture.store;
     add_team(&fixture, "panel", "ana").await;
@@ -233,7 +256,7 @@ pub(crate) async fn decided_request_never_changes(fixture: Fixture) {
         }
         assert_eq!(store.find_request(&after.id).await, Ok(Some(after)));
     }
-    assert_eq!(store.list_clients(&ListQuery::default()).await.unwrap().rows.len(), 1);
+    assert_eq!(store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len(), 1);
 }
 
 pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
@@ -252,7 +275,7 @@ pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
     let winners = outcomes.iter().filter(|outcome| matches!(outcome, DecisionOutcome::Decided(_))).count();
     assert_eq!(winners, 1, "{outcomes:?}");
     let state = fixture.store.find_request(&RequestId::new("r1")).await.unwrap().unwrap().state;
-    let clients = fixture.store.list_clients(&ListQuery::default()).await.unwrap().rows.len();
+    let clients = fixture.store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len();
     assert_eq!(clients, usize::from(state == RequestState::Approved));
 }
 

@@ -8,8 +8,8 @@ use domain::totp::TimeStep;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
 use store::{
     Account, AccountFactors, AuditQuery, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod,
-    FactorRemoval, Passkey, PasskeyUse, PasskeyUseOutcome, RetentionCutoffs, SecondFactor, Session,
-    SignInProof, Status, Store, StoreError, UsedChallenge,
+    FactorRemoval, Mail, Passkey, PasskeyUse, PasskeyUseOutcome, RecoveryCodeNotice, RetentionCutoffs,
+    SecondFactor, Session, SignInProof, Status, Store, StoreError, UsedChallenge,
 };
 
 use super::directory::user;
@@ -141,7 +141,7 @@ pub(crate) async fn concurrent_additions_stay_within_the_limit(fixture: Fixture)
     assert_eq!((all.factors.len(), all.recovery_codes_left), (FACTORS_MAX, 10));
     let (first, _) = results.iter().find(|(_, one)| *one == added(true)).unwrap();
     let own = all_codes[*first][3].clone();
-    let left = fixture.store.use_recovery_code(&AccountId::new("maria"), &own, &by()).await;
+    let left = fixture.store.use_recovery_code(&AccountId::new("maria"), &own, None, &by()).await;
     assert_eq!(left, Ok(Some(9)), "the codes of the first factor count, and no others");
 }
 
@@ -243,21 +243,49 @@ pub(crate) async fn recovery_code_is_used_once(fixture: Fixture) {
     );
     let effects = FactorEffects::default();
     store.add_second_factor(&totp(1, "maria", now), &codes, None, &effects, &by()).await.unwrap();
-    assert_eq!(store.use_recovery_code(&AccountId::new("jon"), &codes[0], &by()).await, Ok(None));
+    assert_eq!(store.use_recovery_code(&AccountId::new("jon"), &codes[0], None, &by()).await, Ok(None));
     let other = fixture.reopen().await.store;
     let results = concurrently(6, &[store, &other], |_, store| {
         let (maria, code) = (maria.clone(), codes[0].clone());
-        async move { store.use_recovery_code(&maria, &code, &by()).await.unwrap() }
+        async move { store.use_recovery_code(&maria, &code, None, &by()).await.unwrap() }
     })
     .await;
     assert_eq!(results.iter().filter(|one| **one == Some(9)).count(), 1, "{results:?}");
     assert_eq!(results.iter().flatten().count(), 1);
     assert_eq!(store.set_recovery_codes(&maria, &new, &effects, &by()).await, Ok(true));
-    assert_eq!(store.use_recovery_code(&maria, &codes[1], &by()).await, Ok(None), "replaced");
-    assert_eq!(store.use_recovery_code(&maria, &new[1], &by()).await, Ok(Some(9)));
+    assert_eq!(store.use_recovery_code(&maria, &codes[1], None, &by()).await, Ok(None), "replaced");
+    assert_eq!(store.use_recovery_code(&maria, &new[1], None, &by()).await, Ok(Some(9)));
+    assert_eq!(store.waiting_mails(now).await, Ok(0));
     let lines = audit_lines(store).await;
     let count = |kind: &str| lines.iter().filter(|line| line.starts_with(kind)).count();
     assert_eq!((count("recovery_code_used maria"), count("recovery_codes_made maria")), (2, 2), "{lines:?}");
+}
+
+/// The mail says how many codes are left when the code is used, also where others are used at the same time.
+pub(crate) async fn used_recovery_code_is_mailed(fixture: Fixture) {
+    let (now, maria) = (fixture.now(), AccountId::new("maria"));
+    with_users(&fixture, &["maria"]).await;
+    let codes = codes(&fixture);
+    let effects = FactorEffects::default();
+    fixture.store.add_second_factor(&totp(1, "maria", now), &codes, None, &effects, &by()).await.unwrap();
+    let notice = RecoveryCodeNotice::new(move |left| Mail {
+        kind: format!("{left} left"),
+        ..mail(u8::try_from(left).unwrap(), now)
+    });
+    let other = fixture.reopen().await.store;
+    let results = concurrently(6, &[&fixture.store, &other], |number, store| {
+        // Each of three codes comes twice.
+        let (maria, code, notice) = (maria.clone(), codes[number / 2].clone(), notice.clone());
+        async move { store.use_recovery_code(&maria, &code, Some(&notice), &by()).await.unwrap() }
+    })
+    .await;
+    let mut left: Vec<u64> = results.into_iter().flatten().collect();
+    left.sort_unstable();
+    assert_eq!(left, [7, 8, 9]);
+    let due = fixture.store.due_mails(now, Duration::from_secs(60), 10).await.unwrap();
+    let mut kinds: Vec<String> = due.into_iter().map(|one| one.mail.kind).collect();
+    kinds.sort_unstable();
+    assert_eq!(kinds, ["7 left", "8 left", "9 left"], "a refused code tells nobody");
 }
 
 /// Starts three sessions of one account, with the ids 1 to 3.
@@ -307,7 +335,7 @@ pub(crate) async fn changes_end_other_sessions_and_mail_the_person(fixture: Fixt
     let last = store.remove_second_factor(&maria, Guid::from_bytes([2; 16]), &effects(6), &by()).await;
     assert_eq!(last, Ok(FactorRemoval::Removed { was_last: true }));
     assert_eq!(
-        store.use_recovery_code(&maria, &codes[0], &by()).await,
+        store.use_recovery_code(&maria, &codes[0], None, &by()).await,
         Ok(None),
         "gone with the last factor"
     );

@@ -114,6 +114,28 @@ pub(crate) async fn webhooks_follow_the_subscriptions_of_the_clients_team(fixtur
     assert_eq!(suspension(&fixture, &tenant).await, None, "it has left the team");
 }
 
+/// Real tenants are closed to a client of the sandbox, also where no team's subscription decides.
+pub(crate) async fn webhooks_of_a_sandbox_client_without_a_team_are_suspended(fixture: Fixture) {
+    let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
+    sign_in(&fixture, &tenant, "maria", "g1", ALL).await;
+    for (id, is_sandbox) in [("s1", false), ("s2", true)] {
+        add_subscription(&fixture, Subscription { is_sandbox, ..subscription(&fixture, id) }).await;
+    }
+    assert_eq!(suspension(&fixture, &tenant).await, None);
+    let missing = Some(Suspension::TeamSubscriptionMissing);
+    for (is_sandbox, expected, products) in [(true, missing, Some(Products::default())), (false, None, None)]
+    {
+        let version = store.invalidation().access_version();
+        let update = ClientUpdate { is_sandbox: Some(is_sandbox), ..ClientUpdate::default() };
+        let updated = store.update_client(&owner(&tenant).client, &update, None, &by()).await.unwrap();
+        assert!(updated.is_updated());
+        assert_eq!(suspension(&fixture, &tenant).await, expected, "sandbox: {is_sandbox}");
+        let access = store.owner_access(&owner(&tenant)).await.unwrap();
+        assert_eq!(access.team_products, products);
+        assert!(store.invalidation().access_version() > version, "the engine learns of it");
+    }
+}
+
 pub(crate) async fn changes_of_a_team_bump_the_access_version(fixture: Fixture) {
     let store = &fixture.store;
     store.add_team(&team(&fixture, "panel"), &by()).await.unwrap();

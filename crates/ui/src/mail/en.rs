@@ -26,6 +26,10 @@ pub(super) fn draft<'a>(template: &MailTemplate<'a>, names: &Names) -> Draft<'a>
             let subject = format!("Your {service} second factor has changed");
             (subject, vec![paragraph(what), unexpected(&names.contact)])
         }
+        MailTemplate::RecoveryCodeUsed { left } => recovery_code_used(*left, names),
+        MailTemplate::Notices { team, notices, url } => {
+            super::notices::body(Lang::En, team, notices, url, names)
+        }
         MailTemplate::NewSignIn { at, browser, address } => {
             new_sign_in(&sign_in_facts(Lang::En, *at, browser, address), names)
         }
@@ -60,6 +64,21 @@ fn password_reset<'a>(to: &MailLink<'a>, service: &str) -> Body<'a> {
     let ignore = "If you did not ask for this, you need not do anything: your password has not changed.";
     let parts = vec![paragraph(why), link("Choose a new password", to), paragraph(once), paragraph(ignore)];
     (format!("New password for {service}"), parts)
+}
+
+fn recovery_code_used<'a>(left: u64, names: &Names) -> Body<'a> {
+    let service = &names.service;
+    let what = format!(
+        "A recovery code was used in place of the second factor of your {service} account. That code does not work \
+         any more."
+    );
+    let left = match left {
+        0 => "You have none left. Create new codes on the page of your account.".to_owned(),
+        1 => "You have one left. You can create new codes on the page of your account.".to_owned(),
+        left => format!("You have {left} left. You can create new codes on the page of your account."),
+    };
+    let subject = format!("A recovery code of {service} was used");
+    (subject, vec![paragraph(what), paragraph(left), unexpected(&names.contact)])
 }
 
 fn new_sign_in<'a>([at, browser, address]: &[String; 3], names: &Names) -> Body<'a> {

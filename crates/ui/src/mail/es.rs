@@ -26,6 +26,10 @@ pub(super) fn draft<'a>(template: &MailTemplate<'a>, names: &Names) -> Draft<'a>
             let subject = format!("Su segundo factor de {service} ha cambiado");
             (subject, vec![paragraph(what), unexpected(&names.contact)])
         }
+        MailTemplate::RecoveryCodeUsed { left } => recovery_code_used(*left, names),
+        MailTemplate::Notices { team, notices, url } => {
+            super::notices::body(Lang::Es, team, notices, url, names)
+        }
         MailTemplate::NewSignIn { at, browser, address } => {
             new_sign_in(&sign_in_facts(Lang::Es, *at, browser, address), names)
         }
@@ -60,6 +64,21 @@ fn password_reset<'a>(to: &MailLink<'a>, service: &str) -> Body<'a> {
     let parts =
         vec![paragraph(why), link("Elegir una contraseña nueva", to), paragraph(once), paragraph(ignore)];
     (format!("Contraseña nueva para {service}"), parts)
+}
+
+fn recovery_code_used<'a>(left: u64, names: &Names) -> Body<'a> {
+    let service = &names.service;
+    let what = format!(
+        "Se ha usado un código de recuperación en lugar del segundo factor de su cuenta de {service}. Ese código ya \
+         no sirve."
+    );
+    let left = match left {
+        0 => "No le queda ninguno. Cree códigos nuevos en la página de su cuenta.".to_owned(),
+        1 => "Le queda uno. Puede crear códigos nuevos en la página de su cuenta.".to_owned(),
+        left => format!("Le quedan {left}. Puede crear códigos nuevos en la página de su cuenta."),
+    };
+    let subject = format!("Se ha usado un código de recuperación de {service}");
+    (subject, vec![paragraph(what), paragraph(left), unexpected(&names.contact)])
 }
 
 fn new_sign_in<'a>([at, browser, address]: &[String; 3], names: &Names) -> Body<'a> {

@@ -3,6 +3,7 @@
 
 mod en;
 mod es;
+mod notices;
 #[cfg(test)]
 mod tests;
 
@@ -10,6 +11,8 @@ use std::time::Duration;
 
 use domain::Ticks;
 use maud::{DOCTYPE, Markup, html};
+
+pub use notices::MailNotice;
 
 use crate::format::{plain_name, plain_timestamp};
 use crate::{Lang, duration, safe_href};
@@ -31,6 +34,16 @@ pub enum MailTemplate<'a> {
     },
     PasswordChanged,
     SecondFactorChanged,
+    /// A recovery code took the place of the second factor; so many are left.
+    RecoveryCodeUsed {
+        left: u64,
+    },
+    /// News for a team. The link opens the page that lists it.
+    Notices {
+        team: &'a str,
+        notices: &'a [MailNotice<'a>],
+        url: &'a str,
+    },
     /// A sign-in from a browser that the account has not used before.
     NewSignIn {
         at: Ticks,
@@ -95,6 +108,8 @@ impl MailTemplate<'_> {
             Self::PasswordReset { .. } => "password-reset",
             Self::PasswordChanged => "password-changed",
             Self::SecondFactorChanged => "second-factor-changed",
+            Self::RecoveryCodeUsed { .. } => "recovery-code-used",
+            Self::Notices { .. } => "notices",
             Self::NewSignIn { .. } => "new-sign-in",
         }
     }
@@ -103,7 +118,11 @@ impl MailTemplate<'_> {
     pub const fn life(&self) -> Duration {
         match self {
             Self::Invitation { link, .. } | Self::PasswordReset { link } => link.valid,
-            Self::PasswordChanged | Self::SecondFactorChanged | Self::NewSignIn { .. } => NOTICE_LIFE,
+            Self::PasswordChanged
+            | Self::SecondFactorChanged
+            | Self::RecoveryCodeUsed { .. }
+            | Self::Notices { .. }
+            | Self::NewSignIn { .. } => NOTICE_LIFE,
         }
     }
 

@@ -2,14 +2,31 @@
 
 use std::time::Duration;
 
-use domain::Ticks;
+use domain::{NoticeKind, Ticks};
 
-use super::{Invitee, MailContext, MailLink, MailTemplate, RenderedMail};
+use super::{Invitee, MailContext, MailLink, MailNotice, MailTemplate, RenderedMail};
 use crate::Lang;
 
 const URL: &str = "https://id.example.com/invitation?a=1&token=abc";
 const CONTEXT: MailContext<'static> =
     MailContext { lang: Lang::Es, service: "Contaplus", name: "María", contact: "soporte@example.com" };
+
+const NOTICES: [MailNotice<'static>; 2] = [
+    MailNotice {
+        kind: NoticeKind::WebhookFailing,
+        name: "Ventas",
+        reason: "",
+        since: Ticks(639_000_000_000_000_000),
+        at: Ticks(639_000_036_000_000_000),
+    },
+    MailNotice {
+        kind: NoticeKind::RequestRefused,
+        name: "https://evil.example",
+        reason: "sin contrato",
+        since: Ticks(639_000_036_000_000_000),
+        at: Ticks(639_000_036_000_000_000),
+    },
+];
 
 fn templates() -> Vec<MailTemplate<'static>> {
     let link = MailLink { url: URL, valid: Duration::from_secs(72 * 60 * 60) };
@@ -21,12 +38,17 @@ fn templates() -> Vec<MailTemplate<'static>> {
         MailTemplate::PasswordReset { link },
         MailTemplate::PasswordChanged,
         MailTemplate::SecondFactorChanged,
+        MailTemplate::RecoveryCodeUsed { left: 9 },
+        MailTemplate::Notices { team: "Panel", notices: &NOTICES, url: URL },
         MailTemplate::NewSignIn { at, browser: "Firefox, Linux", address: "192.0.2.7" },
     ]
 }
 
 fn has_link(template: &MailTemplate<'_>) -> bool {
-    matches!(template, MailTemplate::Invitation { .. } | MailTemplate::PasswordReset { .. })
+    matches!(
+        template,
+        MailTemplate::Invitation { .. } | MailTemplate::PasswordReset { .. } | MailTemplate::Notices { .. }
+    )
 }
 
 /// All mails, with spaces for no-break spaces.
@@ -51,7 +73,7 @@ fn link_appears_once_in_the_text_and_once_as_href() {
         assert_eq!(mail.text.lines().filter(|line| *line == URL).count(), links, "on a line of its own");
         assert_eq!(mail.html.matches("://").count(), links, "{}", mail.html);
         assert_eq!(mail.html.matches(&format!("<a href=\"{escaped}\">")).count(), links, "{}", mail.html);
-        if links > 0 {
+        if links > 0 && template.kind() != "notices" {
             assert!(mail.text.contains("72 horas") || mail.text.contains("72 hours"), "{}", mail.text);
         }
         assert!(!mail.subject.contains("://"), "{}", mail.subject);
@@ -112,6 +134,43 @@ fn english_sign_in_notice_reads_as_written() {
 }
 
 #[test]
+fn recovery_notice_says_how_many_codes_are_left() {
+    for (left, spanish, english) in [
+        (9, "Le quedan 9.", "You have 9 left."),
+        (1, "Le queda uno.", "You have one left."),
+        (0, "No le queda ninguno.", "You have none left."),
+    ] {
+        for (lang, expected) in [(Lang::Es, spanish), (Lang::En, english)] {
+            let template = MailTemplate::RecoveryCodeUsed { left };
+            let mail = template.render(&MailContext { lang, ..CONTEXT });
+            assert!(mail.text.contains(expected), "{expected} is missing in {}", mail.text);
+        }
+    }
+}
+
+#[test]
+fn notices_are_listed_without_strangers_links() {
+    let template = MailTemplate::Notices { team: "Panel", notices: &NOTICES, url: URL };
+    let mail = template.render(&MailContext { lang: Lang::En, ..CONTEXT });
+    assert_eq!(mail.subject, "Contaplus: 2 notices for your team");
+    let text = mail.text.replace('\u{a0}', " ");
+    assert!(
+        text.contains("\n\nA webhook has been failing for more than an hour: “Ventas” (since "),
+        "{text}"
+    );
+    assert!(text.contains("\n\nA request was refused ("), "{text}");
+    assert!(text.contains("). Reason: sin contrato\n\nSee the notices:\n"), "{text}");
+    assert!(!text.contains("evil"), "{text}");
+    let one = MailTemplate::Notices { team: "", notices: &NOTICES[..1], url: URL };
+    let mail = one.render(&MailContext { lang: Lang::Es, ..CONTEXT });
+    assert_eq!(mail.subject, "Contaplus: un webhook lleva más de una hora fallando");
+    let many = [NOTICES[0]; 25];
+    let mail = MailTemplate::Notices { team: "Panel", notices: &many, url: URL }.render(&CONTEXT);
+    assert_eq!(mail.text.matches("Ventas").count(), 20);
+    assert!(mail.text.contains("Y 5 más."), "{}", mail.text);
+}
+
+#[test]
 fn names_cannot_add_markup_lines_or_headers() {
     let hostile = "<a href=\"https://evil.example\">x</a>\r\nBcc: all@example.com\u{202e}\0\n\nhttps";
     let context = MailContext { lang: Lang::En, service: hostile, name: hostile, contact: hostile };
@@ -162,7 +221,9 @@ fn link_of_another_scheme_is_not_followed() {
 
 #[test]
 fn debug_output_hides_the_link() {
-    for (template, mail) in all(CONTEXT) {
+    // The link of notices leads to a page behind the sign-in: it is no secret.
+    let is_secret = |template: &MailTemplate<'_>| !matches!(template, MailTemplate::Notices { .. });
+    for (template, mail) in all(CONTEXT).into_iter().filter(|(template, _)| is_secret(template)) {
         assert!(!format!("{template:?} {mail:?}").contains("token"));
     }
 }

@@ -64,6 +64,7 @@ pub(crate) enum AttemptKind {
     Test {
         number: i64,
         at: Ticks,
+        kind: EventKind,
     },
 }
 
@@ -124,9 +125,8 @@ impl Target {
         prepared.overlap_signer.as_ref().filter(|_| is_old_valid).unwrap_or(&prepared.signer)
     }
 
-    fn test_entry(&self, ids: &IdKey, number: i64, at: Ticks) -> LogEntry {
+    fn test_entry(&self, ids: &IdKey, number: i64, at: Ticks, kind: EventKind) -> LogEntry {
         let resource = self.envelope_context.resource;
-        let kind = resource.event_kinds().first().copied().unwrap_or(EventKind::Updated);
         let id = ids.handshake_id(u32::try_from(number).unwrap_or(u32::MAX), at);
         LogEntry {
             sequence: 0,
@@ -167,8 +167,8 @@ impl Attempt {
                 let conversation = ids.handshake_conversation_id(*number, *at);
                 (id, target.envelope_context.acknowledge(id, conversation, *at))
             }
-            AttemptKind::Test { number, at } => {
-                let entry = target.test_entry(ids, *number, *at);
+            AttemptKind::Test { number, at, kind } => {
+                let entry = target.test_entry(ids, *number, *at, *kind);
                 (entry.conversation, target.envelope_context.notification(entry.conversation, &entry))
             }
         };

@@ -182,10 +182,8 @@ impl Core {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let sequence = event.entry.sequence;
         let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
-        // Sandboxes are not in the figures.
-        if !self.access.is_sandbox(&state.tail_key.tenant) {
-            self.counts.count_attempt(outcome.succeeded);
-        }
+        let is_sandbox = self.access.is_sandbox(&state.tail_key.tenant);
+        self.counts.count_attempt((webhook, is_sandbox), outcome.succeeded, timing.total);
         if outcome.succeeded {
             let (status, duration_ms) = (outcome.status.unwrap_or(200), total_millis(timing));
             state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });

@@ -4,6 +4,8 @@
 use std::collections::VecDeque;
 
 use domain::WebhookId;
+use domain::event::EventKind;
+use domain::webhook::EventKinds;
 use store::{AttemptPurpose, AttemptTiming, Replay, ReplayKind, ReplayStep};
 
 use super::attempt::AttemptKind;
@@ -136,6 +138,13 @@ impl ReplayQueue {
     }
 }
 
+/// The kind of a test event: the requested one, or the first that the webhook subscribes to.
+fn test_kind(replay: &Replay, subscribed: EventKinds) -> EventKind {
+    let requested = i16::try_from(replay.through).ok().and_then(EventKind::from_code);
+    let requested = requested.filter(|kind| subscribed.contains(*kind));
+    requested.or_else(|| subscribed.iter().next()).unwrap_or(EventKind::Updated)
+}
+
 fn progress(replay: &Replay, is_done: bool) -> ReplayStep {
     let Replay { number, position, delivered, failed, .. } = *replay;
     ReplayStep { number, position, delivered, failed, is_done }
@@ -153,7 +162,8 @@ impl Core {
                 self.send(webhook, AttemptSource::Replay { number: 1 }, AttemptKind::Event(event));
             }
             Some(ReplayAction::SendTest(replay)) => {
-                let kind = AttemptKind::Test { number: replay.number, at: replay.requested_at };
+                let kind = test_kind(&replay, state.kinds);
+                let kind = AttemptKind::Test { number: replay.number, at: replay.requested_at, kind };
                 self.send(webhook, AttemptSource::Replay { number: 1 }, kind);
             }
             Some(ReplayAction::Finish(step)) => {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::delivery::{HandshakeView, LostEvents, SuspensionView, WebhookHealth};
 use domain::{Suspension, Ticks, WebhookStatus};
-use store::{DeliveryQuery, Webhook, WebhookStats};
+use store::{DeliveryQuery, Webhook, WebhookStats, read_webhook_stats};
 
 use super::view::{attempt_view, replay_view};
 use super::{History, Result};
@@ -16,10 +16,11 @@ const REPLAYS_MAX: usize = 10;
 impl History {
     /// Without `since`, counts are of the last 24 hours.
     pub async fn health(&self, webhook: &Webhook, since: Option<Ticks>) -> Result<WebhookHealth> {
-        let since = since.unwrap_or_else(|| self.ports.clock.now().minus(SPAN_DEFAULT));
+        let now = self.ports.clock.now();
+        let since = since.unwrap_or_else(|| now.minus(SPAN_DEFAULT));
         let (store, id) = (&self.ports.store, webhook.id);
         let (status, suspension) = self.status(webhook).await?;
-        let stats = store.webhook_stats(id, since).await?;
+        let stats = read_webhook_stats(&**store, id, since, now).await?;
         let newest = DeliveryQuery {
             webhook: id,
             before: None,

@@ -1,6 +1,7 @@
 //! The history of webhooks: deliveries and their attempts, health, replays and test events. The owner's API calls it after
 //! checking the owner; the operator's API, the portal and the console call it for any webhook.
 
+mod figures;
 mod health;
 mod page;
 mod replay;
@@ -51,6 +52,10 @@ pub struct History {
 impl History {
     pub fn new(ports: HistoryPorts, retry_window: Duration) -> Self {
         Self { ports, retry_window }
+    }
+
+    pub fn retry_window(&self) -> Duration {
+        self.retry_window
     }
 
     /// Any webhook, also one that is unsubscribed or deleted.

@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 use domain::delivery::{
     DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryPage, DeliveryPageQuery, DeliveryStatus, DeliveryView,
 };
-use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, History, LogEvent};
+use domain::event::semantic_name;
+use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, History, LogEvent, Webhook};
 
 use super::Result;
 use super::view::DeliveryViews;
@@ -22,13 +23,13 @@ pub(super) async fn read<S: History + ?Sized>(
     query: &DeliveryPageQuery,
 ) -> Result<DeliveryPage> {
     let size = query.page_size.clamp(1, DELIVERIES_PER_PAGE_MAX);
-    let rows_max = if query.status.is_some() {
+    let rows_max = if query.is_selective() {
         READ_ROWS_MAX
     } else {
         // Some rows are earlier attempts of an event that is already listed.
         (2 * size).clamp(READ_ROWS_MIN, READ_ROWS_MAX)
     };
-    let mut page = DeliveryPage { deliveries: Vec::new(), next: query.before };
+    let mut page = DeliveryPage { deliveries: Vec::new(), next: query.start() };
     let mut seen = HashSet::new();
     for _ in 0..READS_MAX {
         let positions = read_positions(store, views, query, (page.next, rows_max)).await?;
@@ -40,8 +41,7 @@ pub(super) async fn read<S: History + ?Sized>(
             }
             page.next = Some(position);
             let view = found.remove(&position);
-            page.deliveries
-                .extend(view.filter(|view| query.status.is_none_or(|status| status == view.status)));
+            page.deliveries.extend(view.filter(|view| is_selected(query, views.webhook, view)));
         }
         if is_last {
             page.next = None;
@@ -49,6 +49,13 @@ pub(super) async fn read<S: History + ?Sized>(
         }
     }
     Ok(page)
+}
+
+fn is_selected(query: &DeliveryPageQuery, webhook: &Webhook, view: &DeliveryView) -> bool {
+    let event = query.kind.map(|kind| semantic_name(webhook.resource, kind));
+    query.status.is_none_or(|status| status == view.status)
+        && (event.is_none() || event == view.event)
+        && (query.record.is_none() || query.record == view.correlation_id)
 }
 
 /// The next attempts and successes of the history, newest first.

@@ -34,6 +34,10 @@ impl History {
         self.check_active(webhook).await?;
         let (kind, span) = match request {
             ReplayRequest::TestEvent => (ReplayKind::Test, (0, 0)),
+            ReplayRequest::TestEventOf(kind) if webhook.kinds.contains(kind) => {
+                (ReplayKind::Test, (0, u64::try_from(kind.code()).unwrap_or_default()))
+            }
+            ReplayRequest::TestEventOf(_) => return Err(HistoryError::NotSubscribed),
             ReplayRequest::Delivery(name) => {
                 let (sequence, event) = self.find_event(webhook, name).await?;
                 event.ok_or(HistoryError::EventPruned)?;

@@ -107,13 +107,15 @@ fn milliseconds(timing: AttemptTiming) -> AttemptMilliseconds {
 }
 
 pub(super) fn replay_view(webhook: &Webhook, replay: &Replay) -> ReplayView {
+    let is_test = replay.kind == ReplayKind::Test;
     ReplayView {
         webhook: webhook.id,
         number: replay.number,
-        is_test: replay.kind == ReplayKind::Test,
+        is_test,
         requested_at: replay.requested_at,
         after: replay.after,
-        through: replay.through,
+        through: if is_test { 0 } else { replay.through },
+        position: replay.position,
         delivered: replay.delivered,
         failed: replay.failed,
         is_done: replay.is_done,

@@ -56,7 +56,8 @@ impl Management {
         let found = self.ports.store.find_subscribed_webhook(&body).await;
         let webhook =
             found.map_err(|error| errors::store_error(&error))?.ok_or_else(errors::subscription_not_found)?;
-        let webhook = self.change_webhook(request, &webhook, WebhookChange::Unsubscribe).await?;
+        let changed = self.apply(&webhook, WebhookChange::Unsubscribe, &request.context()).await;
+        let webhook = changed.map_err(|error| errors::action_error(&error, "webhookId"))?;
         Ok(response::operation_result(OperationState::Unsubscribed, webhook.id))
     }
 
@@ -70,12 +71,13 @@ impl Management {
         check_webhook_id(&mut members, request);
         let enable = members.flag("enable");
         let enable = members.finish(enable)?;
-        let change = if enable { WebhookChange::Enable } else { WebhookChange::Disable };
-        let webhook = self.change(group, request, change).await?;
+        let webhook = self.find_owned(group, request).await?;
+        let changed = self.set_enabled(&webhook, enable, &request.context()).await;
+        let webhook = changed.map_err(|error| errors::action_error(&error, "webhookId"))?;
         Ok(response::operation_result(OperationState::StatusSet, webhook.id))
     }
 
-    pub(super) async fn change_url(
+    pub(super) async fn handle_change(
         &self,
         group: RouteGroup,
         request: &ManagementRequest,
@@ -86,17 +88,13 @@ impl Management {
         let url = self.parse_url(&mut members, "url");
         let url = members.finish(url)?;
         let webhook = self.find_owned(group, request).await?;
-        if webhook.flags().is_final() {
-            return Err(errors::webhook_ended(&webhook));
-        }
-        self.check_receiver(&url, &request.caller.tenant, "url").await?;
-        let change = WebhookChange::ChangeUrl(url.as_str().to_owned());
-        let webhook = self.change_webhook(request, &webhook, change).await?;
+        let changed = self.change_parsed_url(&webhook, &url, &request.context()).await;
+        let webhook = changed.map_err(|error| errors::action_error(&error, "url"))?;
         Ok(response::operation_result(OperationState::Changed, webhook.id))
     }
 
     pub(super) async fn delete(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
-        let webhook = self.change(group, request, WebhookChange::Delete).await?;
+        let webhook = self.delete_owned(group, request).await?;
         Ok(response::operation_result(OperationState::Deleted, webhook.id))
     }
 

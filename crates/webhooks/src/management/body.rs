@@ -14,13 +14,13 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use web::{ErrorResponse, drain_in_background};
 
+use super::SECRET_BYTES_MAX;
 use super::errors::error_with_code;
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of a refused body is still read, so that the client sees the response.
 const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
-const SECRET_BYTES_MAX: usize = 256;
 
 /// The members of a JSON object that are not read yet, and the faults found so far.
 #[derive(Debug)]

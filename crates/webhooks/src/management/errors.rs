@@ -4,9 +4,10 @@ use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
 use domain::FieldError;
 use domain::problem::Problem;
-use store::{StoreError, Webhook};
+use store::StoreError;
 use web::ErrorResponse;
 
+use super::ActionError;
 use crate::history::HistoryError;
 
 pub(super) fn error_with_code(
@@ -43,23 +44,39 @@ pub(super) fn delivery_not_found() -> ErrorResponse {
     error_with_code(404, "not_found", Some("outgoingId"), "There is no such delivery.")
 }
 
-/// Deleted and unsubscribed are final.
-pub(super) fn webhook_ended(webhook: &Webhook) -> ErrorResponse {
-    if webhook.deleted_at.is_some() {
-        return error_with_code(
-            409,
-            "deleted",
-            Some("webhookId"),
-            "The webhook has been deleted. Deletion is permanent.",
-        );
+/// Why nothing was done to a webhook; `field` is the member of the request that an error of the URL or the secret is about.
+pub(super) fn action_error(error: &ActionError, field: &'static str) -> ErrorResponse {
+    let refused = |status, field, message: &str| error_with_code(status, error.code(), field, message);
+    match error {
+        ActionError::NotFound => webhook_not_found(),
+        ActionError::Store(error) => store_error(error),
+        ActionError::Deleted => {
+            refused(409, Some("webhookId"), "The webhook has been deleted. Deletion is permanent.")
+        }
+        ActionError::Unsubscribed | ActionError::FixedUrl => {
+            refused(409, Some("webhookId"), &sentence(error))
+        }
+        ActionError::Duplicate => refused(409, None, &sentence(error)),
+        ActionError::InvalidUrl(why) => refused(400, Some(field), &format!("{field} {why}.")),
+        ActionError::RefusedAddress(why) | ActionError::UnresolvedHost(why) => {
+            refused(400, Some(field), &format!("{field} is not accepted: {why}."))
+        }
+        ActionError::ReservedAddress => {
+            let why = "is not accepted: it is the address of the built-in receivers, and only webhooks of a sandbox can use \
+                       the receiver of that sandbox. Send the address of a server of your own.";
+            refused(400, Some(field), &format!("{field} {why}"))
+        }
+        ActionError::NameServersSilent => {
+            let why = "cannot be resolved now: its name servers do not answer. Try again.";
+            refused(400, Some(field), &format!("{field} {why}"))
+        }
+        ActionError::NotResolvedNow => {
+            refused(400, Some(field), &format!("{field} cannot be resolved now. Try again."))
+        }
+        ActionError::InvalidSecret | ActionError::OverlapTooLong => {
+            refused(400, Some(field), &sentence(error))
+        }
     }
-    let message = "The webhook has been unsubscribed permanently; subscribe again to get a new webhook.";
-    error_with_code(409, "unsubscribed", Some("webhookId"), message)
-}
-
-pub(super) fn duplicate_webhook() -> ErrorResponse {
-    let message = "Another webhook of yours would then be identical; change or delete that one.";
-    error_with_code(409, "exists", None, message)
 }
 
 pub(super) fn too_many_webhooks(webhooks_max: usize) -> ErrorResponse {
@@ -78,6 +95,7 @@ pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
         HistoryError::EventPruned => refused(404, "not_found", Some("outgoingId")),
         HistoryError::SpanReversed => refused(400, "invalid_member", Some("from")),
         HistoryError::NothingToReplay => refused(404, "nothing_to_replay", Some("from")),
+        HistoryError::NotSubscribed => refused(409, "not_subscribed", Some("event")),
         HistoryError::NotEntitled => refused(409, "not_entitled", Some("to")),
         HistoryError::Inactive(_) => refused(409, "inactive", Some("webhookId")),
         HistoryError::Suspended(_) => refused(409, "suspended", Some("webhookId")),
@@ -87,7 +105,7 @@ pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
 }
 
 /// The error as a sentence, with a capital and a full stop.
-fn sentence(error: &HistoryError) -> String {
+fn sentence(error: &impl std::fmt::Display) -> String {
     let text = error.to_string();
     let mut rest = text.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();

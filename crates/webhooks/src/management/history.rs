@@ -69,8 +69,17 @@ impl Management {
         group: RouteGroup,
         request: &ManagementRequest,
     ) -> HandlerResult {
+        let event = request.query("event")?;
         let webhook = self.find_live(group, request).await?;
-        self.request_replay(request, &webhook, ReplayRequest::TestEvent).await
+        let replay = match event {
+            None => ReplayRequest::TestEvent,
+            Some(name) => {
+                let kind = domain::event::parse_semantic_name(webhook.resource, &name);
+                let message = "event must be the semantic name of an event that the webhook subscribes to.";
+                ReplayRequest::TestEventOf(kind.ok_or_else(|| invalid_parameter("event", message))?)
+            }
+        };
+        self.request_replay(request, &webhook, replay).await
     }
 
     async fn request_replay(
@@ -134,7 +143,8 @@ fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, Er
                 })?)
             }
         };
-    Ok(DeliveryPageQuery { status, since: request.query_time("since")?, before, page_size })
+    let since = request.query_time("since")?;
+    Ok(DeliveryPageQuery { status, since, before, page_size, ..DeliveryPageQuery::default() })
 }
 
 /// Leading zeros are accepted here: the parameter's documented pattern allows them.

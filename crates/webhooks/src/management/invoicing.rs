@@ -6,7 +6,7 @@ use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
-use store::{NewWebhook, SubscribeOutcome, Webhook, WebhookChange};
+use store::{NewWebhook, SubscribeOutcome, Webhook};
 use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
@@ -44,13 +44,14 @@ impl Management {
         let mut members = JsonBody::read(body).await?;
         let is_paused = members.flag("isPaused");
         let is_paused = members.finish(is_paused)?;
-        let change = if is_paused { WebhookChange::Disable } else { WebhookChange::Enable };
-        let webhook = self.change(RouteGroup::Invoicing, request, change).await?;
+        let webhook = self.find_owned(RouteGroup::Invoicing, request).await?;
+        let changed = self.set_enabled(&webhook, !is_paused, &request.context()).await;
+        let webhook = changed.map_err(|error| errors::action_error(&error, "webhookId"))?;
         Ok(response::json(&record(&webhook)))
     }
 
     pub(super) async fn delete_invoicing(&self, request: &ManagementRequest) -> HandlerResult {
-        let webhook = self.change(RouteGroup::Invoicing, request, WebhookChange::Delete).await?;
+        let webhook = self.delete_owned(RouteGroup::Invoicing, request).await?;
         Ok(response::json(&record(&webhook)))
     }
 

@@ -1,7 +1,8 @@
 //! The webhook management API of both families: subscriptions, deliveries, replays, health. It answers requests that have
-//! passed the gateway's gate.
+//! passed the gateway's gate; `actions.rs` is what it does to a webhook, for the portal too.
 
 mod accounting;
+mod actions;
 mod body;
 mod errors;
 mod history;
@@ -25,6 +26,7 @@ use domain::Random;
 use store::Store;
 use web::ErrorResponse;
 
+pub use actions::{ActionError, ActionResult, OVERLAP_DEFAULT, OVERLAP_MAX, SECRET_BYTES_MAX};
 pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
 pub use request::ManagementRequest;
@@ -110,7 +112,7 @@ impl Management {
                 self.unsubscribe(resource, request, body).await
             }
             (RouteGroup::Resource(_), Operation::Status) => self.set_status(group, request, body).await,
-            (RouteGroup::Resource(_), Operation::Change) => self.change_url(group, request, body).await,
+            (RouteGroup::Resource(_), Operation::Change) => self.handle_change(group, request, body).await,
             (RouteGroup::Resource(_), Operation::Delete) => self.delete(group, request).await,
             (RouteGroup::Invoicing, Operation::Subscribe) => self.subscribe_invoicing(request, body).await,
             (RouteGroup::Invoicing, Operation::Status) => self.pause(request, body).await,

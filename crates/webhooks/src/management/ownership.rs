@@ -2,7 +2,7 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{Webhook, WebhookChange, WebhookChangeOutcome};
+use store::Webhook;
 use web::ErrorResponse;
 
 use super::request::ManagementRequest;
@@ -46,33 +46,13 @@ impl Management {
         if webhook.flags().is_final() { Err(errors::webhook_not_found()) } else { Ok(webhook) }
     }
 
-    /// Changes a webhook of the caller's. Once this returns, the engine starts nothing that does not know of the change.
-    pub(super) async fn change(
+    pub(super) async fn delete_owned(
         &self,
         group: RouteGroup,
         request: &ManagementRequest,
-        change: WebhookChange,
     ) -> Result<Webhook, ErrorResponse> {
         let webhook = self.find_owned(group, request).await?;
-        self.change_webhook(request, &webhook, change).await
-    }
-
-    pub(super) async fn change_webhook(
-        &self,
-        request: &ManagementRequest,
-        webhook: &Webhook,
-        change: WebhookChange,
-    ) -> Result<Webhook, ErrorResponse> {
-        let (owner, context) = (request.owner(), request.context());
-        let changed = self.ports.store.change_webhook(webhook.id, Some(&owner), change, &context).await;
-        match changed.map_err(|error| errors::store_error(&error))? {
-            WebhookChangeOutcome::Changed(webhook) => {
-                self.ports.notifier.webhook_changed(webhook.id).await;
-                Ok(webhook)
-            }
-            WebhookChangeOutcome::Ended(webhook) => Err(errors::webhook_ended(&webhook)),
-            WebhookChangeOutcome::Duplicate => Err(errors::duplicate_webhook()),
-            WebhookChangeOutcome::Unknown => Err(errors::webhook_not_found()),
-        }
+        let deleted = self.delete_webhook(&webhook, &request.context()).await;
+        deleted.map_err(|error| errors::action_error(&error, "webhookId"))
     }
 }

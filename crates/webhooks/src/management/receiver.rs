@@ -2,15 +2,14 @@
 
 use std::net::IpAddr;
 
+use domain::TenantId;
 use domain::receiver_url::ReceiverUrl;
-use domain::{Guid, TenantId};
 use web::ErrorResponse;
 
-use super::Management;
 use super::body::JsonBody;
-use super::errors::{self, error_with_code};
+use super::errors::error_with_code;
+use super::{Management, errors};
 use crate::AddressedReceiver;
-use crate::egress::EgressError;
 
 /// What to do with a host that does not resolve to the subscriber's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -63,28 +62,6 @@ impl Management {
         Ok(if is_sandbox { self.settings.sandbox_webhooks_max } else { self.settings.webhooks_max })
     }
 
-    /// Refuses a built-in receiver to all but the webhooks of its sandbox.
-    async fn check_built_in(
-        &self,
-        receiver: Option<Guid>,
-        tenant: &TenantId,
-        name: &'static str,
-    ) -> Result<(), ErrorResponse> {
-        let sandbox = match receiver.filter(|_| self.settings.is_sandbox_open) {
-            Some(id) => self.ports.store.find_sandbox_by_receiver(id).await,
-            None => Ok(None),
-        };
-        let sandbox = sandbox.map_err(|error| errors::store_error(&error))?;
-        if sandbox.is_some_and(|sandbox| sandbox.tenant == *tenant) {
-            return Ok(());
-        }
-        let message = format!(
-            "{name} is not accepted: it is the address of the built-in receivers, and only webhooks of a sandbox can use the \
-             receiver of that sandbox. Send the address of a server of your own."
-        );
-        Err(error_with_code(400, "reserved_address", Some(name), &message))
-    }
-
     /// Refuses a URL whose host resolves to a forbidden address or does not resolve, and the built-in receiver of another
     /// tenant.
     pub(super) async fn check_receiver(
@@ -93,26 +70,7 @@ impl Management {
         tenant: &TenantId,
         name: &'static str,
     ) -> Result<(), ErrorResponse> {
-        if let AddressedReceiver::BuiltIn(receiver) = self.built_in_receivers.receiver_of(url) {
-            return self.check_built_in(receiver, tenant, name).await;
-        }
-        let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
-        let (code, message) = match &failure {
-            // Which address it is, and in which network, is not the subscriber's business.
-            EgressError::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
-            EgressError::Unresolved { .. } => {
-                ("unresolved_host", format!("{name} is not accepted: {failure}."))
-            }
-            EgressError::TimedOut(_) => (
-                "unresolved_host",
-                format!("{name} cannot be resolved now: its name servers do not answer. Try again."),
-            ),
-            other => {
-                tracing::warn!(failure = %other, "the host of a receiver could not be resolved");
-                ("unresolved_host", format!("{name} cannot be resolved now. Try again."))
-            }
-        };
-        Err(error_with_code(400, code, Some(name), &message))
+        self.check_address(url, tenant).await.map_err(|error| errors::action_error(&error, name))
     }
 
     /// Why the host may not be the caller's; empty where it is, or where the check is off.

@@ -5,12 +5,11 @@ use std::time::Duration;
 use axum::body::Body;
 use domain::{Guid, Secret};
 use serde::Serialize;
-use store::WebhookChange;
 use utoipa::ToSchema;
 
 use super::body::JsonBody;
 use super::request::ManagementRequest;
-use super::{HandlerResult, Management, RouteGroup, response};
+use super::{HandlerResult, Management, RouteGroup, errors, response};
 
 pub(super) const HOURS_DEFAULT: u32 = 24;
 pub(super) const HOURS_MAX: u32 = 168;
@@ -38,9 +37,10 @@ impl Management {
         let secret = members.secret();
         let hours = members.number_or_none("overlapHours", 0, HOURS_MAX).unwrap_or(HOURS_DEFAULT);
         let secret = Secret::new(members.finish(secret)?);
-        let previous_valid_until = request.now + Duration::from_secs(u64::from(hours) * 3600);
-        let webhook =
-            self.change(group, request, WebhookChange::RotateSecret { secret, previous_valid_until }).await?;
+        let overlap = Duration::from_secs(u64::from(hours) * 3600);
+        let webhook = self.find_owned(group, request).await?;
+        let rotated = self.rotate_secret(&webhook, secret, (request.now, overlap), &request.context()).await;
+        let webhook = rotated.map_err(|error| errors::action_error(&error, "secret"))?;
         let old_secret_until = webhook.previous_secret.as_ref().map(|old| old.until.iso());
         Ok(response::json(&RotatedSecretJson { webhook_id: webhook.id, old_secret_until }))
     }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use domain::Guid;
 use domain::delivery::{DeliveryName, DeliveryPageQuery, DeliveryStatus, ReplayRequest};
+use domain::event::EventKind;
 use store::{AttemptPurpose, AuditContext, ChangeLog as _, WebhookChange, Webhooks as _};
 use webhooks::history::HistoryError;
 
@@ -66,6 +67,39 @@ async fn each_event_is_listed_once_at_its_newest_attempt() {
     let failed = count(query).await;
     assert_eq!(failed.len(), 8, "the service has given them up");
     assert!(failed.iter().all(|delivery| delivery.next_attempt_at.is_none() && delivery.attempts.len() == 2));
+}
+
+#[tokio::test]
+async fn deliveries_are_filtered_by_event_record_and_time() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.active_webhook().await;
+    let mut times = Vec::new();
+    for number in 0..6 {
+        // The first charge of a record creates it, the second one updates it.
+        let sequence = fixture.charge(&format!("r{}", number % 3), number).await;
+        fixture.advance(10);
+        fixture.record_delivery(&id, sequence).await;
+        times.push(fixture.now());
+    }
+    let webhook = fixture.stored_webhook(&id).await;
+    let list = async |query: DeliveryPageQuery| {
+        let page = fixture.history.deliveries(&webhook, &query).await.unwrap();
+        assert_eq!(page.next, None);
+        let delivered = |time| times.iter().position(|one| Some(*one) == time).unwrap();
+        page.deliveries.iter().map(|delivery| delivered(delivery.delivered_at)).collect::<Vec<_>>()
+    };
+    let all = DeliveryPageQuery::default;
+    assert_eq!(list(all()).await, [5, 4, 3, 2, 1, 0]);
+    assert_eq!(list(DeliveryPageQuery { record: Some("r1".into()), ..all() }).await, [4, 1]);
+    assert_eq!(list(DeliveryPageQuery { record: Some("R1".into()), ..all() }).await, [0; 0]);
+    let created = Some(EventKind::Created);
+    assert_eq!(list(DeliveryPageQuery { kind: created, ..all() }).await, [2, 1, 0]);
+    let record = Some("r2".into());
+    assert_eq!(list(DeliveryPageQuery { kind: Some(EventKind::Updated), record, ..all() }).await, [5]);
+    let (since, until) = (Some(times[1]), Some(times[4]));
+    assert_eq!(list(DeliveryPageQuery { since, until, ..all() }).await, [3, 2, 1]);
+    let status = Some(DeliveryStatus::Waiting);
+    assert_eq!(list(DeliveryPageQuery { status, until, ..all() }).await, [0; 0]);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! The history of webhooks over a memory store, as every API calls it.
 
 mod deliveries;
+mod figures;
 mod health;
 mod replays;
 

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::delivery::{DeliveryName, ReplayRequest, ReplayView};
+use domain::event::EventKind;
 use domain::{AccountId, Suspension, Ticks, WebhookStatus};
 use store::{Actor, Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
 use webhooks::history::HistoryError;
@@ -132,6 +133,25 @@ async fn ten_replays_may_be_open_and_each_wakes_the_engine() {
         (1..=11).rev().collect::<Vec<_>>()
     );
     assert!(replays.iter().all(|replay| replay.is_done == (replay.number == 1)));
+}
+
+#[tokio::test]
+async fn test_event_is_of_a_kind_that_the_webhook_subscribes_to() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.active_webhook().await;
+    let subscribed = fixture.stored_webhook(&id).await.kinds;
+    let mut requested = 0;
+    for kind in EventKind::ALL {
+        let replay = request(&fixture, &id, ReplayRequest::TestEventOf(kind)).await;
+        if subscribed.contains(kind) {
+            requested += 1;
+            let replay = replay.unwrap();
+            assert_eq!((replay.is_test, replay.after, replay.through), (true, 0, 0));
+        } else {
+            assert!(matches!(replay, Err(HistoryError::NotSubscribed)), "{kind:?}: {replay:?}");
+        }
+    }
+    assert!((1..EventKind::ALL.len()).contains(&requested), "{requested}");
 }
 
 #[tokio::test]

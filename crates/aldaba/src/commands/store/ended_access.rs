@@ -2,32 +2,31 @@
 //! what was ended after it was made.
 
 mod entry;
+mod repeat;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, Read as _};
 
-use domain::ids::{OperatorTokenId, SubscriptionId};
-use domain::subscription::Product;
-use domain::{AccountId, ClientId, GrantId, Guid, TenantId, Ticks};
+use domain::{Guid, OperatorRole, Ticks};
 use serde_json::Value;
-use store::{
-    AuditContext, AuditKind, ClientAccess, ClientUpdate, Status, Store, WebhookChange, WebhookChangeOutcome,
-};
+use store::{AuditKind, TeamRole};
 
-use entry::{Entry, Line, latest, may_end_access, new_value, secret_change};
+use entry::{Entry, Line, latest, may_end_access, new_value, not_repeatable, old_value};
 
 /// A longer line is not an audit entry.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
-const NOTE: &str = "repeated from the audit after a restore";
 
-/// The members of a client that say what it may do.
-const LIMITS: [&str; 2] = ["products", "redirectUris"];
+/// The members of clients and subscriptions that say what they may do, and for whom.
+const LIMITS: [&str; 4] = ["products", "redirectUris", "team", "sandbox"];
 
 /// What has a status that was changed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Subject {
+    /// A user or a developer.
     Account(String),
+    Operator(String),
     Tenant(String),
+    Team(String),
     Client(String),
     Subscription(String),
 }
@@ -52,9 +51,13 @@ pub(super) struct Ends {
     moved_webhooks: BTreeSet<Guid>,
     /// Whether a member, (user, tenant), was last an administrator.
     admins: BTreeMap<(String, String), (Ticks, bool)>,
-    /// The last products and redirect addresses of clients, by client and member.
-    client_limits: BTreeMap<(String, String), (Ticks, Value)>,
-    /// Changes that cannot be repeated, because no audit contains a secret.
+    /// The last role of operators.
+    operator_roles: BTreeMap<String, (Ticks, OperatorRole)>,
+    /// The last role of developers in teams, by (team, developer); None where they were removed.
+    team_members: BTreeMap<(String, String), (Ticks, Option<TeamRole>)>,
+    /// The last values of what limits clients and subscriptions, by member.
+    limits: BTreeMap<(Subject, String), (Ticks, Value)>,
+    /// What was not repeated: no audit contains a secret, and the store refuses what would lock everybody out.
     pub(super) not_repeated: BTreeSet<String>,
     /// The time of the oldest entry.
     pub(super) oldest: Option<Ticks>,
@@ -97,7 +100,7 @@ impl Ends {
         if !may_end_access(kind) {
             return;
         }
-        self.not_repeated.extend(secret_change(kind, &entry));
+        self.not_repeated.extend(not_repeatable(kind, &entry));
         match kind {
             AuditKind::Revoked | AuditKind::CodeReused | AuditKind::RefreshReused => {
                 self.grants.extend(entry.grant);
@@ -120,32 +123,65 @@ impl Ends {
                 self.webhooks.extend(entry.webhook());
             }
             AuditKind::WebhookChanged => self.add_changed_webhook(&entry, at),
-            AuditKind::UserChanged | AuditKind::DeveloperChanged | AuditKind::OperatorChanged => {
-                self.set_status(entry.account().map(Subject::Account), &entry, at);
-            }
-            AuditKind::TenantChanged => {
-                self.set_status(entry.tenant.clone().map(Subject::Tenant), &entry, at);
+            AuditKind::TeamMemberAdded | AuditKind::TeamMemberChanged | AuditKind::TeamMemberRemoved => {
+                self.add_team_member(kind, &entry, at);
             }
             AuditKind::TenantErased => {
-                let tenant = entry.tenant.clone().unwrap_or_default();
+                let tenant = entry.tenant.unwrap_or_default();
                 latest(&mut self.statuses, Subject::Tenant(tenant), at, false);
             }
-            AuditKind::ClientChanged => {
-                for (change, client) in
-                    entry.changes.iter().filter_map(|one| Some((one, entry.client.as_ref()?)))
-                {
-                    if LIMITS.contains(&change.member.as_str()) {
-                        let key = (client.clone(), change.member.clone());
-                        latest(&mut self.client_limits, key, at, change.to.clone());
-                    }
+            _ => self.add_changed(kind, &entry, at),
+        }
+    }
+
+    /// Adds what a change of an account, a tenant, a team, a client or a subscription took away.
+    fn add_changed(&mut self, kind: AuditKind, entry: &Entry, at: Ticks) {
+        let subject = match kind {
+            AuditKind::UserChanged | AuditKind::DeveloperChanged => entry.account().map(Subject::Account),
+            AuditKind::OperatorChanged => entry.account().map(Subject::Operator),
+            AuditKind::TenantChanged => entry.tenant.clone().map(Subject::Tenant),
+            AuditKind::TeamChanged => entry.object_of("team").map(Subject::Team),
+            AuditKind::ClientChanged => entry.client.clone().map(Subject::Client),
+            AuditKind::SubscriptionChanged => entry.object_of("subscription").map(Subject::Subscription),
+            _ => None,
+        };
+        let Some(subject) = subject else { return };
+        if let Some(status) = new_value(&entry.changes, "status").and_then(Value::as_str) {
+            latest(&mut self.statuses, subject.clone(), at, status == "active");
+        }
+        match &subject {
+            Subject::Operator(id) => match entry.new_text("role").map(OperatorRole::from_name) {
+                Some(Some(role)) => latest(&mut self.operator_roles, id.clone(), at, role),
+                Some(None) => {
+                    self.not_repeated.insert(format!("the role of operator {id} was changed"));
                 }
-                self.set_status(entry.client.clone().map(Subject::Client), &entry, at);
-            }
-            AuditKind::SubscriptionChanged => {
-                let subscription = entry.object_of("subscription").map(Subject::Subscription);
-                self.set_status(subscription, &entry, at);
+                None => {}
+            },
+            Subject::Client(_) | Subject::Subscription(_) => {
+                for change in entry.changes.iter().filter(|one| LIMITS.contains(&one.member.as_str())) {
+                    let key = (subject.clone(), change.member.clone());
+                    latest(&mut self.limits, key, at, change.to.clone());
+                }
             }
             _ => {}
+        }
+    }
+
+    fn add_team_member(&mut self, kind: AuditKind, entry: &Entry, at: Ticks) {
+        let is_removed = kind == AuditKind::TeamMemberRemoved;
+        let value = if is_removed { old_value } else { new_value };
+        let developer = value(&entry.changes, "developer").and_then(Value::as_str);
+        let role = entry.new_text("role").and_then(TeamRole::from_name).filter(|_| !is_removed);
+        match (entry.object_of("team"), developer) {
+            (Some(team), Some(developer)) if is_removed || role.is_some() => {
+                latest(&mut self.team_members, (team, developer.to_owned()), at, role);
+            }
+            (team, _) => {
+                let team = team.unwrap_or_default();
+                self.not_repeated.insert(format!(
+                    "a change of the members of team {team} that the audit does not describe"
+                ));
+            }
         }
     }
 
@@ -158,115 +194,9 @@ impl Ends {
             self.moved_webhooks.insert(webhook);
         }
     }
-
-    fn set_status(&mut self, subject: Option<Subject>, entry: &Entry, at: Ticks) {
-        let status = new_value(&entry.changes, "status").and_then(Value::as_str);
-        if let (Some(subject), Some(status)) = (subject, status) {
-            latest(&mut self.statuses, subject, at, status == "active");
-        }
-    }
-
-    /// Repeats the ends; returns how many took effect. What does not exist in the backup had begun after it.
-    pub(super) async fn repeat(
-        &self,
-        store: &dyn Store,
-        now: Ticks,
-        context: &AuditContext,
-    ) -> store::Result<usize> {
-        let mut repeated = 0;
-        for grant in &self.grants {
-            repeated +=
-                usize::from(store.revoke_grant(&GrantId::new(grant.as_str()), now, context, NOTE).await?);
-        }
-        for (user, client, tenant) in &self.accesses {
-            let access = ClientAccess {
-                user: AccountId::new(user.as_str()),
-                client: ClientId::new(client.as_str()),
-                tenant: TenantId::new(tenant.as_str()),
-            };
-            let standing = store.user_authorizations(&access.user).await?;
-            if standing.iter().any(|facts| facts.authorization.access == access) {
-                store.revoke_client_access(&access, now, context, NOTE).await?;
-                repeated += 1;
-            }
-        }
-        for (user, tenant) in &self.memberships {
-            let (user, tenant) = (AccountId::new(user.as_str()), TenantId::new(tenant.as_str()));
-            repeated += usize::from(store.remove_membership(&user, &tenant, context).await?);
-        }
-        repeated += self.repeat_statuses(store, context).await?;
-        for id in &self.cancelled {
-            let id = SubscriptionId::new(id.as_str());
-            repeated += usize::from(store.cancel_subscription(&id, now, context).await?);
-        }
-        for id in &self.tokens {
-            let id = OperatorTokenId::new(id.as_str());
-            repeated += usize::from(store.revoke_operator_token(&id, now, context).await?);
-        }
-        let disabled = self.enabled_webhooks.iter().filter(|(_, (_, is_enabled))| !is_enabled);
-        let disabled: BTreeSet<Guid> =
-            disabled.map(|(id, _)| *id).chain(self.moved_webhooks.iter().copied()).collect();
-        let ended = self.webhooks.iter().map(|id| (*id, WebhookChange::Unsubscribe));
-        for (id, change) in disabled.into_iter().map(|id| (id, WebhookChange::Disable)).chain(ended) {
-            let change = store.change_webhook(id, None, change, context).await?;
-            repeated += usize::from(matches!(change, WebhookChangeOutcome::Changed(_)));
-        }
-        repeated += self.repeat_roles_and_limits(store, context).await?;
-        Ok(repeated)
-    }
-
-    async fn repeat_statuses(&self, store: &dyn Store, context: &AuditContext) -> store::Result<usize> {
-        let mut repeated = 0;
-        for (subject, _) in self.statuses.iter().filter(|(_, (_, is_active))| !is_active) {
-            let disabled = Status::Disabled;
-            repeated += usize::from(match subject {
-                Subject::Account(id) => {
-                    store.set_account_status(&AccountId::new(id.as_str()), disabled, context).await?
-                }
-                Subject::Tenant(id) => {
-                    store.set_tenant_status(&TenantId::new(id.as_str()), disabled, context).await?
-                }
-                Subject::Client(id) => {
-                    store.set_client_status(&ClientId::new(id.as_str()), disabled, context).await?
-                }
-                Subject::Subscription(id) => {
-                    store
-                        .set_subscription_status(&SubscriptionId::new(id.as_str()), disabled, context)
-                        .await?
-                }
-            });
-        }
-        Ok(repeated)
-    }
-
-    /// Takes away what members and clients had lost.
-    async fn repeat_roles_and_limits(
-        &self,
-        store: &dyn Store,
-        context: &AuditContext,
-    ) -> store::Result<usize> {
-        let mut repeated = 0;
-        for ((user, tenant), _) in self.admins.iter().filter(|(_, (_, is_admin))| !is_admin) {
-            let (user, tenant) = (AccountId::new(user.as_str()), TenantId::new(tenant.as_str()));
-            repeated += usize::from(store.set_membership_admin(&user, &tenant, false, context).await?);
-        }
-        for ((client, member), (_, last)) in &self.client_limits {
-            let id = ClientId::new(client.as_str());
-            let Some(found) = store.find_client(&id).await? else { continue };
-            let is_left = |name: &str| last.as_array().is_some_and(|all| all.iter().any(|one| one == name));
-            let update = if member == "products" {
-                let left = Product::ALL.into_iter().filter(|one| found.products.contains(*one));
-                let left = left.filter(|one| is_left(one.as_str())).collect();
-                ClientUpdate { products: Some(left), ..ClientUpdate::default() }
-            } else {
-                let left = found.redirect_uris.iter().filter(|uri| is_left(uri)).cloned().collect();
-                ClientUpdate { redirect_uris: Some(left), ..ClientUpdate::default() }
-            };
-            repeated += usize::from(store.update_client(&id, &update, None, context).await?.is_updated());
-        }
-        Ok(repeated)
-    }
 }
 
+#[cfg(test)]
+mod repeat_tests;
 #[cfg(test)]
 mod tests;

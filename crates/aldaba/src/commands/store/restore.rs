@@ -30,11 +30,11 @@ pub(super) async fn run(args: &RestoreArgs, sources: &Sources, output: Output) -
     };
     let (file, identities) = (&args.file, identities(args)?);
     let verified = archive::verify(open_backup(file, &identities)?)?;
-    let ends = args.audit.as_deref().map(|path| read_audit(path, &verified, output)).transpose()?;
+    let mut ends = args.audit.as_deref().map(|path| read_audit(path, &verified, output)).transpose()?;
     let (_, opened) = open_store(sources).await?;
     archive::read(&*opened.archive, &verified, open_backup(file, &identities)?, access, &audit_context())
         .await?;
-    let repeated = match &ends {
+    let repeated = match &mut ends {
         Some(ends) => ends.repeat(&*opened.store, SystemClock.now(), &audit_context()).await?,
         None => 0,
     };

@@ -1,4 +1,4 @@
-//! The command line invites; the first `serve` prints a link for the first operator.
+//! The command line invites; `serve` prints a link for the first operator until there is one.
 
 use serde_json::Value;
 

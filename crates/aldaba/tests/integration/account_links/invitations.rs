@@ -141,6 +141,57 @@ fn registration_is_for_developers_where_it_is_open() {
     assert_eq!(fixture.mail_count(), before + 1);
 }
 
+/// Registration makes an account of its own kind: it neither revives what an expired invitation promised nor lengthens one
+/// that is pending.
+#[test]
+fn registration_neither_revives_nor_lengthens_an_invitation() {
+    const HOUR: Duration = Duration::from_secs(60 * 60);
+    let fixture = Fixture::with(&[], |builder| builder.set("portal.registration", "open"));
+    fixture.server.operator_post("teams", &json!({"name": "Panel", "id": "panel"}));
+    let invite = |email: &str| {
+        let body = json!({"realm": "developers", "email": email, "team": "panel", "teamOwner": true});
+        fixture.server.operator_post("invitations", &body)["id"].as_str().unwrap().to_owned()
+    };
+    let register = |email: &str| {
+        let sent = super::ask(&fixture.browser("developers"), "/portal/register", email);
+        assert_eq!(sent.status, 200, "{sent:?}");
+    };
+    let state = |id: &str| {
+        let path = format!("/operator/v1/invitations/{id}");
+        fixture.server.operator_get(&path).json()["state"].as_str().unwrap().to_owned()
+    };
+    let teams = |email: &str| {
+        let developer = fixture.server.operator_get(&format!("/operator/v1/developers/{email}")).json();
+        developer["teams"].as_array().unwrap().len()
+    };
+
+    let (late, early) = (invite("late@example.com"), invite("early@example.com"));
+    let void = fixture.link_to("late@example.com", 1);
+    fixture.mails_to("early@example.com", 1);
+    fixture.pass(71 * HOUR);
+    register("early@example.com");
+    let resent = fixture.link_to("early@example.com", 2);
+    fixture.pass(HOUR);
+    assert_eq!((state(&late), state(&early)), ("expired".to_owned(), "expired".to_owned()));
+    assert_eq!(fixture.browser("developers").get(&resent).status, 404, "72 hours from the invitation");
+
+    register("late@example.com");
+    let link = fixture.link_to("late@example.com", 2);
+    assert_ne!(state(&late), "pending");
+    assert_eq!(fixture.browser("developers").get(&void).status, 404);
+    assert_eq!(accept(&fixture.browser("developers"), &link, NEW_PASSWORD).status, 302);
+    assert_eq!(teams("late@example.com"), 0, "the team's place went with the invitation");
+    assert_ne!(state(&late), "accepted");
+
+    // Who asks in time gets what was promised.
+    invite("in-time@example.com");
+    fixture.mails_to("in-time@example.com", 1);
+    register("in-time@example.com");
+    let link = fixture.link_to("in-time@example.com", 2);
+    assert_eq!(accept(&fixture.browser("developers"), &link, NEW_PASSWORD).status, 302);
+    assert_eq!(teams("in-time@example.com"), 1);
+}
+
 #[test]
 fn revoked_invitation_shows_whom_to_ask() {
     let fixture = Fixture::start();

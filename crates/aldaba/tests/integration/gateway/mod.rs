@@ -1,6 +1,7 @@
 //! The gateway: authorization checks, limits, and the read APIs.
 
 mod all_resources;
+mod call_log;
 mod conditional;
 mod context;
 mod cross_process_changes;

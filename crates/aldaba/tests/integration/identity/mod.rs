@@ -16,6 +16,8 @@ mod logout;
 mod pages;
 mod passwords;
 mod permissions;
+mod realm_pages;
+mod realm_passkeys;
 mod realms;
 mod refresh;
 mod revocation;

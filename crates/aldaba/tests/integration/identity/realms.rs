@@ -1,117 +1,23 @@
 //! Users, developers and operators: one account system whose realms never mix, and the account page of each.
 
-use domain::{AccountId, Realm, Secret, password};
-use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{SeededRandom, TestServer};
+use domain::Realm;
+use testkit::TestServer;
 
-use crate::harness::{Browser, Form, Page};
+use super::realm_pages::{PASSWORD, RealmPages};
+use crate::harness::Browser;
 
-const PASSWORD: &str = "cuatro palabras sin sentido";
 const NEW_PASSWORD: &str = "otras palabras muy distintas";
-
-/// A realm of a server, with one account.
-struct RealmPages<'a> {
-    server: &'a TestServer,
-    realm: Realm,
-    email: String,
-}
-
-impl<'a> RealmPages<'a> {
-    fn new(server: &'a TestServer, realm: Realm) -> Self {
-        let email = format!("maria@{}.example", realm.as_str());
-        let hash = password::hash(&Secret::new(PASSWORD), &SeededRandom::new(3)).unwrap();
-        let account = Account {
-            id: AccountId::new(format!("maria-{}", realm.as_str())),
-            realm,
-            email: email.clone(),
-            given_name: "María".into(),
-            lang: "es".into(),
-            password_hash: hash,
-            status: Status::Active,
-            role: (realm == Realm::Operators).then_some(domain::OperatorRole::Admin),
-            created_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
-            revision: FIRST_REVISION,
-        };
-        let store = server.store().clone();
-        server.block_on(async { store.add_account(&account, &[], &AuditContext::default()).await }).unwrap();
-        Self { server, realm, email }
-    }
-
-    fn all(server: &'a TestServer) -> [Self; 3] {
-        Realm::ALL.map(|realm| Self::new(server, realm))
-    }
-
-    fn origin(&self) -> &str {
-        if self.realm == Realm::Operators { self.server.operator_url() } else { self.server.base_url() }
-    }
-
-    fn path(&self, page: &str) -> String {
-        let base = match self.realm {
-            Realm::Users => "/auth/core",
-            Realm::Developers => "/portal",
-            Realm::Operators => "/console",
-        };
-        format!("{base}/{page}")
-    }
-
-    fn session_cookie(&self) -> &'static str {
-        match self.realm {
-            Realm::Users => "aldaba-session",
-            Realm::Developers => "aldaba-developer-session",
-            Realm::Operators => "aldaba-operator-session",
-        }
-    }
-
-    fn try_sign_in(&self, email: &str, password: &str) -> (Browser, Page) {
-        let browser = Browser::new(self.origin());
-        let form = browser.get(&self.path("login")).form("post");
-        let page = browser.submit(&form, &[("username", email), ("password", password)]);
-        (browser, page)
-    }
-
-    fn signed_in(&self) -> Browser {
-        let (browser, page) = self.try_sign_in(&self.email, PASSWORD);
-        assert_eq!(page.status, 302, "{page:?}");
-        browser
-    }
-
-    fn account(&self, browser: &Browser) -> Page {
-        browser.get(&self.path("account"))
-    }
-
-    fn is_signed_in(&self, browser: &Browser) -> bool {
-        self.account(browser).status == 200
-    }
-
-    /// Submits the form that has this field.
-    fn submit(&self, browser: &Browser, field: &str, filled: &[(&str, &str)]) -> Page {
-        browser.submit(&self.form_with(browser, field), filled)
-    }
-
-    fn form_with(&self, browser: &Browser, field: &str) -> Form {
-        let page = self.account(browser);
-        let forms = page.forms().into_iter();
-        let has_field = |form: &Form| form.fields.iter().any(|(name, _)| name == field);
-        forms.into_iter().find(has_field).unwrap_or_else(|| panic!("no form with {field} in {}", page.text()))
-    }
-
-    fn change_password(&self, browser: &Browser, current: &str, new: &str, repeated: &str) -> Page {
-        let filled = [
-            ("password", current),
-            ("new_password", new),
-            ("repeated_password", repeated),
-            ("do", "password"),
-        ];
-        self.submit(browser, "new_password", &filled)
-    }
-}
 
 #[test]
 fn each_realm_signs_in_and_out_at_its_own_pages() {
     let server = TestServer::start();
     for pages in RealmPages::all(&server) {
         let (browser, page) = pages.try_sign_in(&pages.email, PASSWORD);
-        let home = if pages.realm == Realm::Users { "permissions" } else { "account" };
+        let home = match pages.realm {
+            Realm::Users => "permissions",
+            Realm::Developers => "",
+            Realm::Operators => "account",
+        };
         assert_eq!((page.status, page.location()), (302, format!("{}?lang=es", pages.path(home)).as_str()));
         assert!(browser.cookie(pages.session_cookie()).is_some());
         let account = pages.account(&browser);

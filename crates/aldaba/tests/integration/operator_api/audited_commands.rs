@@ -161,6 +161,7 @@ fn clients_and_keys(commands: &Commands) {
     commands.check("key resume", &[id], "subscription_changed");
     commands.check("key quota", &[id, "7"], "subscription_changed");
     commands.check("key rotate", &[id], "subscription_key_rotated");
+    commands.check("key reveal", &[id], "subscription_key_revealed");
     commands.check("key cancel", &[id, "--yes"], "subscription_cancelled");
     commands.check("signing-keys rotate", &[], "signing_key_rotated");
 }

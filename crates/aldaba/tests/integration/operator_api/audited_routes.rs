@@ -91,6 +91,9 @@ fn clients_and_subscriptions(audited: &mut Audited) {
     audited.check(&format!("patch {path}"), &changed, "subscription_changed");
     let rotated = api.post(&at("/keys/primary"), &json!({}));
     audited.check(&format!("post {path}/keys/{{slot}}"), &rotated, "subscription_key_rotated");
+    let revealed = api.post(&at("/keys/primary/reveal"), &json!({}));
+    assert_eq!(revealed.json()["key"], rotated.json()["key"]);
+    audited.check(&format!("post {path}/keys/{{slot}}/reveal"), &revealed, "subscription_key_revealed");
     let cancelled = api.post(&at("/cancel"), &json!({}));
     audited.check(&format!("post {path}/cancel"), &cancelled, "subscription_cancelled");
 }

@@ -1,5 +1,6 @@
 //! The operator's API over HTTP: administration, validation and the OpenAPI document.
 
+mod approval;
 mod audited_commands;
 mod audited_routes;
 mod bodies;

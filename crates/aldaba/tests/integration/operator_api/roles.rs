@@ -130,6 +130,12 @@ fn changes(server: &TestServer) -> Vec<Change> {
             nothing(),
         ),
         (
+            "post /operator/v1/subscriptions/{subscription}/keys/{slot}/reveal",
+            Admin,
+            format!("/subscriptions/{subscription}/keys/primary/reveal"),
+            nothing(),
+        ),
+        (
             "post /operator/v1/subscriptions/{subscription}/cancel",
             Admin,
             format!("/subscriptions/{subscription}/cancel"),

@@ -13,6 +13,7 @@ mod nodes;
 mod rotation;
 mod rules;
 mod states;
+mod test_events;
 
 use std::sync::OnceLock;
 

@@ -7,7 +7,7 @@ use axum::http::StatusCode;
 use domain::recovery_codes::RecoveryCode;
 use domain::second_factor::with_second_factor;
 use domain::totp::{TotpCode, TotpSecret};
-use domain::{SecondFactorPolicy, Secret};
+use domain::{SecondFactorPolicy, Secret, checked_name};
 use store::{FactorAddition, FactorMethod, SecondFactor, UsedChallenge};
 use ui::{PASSKEY_FIELD, qr_code};
 
@@ -16,7 +16,7 @@ use super::super::extract::SameSiteForm;
 use super::super::page_error::PageError;
 use super::super::response::{self, Response};
 use super::super::session::{ActiveSession, NewSession, SignIn};
-use super::{PASSKEY_PAGE, TOTP_PAGE, Visitor, checked_name};
+use super::{FACTOR_NAME_CHARS_MAX, PASSKEY_PAGE, TOTP_PAGE, Visitor};
 use crate::flow::ticket::{TICKET_TTL, TicketExtra};
 use crate::pages::{
     self, AddPasskeyPage, AddTotpPage, ErrorKind, FactorNews, default_passkey_name, default_totp_name,
@@ -133,7 +133,7 @@ impl Site {
             _ => None,
         };
         let Some(secret) = secret else { return refused(FactorNews::Expired, None) };
-        let Some(name) = checked_name(typed) else {
+        let Some(name) = checked_name(typed, FACTOR_NAME_CHARS_MAX) else {
             return self.add_totp_page(
                 browser,
                 &visitor,
@@ -211,7 +211,7 @@ impl Site {
         if visitor.ticket.is_none() {
             return refused(FactorNews::Expired).await;
         }
-        let Some(name) = checked_name(typed) else {
+        let Some(name) = checked_name(typed, FACTOR_NAME_CHARS_MAX) else {
             let (news, status) = (Some(FactorNews::NameRefused), StatusCode::BAD_REQUEST);
             return self.add_passkey_page(browser, &visitor, news, "", status).await;
         };

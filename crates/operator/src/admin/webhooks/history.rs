@@ -103,6 +103,9 @@ pub(super) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminErr
         HistoryError::NothingToReplay => AdminError::NotFound(format!(
             "event of webhook {id} between from and to that is still in the log"
         )),
+        HistoryError::NotSubscribed => {
+            refused("not_subscribed", format!("webhook {id} does not subscribe to this event"))
+        }
         HistoryError::NotEntitled => refused(
             "not_entitled",
             format!("all events between from and to are older than the contract of webhook {id}"),

@@ -30,7 +30,7 @@ pub struct WebhookListQuery {
 
 /// Where a page ended: its last webhook's time of creation and id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WebhookCursor(Ticks, WebhookId);
+pub struct WebhookCursor(pub(crate) Ticks, pub(crate) WebhookId);
 
 impl std::fmt::Display for WebhookCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

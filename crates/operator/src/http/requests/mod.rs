@@ -15,7 +15,7 @@ use super::paging::{next_text, page_query};
 use super::{HandlerResult, Routes, SharedState, created};
 use crate::admin::DeveloperAdmin;
 use crate::error::AdminError;
-use schemas::{ApproveBody, NewRequest, RefuseBody, Request, RequestPage, RequestParams};
+use schemas::{ApproveBody, NewRequest, NewRequestSchema, RefuseBody, Request, RequestPage, RequestParams};
 
 pub(super) fn routes() -> Routes {
     vec![routes!(list, add), routes!(show), routes!(approve), routes!(refuse), routes!(withdraw)]
@@ -51,7 +51,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<Reques
     path = "/operator/v1/requests",
     operation_id = "addRequest",
     tag = "Requests",
-    request_body = NewRequest,
+    request_body = NewRequestSchema,
     responses(
         (status = 201, description = "The new request", body = Request,
             headers(("Location" = String, description = "The request's path"))),

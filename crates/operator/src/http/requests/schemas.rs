@@ -1,15 +1,19 @@
 //! The JSON bodies of requests.
 
+use std::borrow::Cow;
+
 use domain::{ClientId, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{RequestKind, TeamRequest};
-use utoipa::{IntoParams, ToSchema};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::error::AdminError;
 use crate::http::clients::{Pkce, RedirectUris, redirect_texts};
 use crate::http::paging::{PageCursor, PageSize};
 use crate::http::product::{Product, ProductList, product_list, products_of};
 use crate::http::schema_types::{ChosenId, Email, Name, Note, Reason, RedirectUri, Revision};
+use crate::http::variants::{Variant, one_of};
 
 /// What a team asked for.
 #[derive(Serialize, ToSchema)]
@@ -46,10 +50,12 @@ pub(super) struct Request {
 
 /// What is asked for.
 #[derive(Serialize, ToSchema)]
-#[serde(tag = "kind", rename_all = "snake_case", rename_all_fields = "camelCase")]
+#[serde(tag = "kind", rename_all = "snake_case")]
 pub(super) enum Asked {
     Client {
         name: String,
+        // The document's generator does not read `rename_all_fields`.
+        #[serde(rename = "redirectUris")]
         redirect_uris: Vec<String>,
         products: Vec<Product>,
         pkce: Pkce,
@@ -154,7 +160,7 @@ pub(super) struct RequestPage {
 #[into_params(parameter_in = Query)]
 pub(super) struct RequestParams {
     /// Only requests of this team.
-    #[param(value_type = String, required = false)]
+    #[param(value_type = String, required = false, min_length = 1, max_length = 100, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     pub(super) team: Option<ChosenId>,
     /// Only requests in this state.
     #[param(required = false, inline)]
@@ -184,6 +190,34 @@ pub(super) struct NewRequest {
     pub(super) subscription: Option<AskedSubscription>,
     /// For the operator.
     pub(super) note: Option<Note>,
+}
+
+/// A new request for one kind of thing.
+pub(super) struct NewRequestSchema;
+
+const KINDS: [(&str, &str); 3] =
+    [("client", "A client"), ("redirectUri", "A redirect address"), ("subscription", "A subscription")];
+
+impl PartialSchema for NewRequestSchema {
+    fn schema() -> RefOr<Schema> {
+        let variant = |(kind, title): (&str, &str)| {
+            let others = KINDS.iter().filter(|(other, _)| *other != kind);
+            others.fold(Variant::of::<NewRequest>(title).with(kind), |variant, (other, _)| {
+                variant.without(other)
+            })
+        };
+        one_of("A new request for exactly one of client, redirectUri and subscription.", KINDS.map(variant))
+    }
+}
+
+impl ToSchema for NewRequestSchema {
+    fn name() -> Cow<'static, str> {
+        NewRequest::name()
+    }
+
+    fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
+        NewRequest::schemas(schemas);
+    }
 }
 
 /// A new client of the team. It needs the users' consent, unless the operator waives it.

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use store::KeySlot;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
+use web::ErrorResponse;
 
 use super::schemas::Slot;
-use crate::http::document::{BadBody, Cancelled, NotFound};
+use crate::http::document::{BadBody, Cancelled, NotFound, NotRevealable};
 use crate::http::error_response::error_with_code;
 use crate::http::input::{OptionalJsonBody, PathParams, RequestOrigin};
 use crate::http::schema_types::Overlap;
@@ -23,7 +24,7 @@ struct ReplaceKeyRequest {
     overlap: Option<Overlap>,
 }
 
-/// A new key, which is returned only once.
+/// A new key.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = KeyMade)]
@@ -36,13 +37,63 @@ struct CreatedKey {
     old_valid_until: String,
 }
 
+/// A key in plain text.
+#[derive(Serialize, ToSchema)]
+struct RevealedKey {
+    slot: Slot,
+    #[schema(examples("3b1f8c5e9d2a4f60b7c8d9e0f1a2b3c4"))]
+    key: String,
+}
+
 pub(super) fn routes() -> Routes {
-    vec![routes!(replace_key)]
+    vec![routes!(replace_key), routes!(reveal_key)]
+}
+
+/// The slot that a path names.
+fn slot_named(name: &str) -> Result<(Slot, KeySlot), ErrorResponse> {
+    match name {
+        "primary" => Ok((Slot::Primary, KeySlot::Primary)),
+        "secondary" => Ok((Slot::Secondary, KeySlot::Secondary)),
+        other => {
+            let message = format!("There is no key {other:?}; a subscription has primary and secondary.");
+            Err(error_with_code(404, "not_found", message))
+        }
+    }
+}
+
+/// Reveal a key
+///
+/// The current key of the slot; the audit says who has seen it. A key from a version that stored only hashes cannot
+/// be revealed (409, `not_revealable`): replace it.
+#[utoipa::path(
+    post,
+    path = "/operator/v1/subscriptions/{subscription}/keys/{slot}/reveal",
+    operation_id = "revealSubscriptionKey",
+    tag = "Subscriptions",
+    params(
+        ("subscription" = String, Path, description = "The subscription's id"),
+        ("slot" = inline(Slot), Path, description = "Which of the two keys")
+    ),
+    responses(
+        (status = 200, description = "The key", body = RevealedKey,
+            headers(("Cache-Control" = String, description = "no-store"))),
+        NotFound,
+        NotRevealable
+    )
+)]
+async fn reveal_key(
+    State(state): SharedState,
+    RequestOrigin(authority): RequestOrigin,
+    PathParams((id, slot)): PathParams<(String, String)>,
+) -> HandlerResult {
+    let (slot, stored_slot) = slot_named(&slot)?;
+    let key = state.admin.acting(authority).reveal_key(&id, stored_slot).await?;
+    Ok(no_store(Json(RevealedKey { slot, key: key.reveal().to_owned() }).into_response()))
 }
 
 /// Replace a key
 ///
-/// The response holds the new key, which cannot be read again. The old one stays valid for the overlap.
+/// The response holds the new key. The old one stays valid for the overlap.
 #[utoipa::path(
     post,
     path = "/operator/v1/subscriptions/{subscription}/keys/{slot}",
@@ -67,14 +118,7 @@ async fn replace_key(
     PathParams((id, slot)): PathParams<(String, String)>,
     OptionalJsonBody(request): OptionalJsonBody<ReplaceKeyRequest>,
 ) -> HandlerResult {
-    let (slot, stored_slot) = match slot.as_str() {
-        "primary" => (Slot::Primary, KeySlot::Primary),
-        "secondary" => (Slot::Secondary, KeySlot::Secondary),
-        other => {
-            let message = format!("There is no key {other:?}; a subscription has primary and secondary.");
-            return Err(error_with_code(404, "not_found", message));
-        }
-    };
+    let (slot, stored_slot) = slot_named(&slot)?;
     let rotated = state
         .admin
         .acting(authority)

@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{TeamListParams, next_text};
 use super::product::products_of;
 use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
@@ -38,11 +38,12 @@ async fn subscription_response(state: &AppState, subscription: store::Subscripti
     path = "/operator/v1/subscriptions",
     operation_id = "listSubscriptions",
     tag = "Subscriptions",
-    params(ListParams),
+    params(TeamListParams),
     responses((status = 200, description = "A page of subscriptions", body = SubscriptionPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_subscriptions(&params.into()).await.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<TeamListParams>) -> HandlerResult {
+    let (team, query) = params.into_parts();
+    let page = state.admin.store.list_subscriptions(team.as_ref(), &query).await.map_err(AdminError::from)?;
     let next = next_text(page.next.as_ref());
     let subscriptions = page.rows.into_iter().map(Subscription::from).collect();
     Ok(Json(SubscriptionPage { subscriptions, next }).into_response())
@@ -50,7 +51,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
 
 /// Add a subscription
 ///
-/// The response holds both keys, which cannot be read again.
+/// The response holds both keys.
 #[utoipa::path(
     post,
     path = "/operator/v1/subscriptions",

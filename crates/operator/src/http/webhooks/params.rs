@@ -89,6 +89,7 @@ impl From<DeliveryParams> for DeliveryPageQuery {
             since: params.since.map(|since| since.0),
             before: params.before.map(|cursor| cursor.0),
             page_size: params.page_size.map_or(DELIVERIES_PER_PAGE_DEFAULT, |size| size.0),
+            ..Self::default()
         }
     }
 }

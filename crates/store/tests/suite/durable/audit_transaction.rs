@@ -23,7 +23,7 @@ use crate::suite::signing_keys::signing_key;
 use crate::suite::teams::{add_developer, member_change, team};
 use crate::suite::webhook_fixtures::{create_webhook, new_webhook};
 
-async fn execute(fixture: &Fixture, sql: &str) {
+pub(super) async fn execute(fixture: &Fixture, sql: &str) {
     if fixture.kind == StoreKind::Sqlite {
         rusqlite::Connection::open(fixture.file()).unwrap().execute_batch(sql).unwrap();
     } else {
@@ -63,6 +63,11 @@ async fn sandbox_mutations(fixture: &Fixture) -> Vec<(&'static str, bool)> {
     ]
 }
 
+fn disabled_with_new_password() -> AccountUpdate {
+    let (status, password_hash) = (Some(Status::Disabled), Some("h".into()));
+    AccountUpdate { status, password_hash, ..AccountUpdate::default() }
+}
+
 /// Tries each mutation; returns which of them failed.
 async fn every_mutation(
     fixture: &Fixture,
@@ -73,11 +78,7 @@ async fn every_mutation(
     let (maria, erp, one) = (user(fixture, "maria"), client(fixture, "erp"), subscription(fixture, "s1"));
     let secret = ClientSecret { secret: Secret::new("client-secret-3"), previous_valid_until: now };
     let [a, b, c] = ["a", "b", "c"].map(Secret::new);
-    let user_update = AccountUpdate {
-        status: Some(Status::Disabled),
-        password_hash: Some("h".into()),
-        ..AccountUpdate::default()
-    };
+    let user_update = disabled_with_new_password();
     let tenant_update = TenantUpdate { status: Some(Status::Disabled) };
     let (ana, token) = (AccountId::new("ana"), named_token(fixture, "t1", "nightly ñ"));
     let rename = AccountUpdate { given_name: Some("Ana".into()), ..AccountUpdate::default() };
@@ -106,10 +107,15 @@ async fn every_mutation(
         }),
         ("update_subscription", store.update_subscription(&one.id, &quota, None, by).await.is_err()),
         ("rotate_key", store.rotate_key(&one.id, KeySlot::Primary, &c, now, by).await.is_err()),
+        ("reveal_key", store.reveal_key(&one.id, KeySlot::Primary, by).await.is_err()),
         ("cancel_subscription", store.cancel_subscription(&one.id, now, by).await.is_err()),
         ("add_team", store.add_team(&team(fixture, "new"), by).await.is_err()),
         ("update_team", store.update_team(&panel, &team_update, None, by).await.is_err()),
         ("change_team_member", store.change_team_member(&join, by).await.is_err()),
+        ("set_notice_preferences", {
+            let (eva, all) = (AccountId::new("eva"), domain::NoticeKinds::all());
+            store.set_notice_preferences(&panel, &eva, all, by).await.is_err()
+        }),
         ("add_request", store.add_request(&request(fixture, "new", new_client()), by).await.is_err()),
         ("decide_request", {
             store.decide_request(&RequestId::new("r1"), &approval(9), None, by).await.is_err()

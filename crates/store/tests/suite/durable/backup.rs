@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use domain::ids::SubscriptionId;
 use domain::{AccountId, Realm, Secret, Ticks};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
 use store::{
-    Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, ListQuery, RestoredAccess,
-    WebhookQuery,
+    Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, KeySlot, ListQuery,
+    RestoredAccess, RevealedKey, WebhookQuery,
 };
 use tempfile::TempDir;
 
@@ -142,12 +143,12 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
         restored.store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(
-        original.store.list_clients(&ListQuery::default()).await.map(|page| page.rows),
-        restored.store.list_clients(&ListQuery::default()).await.map(|page| page.rows)
+        original.store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows),
+        restored.store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(
-        original.store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows),
-        restored.store.list_subscriptions(&ListQuery::default()).await.map(|page| page.rows)
+        original.store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows),
+        restored.store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(original.store.signing_keys().await, restored.store.signing_keys().await);
     assert_eq!(original.store.dev_credentials().await, restored.store.dev_credentials().await);
@@ -190,6 +191,11 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
     assert_eq!(original.store.changed_webhooks(0).await, restored.store.changed_webhooks(0).await);
     let progress = async |tenant: &TestTenant| tenant.store.find_ingest_progress(&tenant.id, "import").await;
     assert_eq!(progress(original).await, progress(restored).await);
+    let reveal = async |tenant: &TestTenant| {
+        tenant.store.reveal_key(&SubscriptionId::new("s1"), KeySlot::Primary, &by()).await
+    };
+    assert_eq!(reveal(restored).await, Ok(RevealedKey::Revealed(Secret::new("subscription-key-3"))));
+    assert_eq!(reveal(original).await, reveal(restored).await);
 }
 
 /// A restored store continues after every sequence that the original store may have used since the backup.

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use domain::{AccountId, ClientId, GrantId, Scopes, TenantId, Ticks};
+use domain::{AccountId, ClientId, GrantId, Scopes, Secret, TenantId, Ticks};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{AuditQuery, CallbackIdToken, CellValue, ListQuery, Result, StoreError, WebhookOwner};
+use store::{
+    AuditQuery, CallbackIdToken, CellValue, KeySlot, ListQuery, Result, RevealedKey, Store, StoreError,
+    WebhookOwner,
+};
 use tokio::sync::Barrier;
 
 use super::rows::{fill_every_table, rows};
@@ -90,6 +93,7 @@ async fn create_schema_1(storage: &Storage) {
              INSERT INTO clients VALUES ('erp', x'09090909090909090909090909090909', 'ERP', '[]', '[]', 1, 0, 1, 1, 8, x'01', NULL, NULL),
                  ('strict', x'09090909090909090909090909090909', 'Strict', '[]', '[]', 1, 0, 0, 1, 9, x'01', NULL, NULL);
              INSERT INTO codes VALUES (x'0a0b', 'erp', 650, '{}', 640, 'g1');
+             INSERT INTO subscription_keys VALUES (x'0c', 's1', 1, NULL);
              PRAGMA user_version = 1;",
         )
         .unwrap();
@@ -105,12 +109,23 @@ async fn create_schema_1(storage: &Storage) {
                      ('erp', '\\x09090909090909090909090909090909', 'ERP', '[]', '[]', 1, 0, 1, 1, 8, '\\x01', NULL, NULL),
                      ('strict', '\\x09090909090909090909090909090909', 'Strict', '[]', '[]', 1, 0, 0, 1, 9, '\\x01', NULL, NULL);
                  INSERT INTO codes VALUES ('\\x0a0b', 'erp', 650, '{}', 640, 'g1');
+                 INSERT INTO subscription_keys VALUES ('\\x0c', 's1', 1, NULL);
                  CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL);
                  INSERT INTO schema_migrations VALUES (1, '0001_spine');",
             )
             .await
             .unwrap();
     }
+}
+
+/// Older versions stored only the hashes of keys.
+async fn old_key_can_be_revealed_once_it_is_replaced(store: &dyn Store, id: &SubscriptionId) {
+    let slot = KeySlot::Primary;
+    assert!(!store.subscription_keys(id).await.unwrap()[0].is_revealable);
+    assert_eq!(store.reveal_key(id, slot, &by()).await, Ok(RevealedKey::NotKept));
+    let new = Secret::new("new");
+    assert_eq!(store.rotate_key(id, slot, &new, Ticks(0), &by()).await, Ok(true));
+    assert_eq!(store.reveal_key(id, slot, &by()).await, Ok(RevealedKey::Revealed(new)));
 }
 
 pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
@@ -141,6 +156,7 @@ pub(crate) async fn schema_1_store_is_migrated_with_its_rows(fixture: Fixture) {
     assert_eq!(store.live_grants(&maria, Ticks(0)).await.unwrap().len(), 1);
     assert_eq!(store.audit(&AuditQuery { rows_max: 10, ..AuditQuery::default() }).await, Ok(Vec::new()));
     store.record(&sign_in_entry("maria", fixture.now())).await.unwrap();
+    old_key_can_be_revealed_once_it_is_replaced(&**store, &subscription.id).await;
 
     let (upgraded, new) = (rows(opened.archive()).await, rows(fixture.handle.archive()).await);
     assert_eq!(upgraded.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>());

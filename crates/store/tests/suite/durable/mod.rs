@@ -81,5 +81,6 @@ tests_on_durable_stores! {
     }
     secrets_at_rest {
         no_secret_is_stored_in_plain_text,
+        sealed_key_opens_in_its_slot_alone,
     }
 }

@@ -19,7 +19,7 @@ use crate::suite::fixture::{Fixture, Storage, master_key};
 use crate::suite::test_tenant::{account, company};
 
 /// Tables that have more columns since schema 6, with the values that their rows get.
-fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
+fn added_columns() -> [(&'static str, Vec<CellValue>); 5] {
     let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
     let products = CellValue::Int(Products::all().bits());
     [
@@ -27,6 +27,7 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
         ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
         ("clients", vec![first.clone(), products, CellValue::Null, CellValue::Int(0)]),
         ("subscriptions", vec![first, CellValue::Null, CellValue::Int(0)]),
+        ("subscription_keys", vec![CellValue::Null]),
     ]
 }
 
@@ -34,7 +35,8 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 4] {
 const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
 /// A restore ends all sessions.
 const SESSION_COLUMNS: [(&str, usize); 1] = [("sessions", 4)];
-const SINCE_SCHEMA_8: [&str; 5] = ["authorizations", "teams", "team_members", "requests", "sandboxes"];
+const SINCE_SCHEMA_8: [&str; 6] =
+    ["authorizations", "teams", "team_members", "requests", "notices", "sandboxes"];
 
 /// How many columns a table has got since schema 6.
 fn columns_since(table: &str) -> usize {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, TeamId, Ticks};
+use domain::{AccountId, ClientId, GrantId, Guid, OperatorRole, Realm, RequestId, Secret, TeamId, Ticks};
 use store::archive::{RowChunk, TABLES};
 use store::{
     Archive, AskOutcome, AuthorizationCode, CallCount, CellValue, Client, ClientSecret, DecisionOutcome,
@@ -133,10 +133,15 @@ async fn fill_teams(fixture: &Fixture) {
     let (store, team) = (&fixture.store, add_team(fixture, "panel", "eva").await);
     let of_team = Client { team: Some(team.id.clone()), is_sandbox: true, ..client(fixture, "panel") };
     store.add_client(&of_team, &Secret::new("client-secret-9"), &by()).await.unwrap();
+    let team_id = team.id.clone();
     let of_team = Subscription { team: Some(team.id), is_sandbox: true, ..subscription(fixture, "s2") };
     let keys = ["subscription-key-8", "subscription-key-9"].map(Secret::new);
     store.add_subscription(&of_team, &keys[0], &keys[1], &by()).await.unwrap();
     fill_sandbox(fixture, "panel").await;
+    let (eva, now) = (AccountId::new("eva"), fixture.now());
+    store.mark_notices_read(&team_id, &eva, now).await.unwrap();
+    let none = domain::NoticeKinds::default();
+    assert_eq!(store.set_notice_preferences(&team_id, &eva, none, &by()).await, Ok(true));
     for (id, decision) in [
         ("r1", None),
         ("r2", Some(approval(1))),
@@ -149,6 +154,8 @@ async fn fill_teams(fixture: &Fixture) {
             assert!(matches!(outcome, DecisionOutcome::Decided(_)), "{outcome:?}");
         }
     }
+    let unmailed = store.unmailed_notices(1).await.unwrap();
+    assert_eq!(store.queue_notice_mails(&team_id, &[unmailed[0].id], &[], now).await, Ok(true));
 }
 
 /// One authorization that stands and one that has ended.

@@ -2,12 +2,15 @@
 
 use std::fs;
 
-use store::CellValue;
+use domain::Secret;
+use store::{CellValue, KeySlot, RevealedKey, StoreError};
 
+use super::audit_transaction::execute;
 use super::rows::{fill_every_table, rows};
-use crate::suite::fixture::{Fixture, StoreKind};
+use crate::suite::clients::subscription;
+use crate::suite::fixture::{Fixture, StoreKind, by};
 
-const SECRETS: [&str; 18] = [
+const SECRETS: [&str; 20] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "code-1",
     "code-2",
@@ -18,6 +21,8 @@ const SECRETS: [&str; 18] = [
     "subscription-key-1",
     "subscription-key-2",
     "subscription-key-3",
+    "subscription-key-8",
+    "subscription-key-9",
     "session-1",
     crate::suite::second_factors::TOTP_SECRET,
     "operator-token-1",
@@ -65,4 +70,19 @@ pub(crate) async fn no_secret_is_stored_in_plain_text(fixture: Fixture) {
             assert!(!found(secret), "\"{secret}\" is stored in plain text");
         }
     }
+}
+
+pub(crate) async fn sealed_key_opens_in_its_slot_alone(fixture: Fixture) {
+    let (store, one) = (&fixture.store, subscription(&fixture, "s1"));
+    store.add_subscription(&one, &Secret::new("p"), &Secret::new("s"), &by()).await.unwrap();
+    execute(
+        &fixture,
+        "UPDATE subscription_keys SET sealed =
+             (SELECT other.sealed FROM subscription_keys other WHERE other.slot = 1) WHERE slot = 2",
+    )
+    .await;
+    let opened = store.reveal_key(&one.id, KeySlot::Primary, &by()).await;
+    assert_eq!(opened, Ok(RevealedKey::Revealed(Secret::new("p"))));
+    let moved = store.reveal_key(&one.id, KeySlot::Secondary, &by()).await;
+    assert_eq!(moved, Err(StoreError::WrongMasterKey));
 }

@@ -4,8 +4,11 @@ use domain::Resource;
 use domain::event::{APP_NAME, EventKind, event_type, semantic_name};
 use domain::signature::{ACCOUNTING_HEADER, INVOICING_HEADER};
 use serde_json::{Map, Value, json};
+use utoipa::PartialSchema;
 
-use super::{examples, notifications};
+use super::schema_types::{AcknowledgeData, NotificationData};
+use super::{event_texts, examples, notifications};
+use crate::management::{Operation, Route, RouteGroup};
 
 const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and without redirects.";
 
@@ -126,30 +129,70 @@ fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
         Some(kind) => format!("{}: {}", resource.singular(), kind.as_str()),
         None => "The handshake: accept with exactly 200".to_owned(),
     };
-    json!({
+    let data = if kind.is_some() { "NotificationData" } else { "AcknowledgeData" };
+    let mut message = json!({
         "name": semantic,
         "summary": summary,
+        "description": event_texts::description(resource, kind),
+        "tags": [tag(resource)],
         "traits": [{"$ref": "#/components/messageTraits/accounting"}],
         "payload": {"allOf": [
             {"$ref": "#/components/schemas/Notification"},
-            {"type": "object", "properties": {"EventType": {
-                "type": "object", "properties": {"SemanticName": {"const": semantic}},
-            }}},
+            {"type": "object", "properties": {
+                "EventType": {"type": "object", "properties": {"SemanticName": {"const": semantic}}},
+                "JsonData": {
+                    "contentMediaType": "application/json",
+                    "contentSchema": {"$ref": format!("#/components/schemas/{data}")},
+                },
+            }},
         ]},
         "examples": [{"payload": example}],
-    })
+    });
+    if kind.is_some() {
+        let mut body = examples::subscription(resource);
+        body["eventTypes"] = json!([semantic]);
+        message["x-subscription"] =
+            subscription(RouteGroup::Resource(resource), &json!({"context": "none"}), &body);
+    }
+    message
+}
+
+/// The area of a resource, as a tag.
+fn tag(resource: Resource) -> Value {
+    let area = resource.area();
+    json!({"name": area.as_str(), "description": format!("Below `{}`.", area.prefix())})
+}
+
+/// The call that subscribes to an event.
+fn subscription(group: RouteGroup, headers: &Value, body: &Value) -> Value {
+    let route = Route { group, operation: Operation::Subscribe };
+    json!({"method": route.method().as_str(), "path": route.path(), "headers": headers, "body": body})
 }
 
 fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
+    let (entity, action) = (resource.as_str(), kind.map_or("", EventKind::as_str));
     let mut example = examples::invoicing_notification();
-    example["Entity"] = resource.as_str().into();
+    example["Entity"] = entity.into();
+    if !examples::has_total(resource) {
+        example["Changes"] = json!([{"Name": "name", "Value": "Talleres Ebro, S.L."}]);
+    }
+    if kind == Some(EventKind::Deleted) {
+        example["Changes"] = json!([]);
+    }
+    let mut body = examples::invoicing_subscription();
+    body["entity"] = entity.into();
+    body["action"] = action.into();
+    body["description"] = format!("{entity}: {action}").into();
     json!({
         "name": kind.map_or_else(String::new, |kind| semantic_name(resource, kind)),
-        "summary": format!("{}: {}", resource.as_str(), kind.map_or("", EventKind::as_str)),
+        "summary": format!("{entity}: {action}"),
+        "description": event_texts::description(resource, kind),
+        "tags": [tag(resource)],
+        "x-subscription": subscription(RouteGroup::Invoicing, &json!({}), &body),
         "traits": [{"$ref": "#/components/messageTraits/invoicing"}],
         "payload": {"allOf": [
             {"$ref": "#/components/schemas/InvoicingNotification"},
-            {"type": "object", "properties": {"Entity": {"const": resource.as_str()}}},
+            {"type": "object", "properties": {"Entity": {"const": entity}}},
         ]},
         "examples": [{"payload": example}],
     })
@@ -164,12 +207,18 @@ fn headers(signature: &str) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-/// The schemas of the OpenAPI document that notifications consist of.
+/// The schemas that notifications consist of: those of the OpenAPI document, and of the documents inside them.
 fn schemas() -> Value {
     const NAMES: [&str; 5] =
         ["Notification", "Partition", "NotificationEvent", "InvoicingNotification", "InvoicingChange"];
     let all = serde_json::to_value(super::openapi()).unwrap_or_default();
-    NAMES.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone())).collect()
+    let data = [
+        ("NotificationData", serde_json::to_value(NotificationData::schema())),
+        ("AcknowledgeData", serde_json::to_value(AcknowledgeData::schema())),
+    ];
+    let data = data.into_iter().map(|(name, schema)| (name.to_owned(), schema.unwrap_or_default()));
+    let shared = NAMES.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone()));
+    shared.chain(data).collect()
 }
 
 #[cfg(test)]
@@ -185,10 +234,31 @@ mod tests {
             for (name, _) in messages_of(resource) {
                 let message = &document["components"]["messages"][&name];
                 assert!(message["examples"][0]["payload"].is_object(), "{name}: {message}");
+                assert!(
+                    message["description"].as_str().is_some_and(|text| text.starts_with("Sent ")),
+                    "{name}"
+                );
+                assert_eq!(message["tags"][0]["name"], resource.area().as_str(), "{name}");
+                let is_offered = !name.ends_with(".Acknowledge");
+                assert_eq!(message["x-subscription"]["body"].is_object(), is_offered, "{name}");
             }
         }
         assert_eq!(document["channels"].as_object().map(Map::len), Some(19 + 18));
         assert_eq!(document["operations"].as_object().map(Map::len), Some(19 + 18));
+    }
+
+    #[test]
+    fn every_member_says_what_it_means() {
+        let document = asyncapi();
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            let members = schema["properties"].as_object().unwrap();
+            assert!(!members.is_empty(), "{name}");
+            for (member, schema) in members {
+                let target = schema["$ref"].as_str().and_then(|place| document.pointer(&place[1..]));
+                let described = target.unwrap_or(schema);
+                assert!(described["description"].is_string(), "{name}: {member}: {schema}");
+            }
+        }
     }
 
     #[test]

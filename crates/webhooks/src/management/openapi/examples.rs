@@ -117,10 +117,10 @@ pub(super) fn rotated() -> Value {
 pub(super) fn notification() -> Value {
     let resource = Resource::customers();
     let kind = EventKind::Updated;
-    let data = json!({
-        "CorrelationId": RECORD, "Version": "11/15/2026 08:30:00", "SequenceVersion": "1192",
-        "SvcSourceInterface": "ERP", "SvcProcessId": REQUEST_ID, "SvcSourceAction": "Save",
-    });
+    // In the order of a delivery.
+    let data = format!(
+        r#"{{"CorrelationId":"{RECORD}","Version":"11/15/2026 08:30:00","SequenceVersion":"1192","SvcSourceInterface":"ERP","SvcProcessId":"{REQUEST_ID}","SvcSourceAction":"Save"}}"#
+    );
     json!({
         "WebhookId": WEBHOOK, "OutgoingId": OUTGOING, "ConversationId": REQUEST_ID, "TenantId": "1001",
         "ExtraPartitionInformation": {"PartitionClientId": COMPANY, "UserName": "maria"},
@@ -128,7 +128,7 @@ pub(super) fn notification() -> Value {
             "AppName": "Svc", "Domain": "ACC", "Resource": resource.plural(),
             "EventType": event_type(resource, kind), "SemanticName": semantic_name(resource, kind),
         },
-        "Timestamp": 639_000_000_000_000_000_i64, "JsonData": data.to_string(), "UserIdentifier": USER,
+        "Timestamp": 639_000_000_000_000_000_i64, "JsonData": data, "UserIdentifier": USER,
     })
 }
 
@@ -137,4 +137,10 @@ pub(super) fn invoicing_notification() -> Value {
         "Entity": "SaleInvoice", "EntityId": RECORD, "TenantId": "1001", "User": "maria",
         "Changes": [{"Name": "total", "Value": "121.50"}],
     })
+}
+
+/// Whether the records of an invoicing entity have a total: documents and dues.
+pub(super) fn has_total(resource: Resource) -> bool {
+    let name = resource.as_str();
+    name == "Due" || name.starts_with("Sale") || name.starts_with("Purchase")
 }

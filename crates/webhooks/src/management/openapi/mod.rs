@@ -3,6 +3,7 @@
 //! with which this one is merged.
 
 mod asyncapi;
+mod event_texts;
 mod examples;
 mod notifications;
 mod operations;

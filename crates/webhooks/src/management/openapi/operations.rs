@@ -91,7 +91,9 @@ fn description(operation: Operation) -> &'static str {
         Operation::Replay => {
             "Sends the same bodies in their order; only events newer than the webhook's first contract."
         }
-        Operation::Test => "Sends a generated event, signed like any other.",
+        Operation::Test => {
+            "Sends a generated event, signed like any other: `event`, or the first one that the webhook subscribes to."
+        }
         Operation::Health => {
             "Rates and times over the last day (or since `since`), waiting events, and warnings."
         }
@@ -130,6 +132,7 @@ fn parameters(route: Route) -> Vec<Parameter> {
     }
     match route.operation {
         Operation::Deliveries => all.extend(parts::delivery_parameters()),
+        Operation::Test => all.push(parts::test_event(route)),
         Operation::Health => {
             all.push(parts::since("The start of the counts; 24 hours ago without it."));
         }

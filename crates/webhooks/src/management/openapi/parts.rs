@@ -1,6 +1,8 @@
 //! Responses and parameters that many operations share.
 
+use domain::Resource;
 use domain::delivery::{DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryStatus};
+use domain::event::semantic_name;
 use serde_json::Value;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -9,6 +11,7 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schema};
 
 use super::examples;
+use crate::management::{Route, RouteGroup};
 
 pub(super) const JSON: &str = "application/json";
 
@@ -143,6 +146,21 @@ pub(super) fn since(description: &str) -> Parameter {
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .examples(["2026-11-15T00:00:00Z"]);
     query("since", description, schema)
+}
+
+/// The query parameter that chooses a test event.
+pub(super) fn test_event(route: Route) -> Parameter {
+    let names: Vec<String> = match route.group {
+        RouteGroup::Resource(resource) => semantic_names(resource).collect(),
+        RouteGroup::Invoicing => Resource::invoicing().flat_map(semantic_names).collect(),
+    };
+    let first = names.first().cloned().unwrap_or_default();
+    let schema = ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names)).examples([first]);
+    query("event", "The event, which the webhook must subscribe to.", schema)
+}
+
+fn semantic_names(resource: Resource) -> impl Iterator<Item = String> {
+    resource.event_kinds().into_iter().map(move |kind| semantic_name(resource, kind))
 }
 
 /// The query parameters of a list of deliveries.

@@ -182,6 +182,7 @@ pub(super) struct WebhookReplaySpan {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Notification {
+    /// The webhook that it is delivered to.
     #[schema(format = "uuid")]
     webhook_id: String,
     /// The same on every attempt.
@@ -190,6 +191,7 @@ pub(super) struct Notification {
     /// The same for all deliveries of one change.
     #[schema(format = "uuid")]
     conversation_id: String,
+    /// The tenant whose record changed.
     tenant_id: String,
     extra_partition_information: Partition,
     event_type: NotificationEvent,
@@ -202,7 +204,7 @@ pub(super) struct Notification {
     user_identifier: String,
 }
 
-/// Empty in an Acknowledge.
+/// Where the record is. Empty in an Acknowledge.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Partition {
@@ -214,24 +216,62 @@ pub(super) struct Partition {
     user_name: String,
 }
 
+/// What happened, in parts and as one name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct NotificationEvent {
+    /// The first part of the name.
     app_name: String,
+    /// `ACC`, `COR` or `IMP`: the API that the resource belongs to.
     domain: String,
+    /// The resource, in the plural.
     resource: String,
+    /// The record and what happened to it.
     event_type: String,
+    /// The four parts, joined by dots: the name that a subscription lists in `eventTypes`.
     semantic_name: String,
+}
+
+/// The document in `JsonData` of a change.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct NotificationData {
+    /// The record that changed: read it by this id.
+    correlation_id: String,
+    /// When it changed, UTC: `MM/dd/yyyy HH:mm:ss`.
+    version: String,
+    /// The position of the change in the log; it only grows within a tenant, so it tells which of two changes is later.
+    sequence_version: String,
+    /// The system that made the change.
+    svc_source_interface: String,
+    /// The process that made the change.
+    #[schema(format = "uuid")]
+    svc_process_id: String,
+    /// What that system did.
+    svc_source_action: String,
+}
+
+/// The document in `JsonData` of an Acknowledge.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "PascalCase")]
+pub(super) struct AcknowledgeData {
+    /// `Acknowledge`.
+    arguments: String,
 }
 
 /// The notification that a receiver of invoicing gets.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct InvoicingNotification {
+    /// The kind of record that changed.
     entity: String,
+    /// The record.
     entity_id: String,
+    /// The tenant whose record changed.
     tenant_id: String,
+    /// The user who made the change.
     user: String,
+    /// The members that changed: all of them for a new record, none for a deleted one.
     changes: Vec<InvoicingChange>,
 }
 
@@ -239,6 +279,8 @@ pub(super) struct InvoicingNotification {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct InvoicingChange {
+    /// The member's name.
     name: String,
+    /// Its new value as text; empty if it was removed.
     value: String,
 }

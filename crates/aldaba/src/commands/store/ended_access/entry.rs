@@ -33,6 +33,8 @@ pub(super) struct Entry {
 pub(super) struct Change {
     pub(super) member: String,
     #[serde(default)]
+    from: Value,
+    #[serde(default)]
     pub(super) to: Value,
 }
 
@@ -46,17 +48,27 @@ impl Entry {
     /// The id of the account, whatever its realm.
     pub(super) fn account(&self) -> Option<String> {
         let other = || self.object_of("developer").or_else(|| self.object_of("operator"));
-        self.user.clone().or_else(other)
+        other().or_else(|| self.user.clone())
     }
 
     pub(super) fn webhook(&self) -> Option<Guid> {
         self.object_of("webhook").and_then(|id| Guid::parse(&id))
+    }
+
+    /// The new value of a member that is text.
+    pub(super) fn new_text(&self, member: &str) -> Option<&str> {
+        new_value(&self.changes, member).and_then(Value::as_str)
     }
 }
 
 /// The new value of a member that was changed.
 pub(super) fn new_value<'a>(changes: &'a [Change], member: &str) -> Option<&'a Value> {
     changes.iter().find(|change| change.member == member).map(|change| &change.to)
+}
+
+/// The value of a member before the change.
+pub(super) fn old_value<'a>(changes: &'a [Change], member: &str) -> Option<&'a Value> {
+    changes.iter().find(|change| change.member == member).map(|change| &change.from)
 }
 
 /// Keeps the latest value.
@@ -70,8 +82,15 @@ pub(super) fn latest<K: Ord, V>(values: &mut BTreeMap<K, (Ticks, V)>, key: K, at
     }
 }
 
+/// The values, the oldest first. Where somebody has to stay, it is who lost access last.
+pub(super) fn oldest_first<K, V>(values: &BTreeMap<K, (Ticks, V)>) -> Vec<(&K, &V)> {
+    let mut all: Vec<_> = values.iter().collect();
+    all.sort_by_key(|(_, (at, _))| *at);
+    all.into_iter().map(|(key, (_, value))| (key, value)).collect()
+}
+
 /// The kinds of actions that may take away access.
-const ENDING: &[AuditKind] = &[
+pub(super) const ENDING: &[AuditKind] = &[
     AuditKind::Revoked,
     AuditKind::CodeReused,
     AuditKind::RefreshReused,
@@ -89,6 +108,8 @@ const ENDING: &[AuditKind] = &[
     AuditKind::SubscriptionCancelled,
     AuditKind::SubscriptionKeyRotated,
     AuditKind::TeamChanged,
+    // An owner who was removed may have been added again as a member.
+    AuditKind::TeamMemberAdded,
     AuditKind::TeamMemberChanged,
     AuditKind::TeamMemberRemoved,
     AuditKind::OperatorTokenRevoked,
@@ -106,6 +127,8 @@ const ENDING: &[AuditKind] = &[
 /// The others begin or record something; what has begun after the backup is not in it.
 #[cfg(test)]
 pub(super) const NOT_ENDING: &[AuditKind] = &[
+    AuditKind::NoticePreferencesChanged,
+    AuditKind::SubscriptionKeyRevealed,
     AuditKind::SignedIn,
     AuditKind::SignInFailed,
     AuditKind::SignedOut,
@@ -125,7 +148,6 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::UserAdded,
     AuditKind::DeveloperAdded,
     AuditKind::TeamAdded,
-    AuditKind::TeamMemberAdded,
     AuditKind::SandboxAdded,
     AuditKind::SandboxReset,
     AuditKind::SandboxReceiverChanged,
@@ -172,7 +194,7 @@ fn account(entry: &Entry) -> String {
 }
 
 /// A change that cannot be repeated, because no audit contains a secret or all of a row.
-pub(super) fn secret_change(kind: AuditKind, entry: &Entry) -> Option<String> {
+pub(super) fn not_repeatable(kind: AuditKind, entry: &Entry) -> Option<String> {
     let who = entry.email.as_ref().or(entry.user.as_ref()).cloned().unwrap_or_default();
     let (tenant, client) =
         (entry.tenant.as_deref().unwrap_or_default(), entry.client.as_deref().unwrap_or_default());
@@ -185,9 +207,6 @@ pub(super) fn secret_change(kind: AuditKind, entry: &Entry) -> Option<String> {
         }
         AuditKind::OperatorChanged if is_changed("password") => {
             format!("the password of operator {} was changed", object("operator"))
-        }
-        AuditKind::OperatorChanged if is_changed("role") => {
-            format!("the role of operator {} was changed", object("operator"))
         }
         AuditKind::SecondFactorRemoved | AuditKind::SecondFactorReset => {
             let who = account(entry);

@@ -75,7 +75,7 @@ fn what_members_clients_and_webhooks_lost_is_collected() {
     let ends = read(&text.concat()).unwrap();
     let webhook = Guid::parse(webhook).unwrap();
     assert_eq!(ends.admins.values().map(|(_, is_admin)| *is_admin).collect::<Vec<_>>(), [false]);
-    assert_eq!(ends.client_limits.len(), 2);
+    assert_eq!(ends.limits.len(), 2);
     assert_eq!(ends.enabled_webhooks.get(&webhook).map(|(_, is_enabled)| *is_enabled), Some(false));
     assert!(ends.moved_webhooks.contains(&webhook));
     assert_eq!(ends.not_repeated.len(), 3, "{:?}", ends.not_repeated);

@@ -37,8 +37,21 @@ impl Fixture {
         Self { server, clock, tenant, user, client }
     }
 
+    /// The same people and applications on another server with the same store.
+    pub(super) fn restarted(self, configure: impl FnOnce(TestServerBuilder) -> TestServerBuilder) -> Self {
+        let Self { server, clock, tenant, user, client } = self;
+        server.stop();
+        let server = configure(TestServer::builder().clock(clock.clone())).start();
+        Self { server, clock, tenant, user, client }
+    }
+
     pub(super) fn browser(&self) -> Browser {
         Browser::new(self.server.base_url())
+    }
+
+    /// Where passkeys work: they are bound to host names.
+    pub(super) fn named_origin(&self) -> String {
+        self.server.base_url().replace("127.0.0.1", "localhost")
     }
 
     pub(super) fn request(&self, extra: &[(&str, &str)]) -> String {

@@ -6,3 +6,4 @@ mod fixture;
 mod oidc;
 mod policies;
 mod sign_in;
+mod throttling;

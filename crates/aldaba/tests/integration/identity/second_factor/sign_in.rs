@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use testkit::wait_for;
+
 use super::fixture::{Fixture, SESSION, form_for};
+use crate::integration::mail::smtp_server::{Security, SmtpServer};
 
 #[test]
 fn app_is_asked_for_after_the_password_and_shows_in_the_tokens() {
@@ -103,6 +106,34 @@ fn recovery_code_signs_in_once() {
     assert!(list.params().contains_key("code"));
     let list = browser.get(super::fixture::FACTORS);
     assert!(list.text().contains("Le quedan 9 códigos") || list.text().contains("You have 9 recovery codes"));
+}
+
+#[test]
+fn used_recovery_code_is_mailed_to_its_owner() {
+    let smtp = SmtpServer::start(Security::Plain, &[]);
+    let fixture = Fixture::with(|builder| {
+        builder
+            .set("mail.server", &format!("localhost:{}", smtp.address.port()))
+            .set("mail.from", "Contaplus <no-reply@example.com>")
+            .set("mail.tls", "none")
+    });
+    let (_, codes) = fixture.enrol(&fixture.signed_in());
+    wait_for("the mail of the enrolment", || (smtp.received().len() == 1).then_some(()));
+    let (browser, page) = fixture.at_second_step(&[]);
+    let page = browser.submit(&form_for(&page, "recovery"), &[("recovery_code", "00000-00000")]);
+    assert_eq!(page.status, 400, "{page:?}");
+    let done = browser.submit(&form_for(&page, "recovery"), &[("recovery_code", &codes[0])]);
+    assert!(browser.follow_redirects(done).params().contains_key("code"));
+    let told = wait_for("a mail about the code", || smtp.received().get(1).cloned());
+    assert_eq!(told.to, fixture.user.email);
+    let text = told.body();
+    assert!(text.contains("Le quedan 9.") && !text.contains(&codes[0]), "{text}");
+    let now = domain::Clock::now(&*fixture.clock);
+    wait_for("no mail waits", || {
+        let waiting = fixture.server.block_on(fixture.server.store().waiting_mails(now)).unwrap();
+        (waiting == 0).then_some(())
+    });
+    assert_eq!(smtp.received().len(), 2, "the wrong code told nobody");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(in crate::pages::i18n) const LINK: LinkText = LinkText {
     },
     forgot: Message {
         title: "Forgot your password?",
-        text: "Enter your email address. We will send you a link to choose a new one.",
+        text: "Enter your email address. We will send you a link to choose a new password.",
     },
     forgot_sent: Message {
         title: "Check your mail",

@@ -25,7 +25,7 @@ pub(in crate::pages::i18n) const LINK: LinkText = LinkText {
     },
     forgot: Message {
         title: "¿Ha olvidado su contraseña?",
-        text: "Escriba su correo electrónico. Le enviaremos un enlace para elegir una nueva.",
+        text: "Escriba su correo electrónico. Le enviaremos un enlace para elegir una contraseña nueva.",
     },
     forgot_sent: Message {
         title: "Mire su correo",

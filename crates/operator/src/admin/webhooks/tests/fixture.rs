@@ -89,8 +89,14 @@ impl Fixture {
         let store: Arc<MemoryStore> = Arc::new(MemoryStore::new(ports).unwrap());
         let history = Arc::new(FakeHistory::default());
         let webhooks = WebhookAdmin { store: store.clone(), clock: clock.clone(), history: history.clone() };
-        let admin =
-            Admin { store, clock: clock.clone(), random, links: Arc::new(NoLinks), authority: authority() };
+        let admin = Admin {
+            store,
+            clock: clock.clone(),
+            random,
+            links: Arc::new(NoLinks),
+            limits: crate::admin::CallLimits::default(),
+            authority: authority(),
+        };
         let fixture = Self { admin, webhooks, history, clock };
         fixture.add_tenant().await;
         fixture.add_user().await;

@@ -70,6 +70,7 @@ fn replay(webhook: WebhookId) -> ReplayView {
         requested_at: START,
         after: 6,
         through: 7,
+        position: 0,
         delivered: 1,
         failed: 0,
         is_done: true,

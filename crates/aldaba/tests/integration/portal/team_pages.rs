@@ -1,0 +1,149 @@
+//! Rules of every page of a team: who may read it, and who may submit its forms.
+
+use serde_json::json;
+use testkit::{Request, TestServer};
+
+use super::fixture::Developer;
+use crate::harness::Browser;
+
+/// The paths of all team pages, with an id in place of each parameter.
+fn paths(id: &str) -> Vec<(String, bool)> {
+    let fill = |path: &str| {
+        let segments = path.split('/').map(|segment| if segment.starts_with('{') { id } else { segment });
+        segments.collect::<Vec<_>>().join("/")
+    };
+    portal::team_routes().into_iter().map(|(path, has_form)| (fill(path), has_form)).collect()
+}
+
+/// The token that protects the forms of the developer's session.
+fn form_token(developer: &Developer) -> String {
+    let page = developer.get("team");
+    let (_, rest) = page.text().split_once("name=\"token\" value=\"").unwrap();
+    rest.split('"').next().unwrap().to_owned()
+}
+
+#[test]
+fn pages_and_actions_of_another_team_are_not_found() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let ana = Developer::sign_in(&server, "ana");
+    let token = form_token(&diego);
+    let foreign = server.operator_post(
+        "subscriptions",
+        &json!({"name": "Ana", "products": ["accounting"], "team": ana.team}),
+    );
+    let foreign = foreign["subscription"]["id"].as_str().unwrap().to_owned();
+    for id in [foreign.as_str(), "7d0f3d2e-6f0b-4a39-8a55-0c8f6b1f8a52", "x"] {
+        for (path, has_form) in paths(id) {
+            let page = diego.browser.get(&ana.path(&path));
+            assert_eq!(page.status, 404, "{path}: {page:?}");
+            assert!(!page.text().contains("ana@developers.example"), "{path}");
+            if has_form {
+                let answer = diego.browser.post(&ana.path(&path), &[("token", &token), ("do", "rename")]);
+                assert_eq!(answer.status, 404, "{path}: {answer:?}");
+            }
+            // Under the own team's path another team's things do not exist either.
+            if path.contains(id) {
+                let page = diego.get(&path);
+                assert_eq!(page.status, 404, "{path}: {page:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_is_not_signed_in_is_led_to_the_sign_in_page_and_back() {
+    let server = TestServer::start();
+    let developer = Developer::sign_in(&server, "diego");
+    let stranger = Browser::new(server.base_url());
+    for (path, _) in paths("x") {
+        let page = stranger.get(&developer.path(&path));
+        assert_eq!(page.status, 302, "{path}: {page:?}");
+        assert!(page.location().contains("/portal/login?ticket="), "{path}: {}", page.location());
+        let url = format!("{}{}", server.base_url(), developer.path(&path));
+        let answer = Request::get(&url).header("accept", "application/json").send();
+        assert_eq!(answer.status, 401, "{path}");
+    }
+    let login = stranger.follow_redirects(stranger.get(&developer.path("calls?result=4xx")));
+    let form = login.form("post");
+    let fields = [("username", "diego@developers.example"), ("password", "cuatro palabras sin sentido")];
+    let back = stranger.submit(&form, &fields);
+    assert_eq!(back.location(), developer.path("calls?result=4xx"));
+}
+
+#[test]
+fn form_of_another_session_is_refused() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let ana = Developer::sign_in(&server, "ana");
+    for token in ["", "x", form_token(&ana).as_str()] {
+        for (path, _) in paths("x").into_iter().filter(|(_, has_form)| *has_form) {
+            let answer = diego
+                .browser
+                .post(&diego.path(&path), &[("token", token), ("do", "rename"), ("name", "Mine")]);
+            assert_eq!(answer.status, 400, "{path}: {answer:?}");
+        }
+    }
+    assert!(!diego.get("team").text().contains("Mine"));
+}
+
+#[test]
+fn keys_are_revealed_and_replaced_with_an_overlap() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let made = server.operator_post(
+        "subscriptions",
+        &json!({"name": "Contabilidad", "products": ["accounting"], "team": diego.team}),
+    );
+    let page = format!("subscriptions/{}", made["subscription"]["id"].as_str().unwrap());
+    let key = made["primaryKey"].as_str().unwrap();
+    assert!(diego.get("subscriptions").text().contains("Contabilidad"));
+    assert!(!diego.get(&page).text().contains(key));
+    let token = form_token(&diego);
+    let act = |what| {
+        let fields = [("token", token.as_str()), ("do", what), ("slot", "primary"), ("overlap", "hour")];
+        diego.browser.post(&diego.path(&page), &fields)
+    };
+    assert!(act("reveal").text().contains(key));
+    let replaced = act("regenerate");
+    assert_eq!(replaced.status, 200, "{replaced:?}");
+    assert!(!replaced.text().contains(key), "a new key is shown");
+    let json = diego.get(&format!("{page}?format=json")).json();
+    let primary = json["keys"].as_array().unwrap().iter().filter(|key| key["slot"] == "primary");
+    assert_eq!(primary.count(), 2, "{json}");
+    let csv = diego.get("subscriptions?format=csv");
+    assert_eq!(csv.text().lines().count(), 2);
+}
+
+#[test]
+fn refused_call_is_listed_with_its_reason() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let made = server.operator_post(
+        "subscriptions",
+        &json!({"name": "Contabilidad", "products": ["accounting"], "team": diego.team}),
+    );
+    let url = format!("{}/accounting/api/companies", server.base_url());
+    let key = made["primaryKey"].as_str().unwrap();
+    let answer = Request::get(&url).header("ocp-apim-subscription-key", key).send();
+    assert_eq!(answer.status, 401);
+    let id = answer.headers["x-request-id"].to_str().unwrap().to_owned();
+    let is_listed = || diego.get(&format!("calls?request_id={id}&format=json")).json()["calls"] != json!([]);
+    crate::harness::wait_for("the call in the list", || is_listed().then_some(()));
+    let page = diego.get(&format!("calls?request_id={id}&lang=en"));
+    assert!(page.text().contains("The token is missing"), "{page:?}");
+    assert!(diego.get("calls?result=2xx&lang=en").text().contains("No request matches the filter"));
+}
+
+#[test]
+fn front_page_is_open_in_both_languages() {
+    let server = TestServer::start();
+    let stranger = Browser::new(server.base_url());
+    for (lang, words) in [("es", "Empieza en tres pasos"), ("en", "Begin in three steps")] {
+        let page = stranger.get(&format!("/?lang={lang}"));
+        assert_eq!(page.status, 200);
+        assert!(page.text().contains(words), "{page:?}");
+        let policy = page.headers["content-security-policy"].to_str().unwrap();
+        assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
+    }
+}

@@ -1,0 +1,127 @@
+//! The applications (OAuth clients) of the team.
+
+use domain::subscription::Product;
+use domain::{ClientId, Ticks};
+use operator::admin::RedirectUriState;
+use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
+
+use super::subscriptions::{open_requests, overlap, product_names, withdraw};
+use crate::context::Context;
+use crate::error::PortalError;
+use crate::pages::applications::{AddressRow, ApplicationPage, ApplicationRow, ApplicationsPage};
+use crate::pages::requests::RequestRow;
+use crate::params::Params;
+use crate::response::Response;
+
+pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+    let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
+    let requests = open_requests(context, |kind| matches!(kind, RequestKind::Client { .. })).await?;
+    Ok(context.show(&ApplicationsPage { applications: clients.rows.iter().map(row).collect(), requests }))
+}
+
+pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PortalError> {
+    match form.get("do") {
+        Some("ask") => {
+            let text = |name| form.get(name).unwrap_or_default().trim().to_owned();
+            let kind = RequestKind::Client {
+                name: text("name"),
+                redirect_uris: form.all("redirect_uri").map(|uri| uri.trim().to_owned()).collect(),
+                products: form.all("product").filter_map(Product::from_name).collect(),
+                pkce: if form.is_set("pkce") { Pkce::Required } else { Pkce::IfSent },
+                is_sandbox: form.is_set("sandbox"),
+            };
+            ask(context, kind, &text("note"), "applications").await
+        }
+        Some("withdraw") => withdraw(context, form, "applications").await,
+        _ => Err(PortalError::no_action()),
+    }
+}
+
+async fn ask(context: &Context, kind: RequestKind, note: &str, page: &str) -> Result<Response, PortalError> {
+    let request = context.developer().ask(context.team.id.as_str(), kind, note).await?;
+    let code = if request.state == RequestState::Approved { "approved" } else { "asked" };
+    Ok(context.done(&context.team_path(page), code, &RequestRow::new(&request)))
+}
+
+fn row(client: &Client) -> ApplicationRow {
+    ApplicationRow {
+        id: client.id.to_string(),
+        name: client.name.clone(),
+        products: product_names(client.products),
+        is_sandbox: client.is_sandbox,
+        is_active: client.status == Status::Active,
+        since: client.created_at.iso(),
+        since_at: client.created_at,
+    }
+}
+
+pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+    Ok(context.show(&page(context, None).await?))
+}
+
+async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PortalError> {
+    let found = context.developer().client(context.segment("client")).await?;
+    let client = &found.client;
+    if client.team.as_ref() != Some(&context.team.id) {
+        return Err(PortalError::NotFound);
+    }
+    let address = |one: &operator::admin::RedirectUri| {
+        let (state, request, reason) = match &one.state {
+            RedirectUriState::Registered => ("registered", None, ""),
+            RedirectUriState::Pending { request, .. } => ("pending", Some(request), ""),
+            RedirectUriState::Refused { request, reason, .. } => ("refused", Some(request), reason.as_str()),
+        };
+        AddressRow {
+            uri: one.uri.clone(),
+            state,
+            request: request.map(ToString::to_string),
+            reason: reason.to_owned(),
+        }
+    };
+    Ok(ApplicationPage {
+        application: row(client),
+        addresses: found.redirect_uris.iter().map(address).collect(),
+        scopes: client_scopes(client),
+        has_consent: client.consent == Consent::Required,
+        requires_pkce: client.pkce == Pkce::Required,
+        previous_secret_until: found.previous_secret_until.map(Ticks::iso),
+        previous_secret_until_at: found.previous_secret_until,
+        issuer: context.portal.settings.issuer.clone(),
+        new_secret,
+    })
+}
+
+/// The scopes of the client's products, beside those that every client has.
+pub(crate) fn client_scopes(client: &Client) -> Vec<&'static str> {
+    let all = domain::Scope::ALL.into_iter().fold(domain::Scopes::default(), domain::Scopes::with);
+    all.allowed_for(client.products).names()
+}
+
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+    let id = context.segment("client");
+    // Only through the pages of its own team.
+    page(context, None).await?;
+    let developer = context.developer();
+    let here = format!("applications/{id}");
+    match form.get("do") {
+        Some("rename") => {
+            let client = developer.rename_client(id, form.get("name").unwrap_or_default()).await?;
+            Ok(context.done(&context.team_path(&here), "saved", &row(&client)))
+        }
+        Some("rotate") => {
+            context.require_fresh()?;
+            let rotated = developer.rotate_client_secret(id, overlap(form)).await?;
+            Ok(context.show(&page(context, Some(rotated.secret.reveal().to_owned())).await?))
+        }
+        Some("add_address") => {
+            let uri = form.get("redirect_uri").unwrap_or_default().trim().to_owned();
+            ask(context, RequestKind::RedirectUri { client: ClientId::new(id), uri }, "", &here).await
+        }
+        Some("remove_address") => {
+            let client = developer.remove_redirect_uri(id, form.get("uri").unwrap_or_default()).await?;
+            Ok(context.done(&context.team_path(&here), "saved", &row(&client)))
+        }
+        Some("withdraw") => withdraw(context, form, &here).await,
+        _ => Err(PortalError::no_action()),
+    }
+}

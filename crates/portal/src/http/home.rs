@@ -1,0 +1,135 @@
+//! The home of a team, and the way to it.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use domain::{Ticks, WebhookStatus};
+use operator::admin::{TeamWebhook, TeamWebhookFilter};
+use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
+
+use crate::Portal;
+use crate::context::{Context, Format, team_path};
+use crate::error::PortalError;
+use crate::http::applications::client_scopes;
+use crate::pages::home::{FailingWebhook, Home, Progress};
+use crate::response::{self, Response};
+
+/// How many of the team's things the checklist looks at: the oldest ones tell enough.
+const LOOKED_AT: usize = 20;
+
+/// `/portal/`: the developer's first team, or what to do without one.
+pub(crate) async fn choose_team(State(portal): State<Arc<Portal>>, request: Request) -> Response {
+    let (mut parts, _) = request.into_parts();
+    let result = async {
+        let visitor = portal.pages.visitor(&mut parts).await?.ok_or(PortalError::SignIn)?;
+        let teams = portal.developer(&visitor).teams().await?;
+        Ok::<_, PortalError>(match teams.first() {
+            Some((team, _)) => response::see_other(&team_path(&portal, team, "")),
+            None => response::page(StatusCode::OK, portal.no_team_page(&visitor)),
+        })
+    };
+    match result.await {
+        Ok(response) => response,
+        Err(error) => portal.anonymous_error(&mut parts, Format::Html, error).await,
+    }
+}
+
+pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+    let (developer, team) = (context.developer(), context.team.id.as_str());
+    let query = ListQuery { rows_max: LOOKED_AT, ..ListQuery::default() };
+    let subscriptions = developer.subscriptions(team, &query).await?.rows;
+    let clients = developer.clients(team, &query).await?.rows;
+    let filter = TeamWebhookFilter { rows_max: Some(LOOKED_AT), ..TeamWebhookFilter::default() };
+    let webhooks = developer.webhooks(team, &filter).await?.rows;
+    let failing = failing_webhooks(context, &filter).await?;
+    let is_usable = |one: &&Subscription| one.status == Status::Active && one.cancelled_at.is_none();
+    let progress = Progress {
+        has_key: subscriptions.iter().any(|one| is_usable(&one)),
+        has_client: clients.iter().any(|client| client.status == Status::Active),
+        has_signed_in: has_signed_in(context, &clients).await?,
+        has_called: has_called(context, &subscriptions).await?,
+        has_webhook: webhooks.iter().any(|one| one.webhook.handshake.accepted),
+        has_delivery: has_delivery(context, &webhooks).await?,
+    };
+    let client = clients.iter().find(|client| client.status == Status::Active);
+    Ok(context.show(&Home {
+        team: context.team.name.clone(),
+        progress,
+        client: client.map(|client| client.id.to_string()),
+        redirect_uri: client.and_then(|client| client.redirect_uris.first().cloned()),
+        scopes: client.map(client_scopes).unwrap_or_default().join(" "),
+        failing,
+    }))
+}
+
+/// Webhooks that do not deliver now: disabled by the service, suspended, or failing.
+async fn failing_webhooks(
+    context: &Context,
+    filter: &TeamWebhookFilter,
+) -> Result<Vec<FailingWebhook>, PortalError> {
+    let (developer, team) = (context.developer(), context.team.id.as_str());
+    let of_status = |status| TeamWebhookFilter { status: Some(status), ..filter.clone() };
+    let failing = TeamWebhookFilter { only_failing: true, ..filter.clone() };
+    let mut rows: Vec<FailingWebhook> = Vec::new();
+    for filter in [of_status(WebhookStatus::DisabledByService), of_status(WebhookStatus::Suspended), failing]
+    {
+        for one in developer.webhooks(team, &filter).await?.rows.iter().map(failing_webhook) {
+            if !rows.iter().any(|known| known.id == one.id) {
+                rows.push(one);
+            }
+        }
+    }
+    Ok(rows)
+}
+
+fn failing_webhook(one: &TeamWebhook) -> FailingWebhook {
+    FailingWebhook {
+        id: one.webhook.id.to_string(),
+        url: one.webhook.url.clone(),
+        state: match () {
+            () if one.webhook.disabled.is_some() => "disabled",
+            () if one.status == WebhookStatus::Suspended => "suspended",
+            () => "failing",
+        },
+        since: one.failing_since.map(Ticks::iso),
+        since_at: one.failing_since,
+        behind: one.behind,
+    }
+}
+
+/// Whether somebody has authorized one of the team's clients.
+async fn has_signed_in(context: &Context, clients: &[Client]) -> Result<bool, PortalError> {
+    for client in clients {
+        let query = AuditQuery {
+            kind: Some(AuditKind::Granted),
+            client: Some(client.id.clone()),
+            rows_max: 1,
+            ..AuditQuery::default()
+        };
+        if !context.portal.ports.store.audit(&query).await?.is_empty() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result<bool, PortalError> {
+    for one in subscriptions {
+        let keys = context.developer().subscription(&one.id.to_string()).await?.keys;
+        if keys.iter().any(|key| key.last_used_at.is_some()) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+async fn has_delivery(context: &Context, webhooks: &[TeamWebhook]) -> Result<bool, PortalError> {
+    for one in webhooks.iter().filter(|one| one.webhook.handshake.accepted) {
+        let stats = context.portal.ports.store.webhook_stats(one.webhook.id, Ticks(i64::MAX)).await?;
+        if stats.last_delivered_at.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,177 @@
+//! One webhook of the team: how it is doing, and what can be done to it.
+
+use domain::delivery::{FigureSpan, ReplayRequest};
+use domain::webhook::Family;
+use domain::{Secret, Ticks, WebhookStatus};
+use operator::admin::{TeamWebhook, WebhookContent};
+use serde::Serialize;
+use store::{AuditContext, Client, Webhook};
+use webhooks::history::HistoryError;
+use webhooks::management::ActionError;
+
+use super::subscriptions::overlap;
+use crate::context::Context;
+use crate::error::PortalError;
+use crate::pages::webhook::{Content, Facts, FigureRow, Figures, ReplayRow, WebhookPage};
+use crate::pages::webhooks::WebhookRow;
+use crate::params::Params;
+use crate::response::Response;
+use crate::text::webhooks::{OneWebhookText, action_refusal, replay_refusal};
+
+/// The newest replays that the page lists.
+const REPLAYS_MAX: usize = 10;
+
+pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+    Ok(context.show(&page(context, None).await?))
+}
+
+/// The webhook and its client, if they are of the team in the URL.
+async fn found(context: &Context) -> Result<(TeamWebhook, Client), PortalError> {
+    let one = context.developer().webhook(context.segment("webhook")).await?;
+    let client = context.portal.ports.store.find_client(&one.webhook.owner.client).await?;
+    let own = client.filter(|client| client.team.as_ref() == Some(&context.team.id));
+    Ok((one, own.ok_or(PortalError::NotFound)?))
+}
+
+async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPage, PortalError> {
+    let (one, client) = found(context).await?;
+    let (webhook, ports) = (&one.webhook, &context.portal.ports);
+    let mut row = WebhookRow::new(&one, Some(client.name));
+    let mut content = None;
+    let visible = context.developer().may_see_content(webhook).await?;
+    if let WebhookContent::Visible = visible {
+        row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
+        content = Some(read_content(context, webhook).await?);
+    } else {
+        row.hide_content();
+    }
+    let until = webhook.previous_secret.as_ref().map(|previous| previous.until);
+    let previous_until = until.filter(|until| *until > context.now);
+    let failing_since = row.failing_since_at;
+    Ok(WebhookPage {
+        row,
+        facts: Facts::new(webhook),
+        hidden: match visible {
+            WebhookContent::Visible => None,
+            WebhookContent::Hidden(why) => Some(why),
+        },
+        content,
+        disabled_at: failing_since.map(|since| since + ports.history.retry_window()),
+        has_lost_events: webhook.event_gap.is_some() && !one.status.is_final(),
+        host_mismatch: Some(webhook.host_mismatch.clone()).filter(|why| !why.is_empty()),
+        can_change_url: webhook.family() != Family::Invoicing,
+        previous_secret_until: previous_until.map(Ticks::iso),
+        previous_secret_until_at: previous_until,
+        new_secret,
+    })
+}
+
+/// What is hidden while access does not stand.
+async fn read_content(context: &Context, webhook: &Webhook) -> Result<Content, PortalError> {
+    let history = &context.portal.ports.history;
+    let span = if context.query.get("span") == Some("week") { FigureSpan::Week } else { FigureSpan::Day };
+    let figures = history.figures(webhook, span).await?;
+    let replays = history.replays(webhook).await?;
+    Ok(Content {
+        figures: Figures {
+            span: if span == FigureSpan::Week { "week" } else { "day" },
+            total: FigureRow::new(&figures.total),
+            hours: figures.points.iter().map(FigureRow::new).collect(),
+        },
+        replays: replays.iter().take(REPLAYS_MAX).map(ReplayRow::new).collect(),
+    })
+}
+
+/// What an action leaves, for programs.
+#[derive(Debug, Serialize)]
+struct Changed {
+    id: String,
+    url: String,
+    status: WebhookStatus,
+}
+
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+    // Only through the pages of its own team.
+    found(context).await?;
+    let developer = context.developer();
+    let (webhook, audit) = developer.changeable_webhook(context.segment("webhook")).await?;
+    let management = &context.portal.ports.management;
+    let (changed, code) = match form.get("do") {
+        Some("enable") => (management.set_enabled(&webhook, true, audit).await, "webhook_enabled"),
+        Some("pause") => (management.set_enabled(&webhook, false, audit).await, "webhook_paused"),
+        Some("change_url") => {
+            context.require_fresh()?;
+            let url = form.get("url").unwrap_or_default().trim();
+            (management.change_url(&webhook, url, audit).await, "webhook_url_changed")
+        }
+        Some("delete") => {
+            context.require_fresh()?;
+            (management.delete_webhook(&webhook, audit).await, "webhook_deleted")
+        }
+        Some("rotate") => return rotate(context, form, &webhook, audit).await,
+        Some("test") => {
+            return replay(context, &webhook, ReplayRequest::TestEvent, audit, "webhook_test_sent").await;
+        }
+        Some("replay") => {
+            let span = ReplayRequest::Span {
+                from: time(context, form, "from")?.ok_or_else(|| {
+                    PortalError::Refused(OneWebhookText::of(context.lang()).from_needed.to_owned())
+                })?,
+                to: time(context, form, "to")?,
+            };
+            return replay(context, &webhook, span, audit, "webhook_replay_started").await;
+        }
+        _ => return Err(PortalError::no_action()),
+    };
+    let webhook = changed.map_err(|error| refused(context, error))?;
+    let status = WebhookStatus::of(webhook.flags(), false);
+    let values = Changed { id: webhook.id.to_string(), url: webhook.url, status };
+    Ok(context.done(context.path(), code, &values))
+}
+
+async fn rotate(
+    context: &Context,
+    form: &Params,
+    webhook: &Webhook,
+    audit: &AuditContext,
+) -> Result<Response, PortalError> {
+    context.require_fresh()?;
+    let ports = &context.portal.ports;
+    let secret = form.get("secret").map_or_else(|| ports.random.token(), str::to_owned);
+    let when = (context.now, overlap(form));
+    let rotated = ports.management.rotate_secret(webhook, Secret::new(secret.clone()), when, audit).await;
+    rotated.map_err(|error| refused(context, error))?;
+    Ok(context.show(&page(context, Some(secret)).await?))
+}
+
+async fn replay(
+    context: &Context,
+    webhook: &Webhook,
+    request: ReplayRequest,
+    audit: &AuditContext,
+    code: &'static str,
+) -> Result<Response, PortalError> {
+    let requested = context.portal.ports.history.request_replay(webhook, request, audit).await;
+    let replay = requested.map_err(|error| not_replayed(context, error))?;
+    Ok(context.done(context.path(), code, &ReplayRow::new(&replay)))
+}
+
+/// A time of the form, in UTC.
+fn time(context: &Context, form: &Params, name: &str) -> Result<Option<Ticks>, PortalError> {
+    let invalid = || PortalError::Refused(OneWebhookText::of(context.lang()).time_invalid.to_owned());
+    form.get(name).map(|text| Ticks::parse_iso(text.trim()).ok_or_else(invalid)).transpose()
+}
+
+fn refused(context: &Context, error: ActionError) -> PortalError {
+    match action_refusal(context.lang(), &error) {
+        Some(why) => PortalError::Refused(why),
+        None => error.into(),
+    }
+}
+
+fn not_replayed(context: &Context, error: HistoryError) -> PortalError {
+    match replay_refusal(context.lang(), &error) {
+        Some(why) => PortalError::Refused(why),
+        None => error.into(),
+    }
+}

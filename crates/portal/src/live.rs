@@ -1,0 +1,101 @@
+//! Live pages: a stream of server-sent events that says when a page has changed. The page itself is read again, by the same
+//! function that checks who may see it; a stream ends with the session.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use crate::context::{Context, Format};
+use crate::error::PortalError;
+use crate::response::{self, Response};
+use crate::routes::PageHandler;
+
+/// How often a page is looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// Every so many looks the session is read again, and a comment keeps the connection open.
+const LOOKS_PER_CHECK: u32 = 25;
+/// Open streams of a node; further readers get pages that are not live.
+const TAILS_MAX: usize = 64;
+
+#[derive(Debug)]
+pub(crate) struct Tails(Arc<Semaphore>);
+
+impl Default for Tails {
+    fn default() -> Self {
+        Self(Arc::new(Semaphore::new(TAILS_MAX)))
+    }
+}
+
+/// An open stream.
+struct Tail {
+    context: Context,
+    page: PageHandler,
+    seen: Option<u64>,
+    looks: u32,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The stream of a page's changes.
+pub(crate) fn events(context: Context, page: PageHandler) -> Result<Response, PortalError> {
+    let Ok(permit) = context.portal.tails.0.clone().try_acquire_owned() else {
+        let why = "too many live pages are open; read the page again instead";
+        return Err(PortalError::Refused(why.into()));
+    };
+    let tail = Tail { context, page, seen: None, looks: 0, _permit: permit };
+    let first =
+        stream::once(async { Ok::<Bytes, std::convert::Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
+    let changes = stream::unfold(tail, |mut tail| async move {
+        let event = tail.next().await?;
+        Some((Ok(event), tail))
+    });
+    Ok(response::events(Body::from_stream(first.chain(changes))))
+}
+
+impl Tail {
+    /// The next event, or the end of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.looks > 0 {
+                tokio::time::sleep(INTERVAL).await;
+            }
+            self.looks = self.looks.wrapping_add(1);
+            let is_check = self.looks.is_multiple_of(LOOKS_PER_CHECK);
+            if is_check && !self.is_signed_in().await {
+                return None;
+            }
+            let version = self.version().await?;
+            match self.seen.replace(version) {
+                Some(seen) if seen != version => {
+                    return Some(Bytes::from_static(b"event: change\ndata:\n\n"));
+                }
+                _ if is_check => return Some(Bytes::from_static(b": still here\n\n")),
+                _ => {}
+            }
+        }
+    }
+
+    async fn is_signed_in(&self) -> bool {
+        let mut parts = self.context.parts.clone();
+        let visitor = self.context.portal.pages.visitor(&mut parts).await;
+        visitor.is_ok_and(|visitor| {
+            visitor.is_some_and(|visitor| visitor.account.id == self.context.visitor.account.id)
+        })
+    }
+
+    /// A hash of what the page shows; none if it cannot be shown any more.
+    async fn version(&mut self) -> Option<u64> {
+        self.context.now = self.context.portal.ports.clock.now();
+        debug_assert_eq!(self.context.format, Format::Events);
+        let response = (self.page)(&self.context).await.ok()?;
+        let body = response.into_body().collect().await.ok()?.to_bytes();
+        let mut hasher = DefaultHasher::new();
+        hasher.write(&body);
+        Some(hasher.finish())
+    }
+}

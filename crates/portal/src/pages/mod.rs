@@ -1,0 +1,21 @@
+//! The views of the pages: what they show, as markup, JSON and CSV.
+
+pub(crate) mod applications;
+pub(crate) mod attempts;
+pub(crate) mod calls;
+pub(crate) mod deliveries;
+pub(crate) mod delivery;
+pub(crate) mod event;
+pub(crate) mod events;
+pub(crate) mod front;
+pub(crate) mod home;
+pub(crate) mod notices;
+pub(crate) mod overlap;
+pub(crate) mod reference;
+pub(crate) mod requests;
+pub(crate) mod signature;
+pub(crate) mod subscriptions;
+pub(crate) mod team;
+pub(crate) mod webhook;
+pub(crate) mod webhook_actions;
+pub(crate) mod webhooks;

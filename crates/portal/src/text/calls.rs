@@ -1,0 +1,176 @@
+//! Words of the requests' page, and the reason of every refusal with what to do.
+
+use domain::Refusal;
+use ui::Lang;
+
+texts! {
+    CallText {
+        title: "Peticiones", "Requests";
+        lead: "Las últimas llamadas del equipo: al menos 1000 por suscripción, durante 7 días. De cada rechazo, el motivo verdadero y qué hacer.", "The team's last calls: at least 1,000 per subscription, for 7 days. For every refusal, the true reason and what to do.";
+        none: "Todavía no hay peticiones", "No requests yet";
+        none_text: "Aquí aparece cada llamada que lleve una clave del equipo, pocos segundos después. Prueba con la primera:", "Every call that carries one of the team's keys appears here, moments later. Try the first one:";
+        none_found: "Ninguna petición cumple el filtro", "No request matches the filter";
+        none_found_text: "Quita alguna condición. Las peticiones de más de 7 días ya no se guardan.", "Remove a condition. Requests older than 7 days are no longer kept.";
+        route: "Ruta", "Route";
+        status: "Estado", "Status";
+        latency: "Duración", "Duration";
+        request_id: "Número de petición", "Request id";
+        client: "Aplicación", "Application";
+        tenant: "Tenant", "Tenant";
+        subscription: "Suscripción", "Subscription";
+        result: "Resultado", "Result";
+        any: "Cualquiera", "Any";
+        only_refused: "Solo rechazadas", "Only refused";
+        succeeded: "Correctas (2xx)", "Succeeded (2xx)";
+        caller_errors: "Errores de quien llama (4xx)", "Errors of the caller (4xx)";
+        service_errors: "Errores del servicio (5xx)", "Errors of the service (5xx)";
+    }
+}
+
+/// What a refusal means, and what to do, in Spanish and English.
+const REFUSALS: &[(Refusal, &str, &str)] = &[
+    (
+        Refusal::SubscriptionSuspended,
+        "La suscripción está suspendida. Escribe a la persona de contacto.",
+        "The subscription is suspended. Write to the contact.",
+    ),
+    (
+        Refusal::KeyNotForProduct,
+        "La clave es de otro producto. Usa la de una suscripción de este producto, o pide una.",
+        "The key is of another product. Use one of a subscription to this product, or ask for one.",
+    ),
+    (
+        Refusal::TokenMissing,
+        "Falta el token. Envía Authorization: Bearer con el access_token.",
+        "The token is missing. Send Authorization: Bearer with the access_token.",
+    ),
+    (
+        Refusal::TokenInvalid,
+        "El token no es un access_token de este servicio: está cortado, es de otro emisor o es un id_token. Envía el access_token tal como llegó.",
+        "The token is not an access_token of this service: it is cut off, of another issuer, or an id_token. Send the access_token as it came.",
+    ),
+    (
+        Refusal::TokenExpired,
+        "El token ha caducado. Obtén otro con el refresh_token.",
+        "The token has expired. Get another one with the refresh_token.",
+    ),
+    (
+        Refusal::TokenRevoked,
+        "El acceso se ha retirado o revocado. La persona tiene que iniciar sesión de nuevo.",
+        "Access was withdrawn or revoked. The person has to sign in again.",
+    ),
+    (
+        Refusal::KeyOfAnotherTeam,
+        "La clave y el token son de equipos distintos. Usa una clave del equipo de la aplicación.",
+        "The key and the token belong to different teams. Use a key of the application's team.",
+    ),
+    (
+        Refusal::SandboxMismatch,
+        "Se mezclan el entorno de pruebas y datos reales. Usa clave, aplicación y tenant del mismo lado.",
+        "The sandbox and real data are mixed. Use key, application and tenant of the same side.",
+    ),
+    (
+        Refusal::ScopeMissing,
+        "Al token le falta el scope de esta API. Pídelo al iniciar sesión.",
+        "The token lacks the scope of this API. Ask for it at sign-in.",
+    ),
+    (
+        Refusal::ClientNotForProduct,
+        "La aplicación no está registrada para este producto. Pídelo al operador.",
+        "The application is not registered for this product. Ask the operator.",
+    ),
+    (
+        Refusal::RateLimited,
+        "Demasiadas llamadas por minuto. Espera lo que dice Retry-After y reparte las llamadas.",
+        "Too many calls per minute. Wait as Retry-After says, and spread the calls.",
+    ),
+    (
+        Refusal::QuotaExceeded,
+        "La cuota del día se ha agotado. Se renueva a medianoche (UTC); si no basta, pide más.",
+        "The quota of the day is used up. It is renewed at midnight (UTC); if it is too small, ask for more.",
+    ),
+    (
+        Refusal::CompanyHeaderMissing,
+        "Falta la empresa. Envía su correlationId en la cabecera context.",
+        "The company is missing. Send its correlationId in the header context.",
+    ),
+    (
+        Refusal::CompanyHeaderInvalid,
+        "La cabecera context no contiene un correlationId válido.",
+        "The header context does not contain a valid correlationId.",
+    ),
+    (
+        Refusal::CompanyHeaderMismatch,
+        "La cabecera context y la ruta nombran empresas distintas. Usa la misma en las dos.",
+        "The header context and the path name different companies. Use the same in both.",
+    ),
+    (
+        Refusal::CompanyUnknown,
+        "No existe esa empresa en el tenant del token. Lee primero la lista de empresas.",
+        "There is no such company in the token's tenant. Read the list of companies first.",
+    ),
+    (
+        Refusal::ResourceUnknown,
+        "No existe ese registro, webhook o ruta. Comprueba el identificador y la dirección.",
+        "There is no such record, webhook or route. Check the id and the address.",
+    ),
+    (
+        Refusal::ParameterInvalid,
+        "Un parámetro de la consulta no es válido. La respuesta dice cuál.",
+        "A query parameter is not valid. The response says which.",
+    ),
+    (
+        Refusal::FeedBelowFloor,
+        "El canal de cambios ya no tiene esos cambios. Lee de nuevo las listas y sigue desde ahí.",
+        "The feed no longer has those changes. Read the lists again and go on from there.",
+    ),
+    (
+        Refusal::BodyInvalid,
+        "El cuerpo no es válido. La respuesta dice qué campo.",
+        "The body is not valid. The response says which member.",
+    ),
+    (
+        Refusal::Conflict,
+        "El estado actual no lo permite. La respuesta dice por qué.",
+        "The present state does not allow it. The response says why.",
+    ),
+    (
+        Refusal::Other,
+        "La petición no es correcta. La respuesta dice por qué.",
+        "The request is not right. The response says why.",
+    ),
+    (
+        Refusal::ServiceUnavailable,
+        "El servicio estaba ocupado. Repite la llamada dentro de unos segundos.",
+        "The service was busy. Repeat the call in a few seconds.",
+    ),
+    (
+        Refusal::ServiceError,
+        "Fallo del servicio. Si se repite, escribe a la persona de contacto con el número de petición.",
+        "A failure of the service. If it happens again, write to the contact with the request id.",
+    ),
+];
+
+/// What a refusal means, and what to do.
+pub(crate) fn refusal(lang: Lang, refusal: Refusal) -> &'static str {
+    let found = REFUSALS.iter().find(|(known, ..)| *known == refusal);
+    match (lang, found) {
+        (Lang::Es, Some((_, es, _))) => es,
+        (Lang::En, Some((_, _, en))) => en,
+        (_, None) => "",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_refusal_is_explained_in_both_languages() {
+        for one in Refusal::ALL {
+            for lang in [Lang::Es, Lang::En] {
+                assert!(!refusal(lang, *one).is_empty(), "{one:?}");
+            }
+        }
+    }
+}

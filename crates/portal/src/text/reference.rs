@@ -1,0 +1,70 @@
+//! Words of the reference page.
+
+use domain::subscription::Product;
+use ui::Lang;
+
+texts! {
+    ReferenceText {
+        title: "Referencia", "Reference";
+        lead: "Las tres API, sus documentos para personas y para máquinas, y las herramientas para probarlas.", "The three APIs, their documents for people and machines, and the tools to try them.";
+        open_docs: "Abrir la referencia de las API", "Open the API reference";
+        docs_text: "Cada llamada con sus parámetros, respuestas y ejemplos, y un cliente para probarla desde el navegador. Pulsa Authorize y escribe tu clave de suscripción y un token.", "Every call with its parameters, answers and examples, and a client to try it from the browser. Choose Authorize and enter your subscription key and a token.";
+        docs_off: "Quien opera este servicio ha desactivado la página para probar las llamadas. Los documentos de abajo dicen lo mismo.", "The operator of this service has switched off the page for trying calls. The documents below say the same.";
+        prefill: "Con tu clave del entorno de pruebas", "With your sandbox key";
+        prefill_text: "Abre la referencia con la clave ya escrita. Te pediremos que confirmes quién eres si hace rato que entraste. La clave pasa de esta pestaña a la referencia sin salir del navegador, y se pierde al recargarla.", "Open the reference with the key filled in. You are asked to prove who you are if you signed in a while ago. The key goes from this tab to the reference without leaving the browser, and is gone when you reload it.";
+        prefill_none: "Con una suscripción para el entorno de pruebas, la referencia puede abrirse con su clave ya escrita. Tu equipo no tiene ninguna todavía.", "With a subscription for the sandbox, the reference can open with its key filled in. Your team has none yet.";
+        prefill_subscription: "Suscripción", "Subscription";
+        prefill_button: "Mostrar la clave", "Reveal the key";
+        key_title: "Clave del entorno de pruebas", "Sandbox key";
+        key_text: "El botón abre la referencia con esta clave ya escrita; sin JavaScript, cópiala en Authorize, en subscriptionKey.", "The button opens the reference with this key filled in; without JavaScript, copy it into Authorize, at subscriptionKey.";
+        open_with_key: "Abrir la referencia con esta clave", "Open the reference with this key";
+        apis: "API", "APIs";
+        product: "Producto", "Product";
+        base: "Dirección", "Address";
+        scope: "Permiso (scope)", "Scope";
+        for_webhooks: "más", "plus";
+        for_webhooks_end: "para sus webhooks", "for its webhooks";
+        only_webhooks: "solo webhooks y canal de cambios:", "webhooks and feed of changes only:";
+        every_call: "Cada llamada lleva un token de acceso (Authorization: Bearer) y una clave de suscripción con el producto (Ocp-Apim-Subscription-Key). En contabilidad, la cabecera context elige la empresa.", "Every call carries an access token (Authorization: Bearer) and a subscription key with the product (Ocp-Apim-Subscription-Key). In accounting, the header context selects the company.";
+        documents: "Documentos", "Documents";
+        openapi_note: "todas las llamadas, OpenAPI 3.1", "every call, OpenAPI 3.1";
+        asyncapi_note: "todos los avisos, AsyncAPI 3", "every notification, AsyncAPI 3";
+        discovery_note: "direcciones y claves del proveedor de identidad", "addresses and keys of the identity provider";
+        events_note: "cada evento, con su cuerpo y un ejemplo", "each event, with its body and an example";
+        download: "Descargar", "Download";
+        feed: "Canal de cambios", "Pull feed";
+        feed_text: "Los mismos cambios que llegan a los webhooks, pero los pides tú y en orden: para ponerte al día tras un corte, o en vez de webhooks. Empieza en el X-Sequence-Version de una lista y guarda el sequenceVersion del último cambio junto con sus efectos. Si el registro ya no llega tan atrás, la respuesta es 410: vuelve a leer la lista.", "The same changes that webhooks get, but you ask for them, in order: to catch up after an outage, or instead of webhooks. Start from a list's X-Sequence-Version, and store the sequenceVersion of the last change together with its effects. If the log no longer reaches back that far, the answer is 410: read the list again.";
+        command_line: "Línea de órdenes", "Command line";
+        command_line_text: "El programa aldaba también sirve para desarrollar:", "The program aldaba also helps you develop:";
+        dev: "El servicio entero en tu máquina, con datos de muestra y un receptor", "The whole service on your machine, with sample data and a receiver";
+        listen: "Recibe webhooks en tu máquina: responde al saludo, comprueba la firma y muestra cada evento", "Receives webhooks on your machine: answers the handshake, verifies the signature and prints each event";
+        trigger: "Escribe un cambio de prueba en tu servicio local, que envía el evento", "Writes a test change to your local service, which sends the event";
+        verify: "Comprueba una firma y dice por qué no coincide", "Verifies a signature and says why it does not match";
+        print_openapi: "Imprime el documento OpenAPI o AsyncAPI", "Prints the OpenAPI or AsyncAPI document";
+        client: "Cliente para Rust", "Rust client";
+        client_text: "El crate aldaba_client inicia sesión con todas sus comprobaciones, renueva los tokens una sola vez para todos, lee listas y el canal de cambios como streams, y trae un receptor que verifica las firmas y entrega cada evento una vez. En otros lenguajes, genera el cliente con los documentos de arriba.", "The crate aldaba_client signs users in with all the checks, renews tokens once for all callers, reads lists and the feed as streams, and has a receiver that verifies signatures and passes each event on once. For other languages, generate a client from the documents above.";
+    }
+}
+
+texts! {
+    ProductText {
+        accounting: "Contabilidad", "Accounting";
+        accounting_text: "Empresas, clientes, proveedores, cuentas, facturas y asientos; datos generales; ficheros de importación. Lectura, canal de cambios y webhooks.", "Companies, customers, suppliers, accounts, invoices and journals; core data; import files. Reads, feed of changes and webhooks.";
+        payroll: "Nóminas", "Payroll";
+        payroll_text: "Empresas de nóminas, con filtros y orden. Lectura.", "Payroll companies, with filters and ordering. Reads.";
+        invoicing: "Facturación", "Invoicing";
+        invoicing_text: "Clientes, productos, ofertas, pedidos, albaranes y facturas. Canal de cambios y webhooks con los datos cambiados.", "Customers, products, offers, orders, delivery notes and invoices. Feed of changes and webhooks with the changed data.";
+    }
+}
+
+impl ProductText {
+    /// The name of a product and what it has.
+    pub(crate) fn product(lang: Lang, product: Product) -> (&'static str, &'static str) {
+        let text = Self::of(lang);
+        match product {
+            Product::Accounting => (text.accounting, text.accounting_text),
+            Product::Payroll => (text.payroll, text.payroll_text),
+            Product::Invoicing => (text.invoicing, text.invoicing_text),
+        }
+    }
+}

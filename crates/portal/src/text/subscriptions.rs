@@ -1,0 +1,75 @@
+//! Words of the subscriptions' pages.
+
+texts! {
+    SubscriptionText {
+        title: "Suscripciones", "Subscriptions";
+        one: "Suscripción", "Subscription";
+        lead: "Una suscripción abre un producto. Su clave va en la cabecera Ocp-Apim-Subscription-Key de cada llamada.", "A subscription opens a product. Its key goes into the header Ocp-Apim-Subscription-Key of every call.";
+        name: "Nombre", "Name";
+        products: "Productos", "Products";
+        product: "Producto", "Product";
+        limits: "Límites", "Limits";
+        status: "Estado", "Status";
+        since: "Desde", "Since";
+        active: "Activa", "Active";
+        suspended: "Suspendida", "Suspended";
+        suspended_text: "El operador la ha suspendido: sus claves no abren nada. Escribe a la persona de contacto.", "The operator has suspended it: its keys open nothing. Write to the contact.";
+        cancelled: "Cancelada", "Cancelled";
+        sandbox: "Entorno de pruebas", "Sandbox";
+        per_minute: "por minuto", "per minute";
+        per_day: "por día", "per day";
+        unlimited: "Sin límite", "No limit";
+        none: "Todavía no hay suscripciones", "No subscriptions yet";
+        none_text: "Pide una aquí debajo. Las del entorno de pruebas pueden aprobarse al momento; las que abren datos reales las aprueba el operador.", "Ask for one below. Those for the sandbox may be approved at once; those that open real data are approved by the operator.";
+        ask: "Pedir una suscripción", "Ask for a subscription";
+        ask_sandbox: "Solo para el entorno de pruebas", "For the sandbox only";
+        ask_note: "Para qué la necesitas", "What you need it for";
+        ask_note_hint: "Ayuda al operador a decidir. Opcional.", "Helps the operator to decide. Optional.";
+        send: "Enviar la solicitud", "Send the request";
+        pending: "Solicitudes en curso", "Requests in progress";
+        pending_state: "Pendiente", "Pending";
+        refused_state: "Rechazada", "Refused";
+        approved_state: "Aprobada", "Approved";
+        withdrawn_state: "Retirada", "Withdrawn";
+        withdraw: "Retirar", "Withdraw";
+        reason: "Motivo", "Reason";
+        keys: "Claves", "Keys";
+        keys_text: "Dos claves iguales en derechos: mientras cambias una en tu aplicación, la otra sigue valiendo.", "Two keys with the same rights: while you replace one in your application, the other one keeps working.";
+        primary: "Principal", "Primary";
+        secondary: "Secundaria", "Secondary";
+        key: "Clave", "Key";
+        last_used: "Último uso", "Last used";
+        valid_until: "Vale hasta", "Valid until";
+        replaced: "sustituida", "replaced";
+        reveal: "Mostrar", "Reveal";
+        reveal_text: "Te pediremos que confirmes quién eres si hace rato que entraste. Cada vez que se muestra queda en la auditoría.", "You are asked to prove who you are if you signed in a while ago. Every reveal is in the audit log.";
+        revealed: "Clave", "Key";
+        revealed_text: "Guárdala como una contraseña: abre los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it opens the data of the companies that authorize your applications.";
+        regenerate: "Regenerar", "Regenerate";
+        regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The present one keeps working for the time that you choose; after that, whatever uses it stops working.";
+        overlap: "El valor actual sirve todavía", "The present one works for another";
+        overlap_none: "nada: deja de valer ya", "no time: it ends now";
+        hour: "1 hora", "1 hour";
+        day: "1 día", "1 day";
+        week: "7 días", "7 days";
+        new_key: "La clave nueva", "The new key";
+        usage: "Uso", "Usage";
+        usage_today: "Hoy", "Today";
+        usage_of_quota: "de la cuota diaria", "of the daily quota";
+        calls: "Llamadas", "Calls";
+        succeeded: "Correctas", "Succeeded";
+        failed: "Con error", "Failed";
+        date: "Día (UTC)", "Day (UTC)";
+        route: "Ruta", "Route";
+        by_route: "Por ruta, últimos 30 días", "By route, last 30 days";
+        by_day: "Por día, últimos 30 días", "By day, last 30 days";
+        no_usage: "Todavía no hay llamadas con esta suscripción.", "There are no calls with this subscription yet.";
+        see_calls: "Ver las peticiones", "See its requests";
+        accounting: "Contabilidad", "Accounting";
+        payroll: "Nóminas", "Payroll";
+        invoicing: "Facturación", "Invoicing";
+        accounting_text: "Empresas, clientes, cuentas, asientos e impuestos, y sus webhooks.", "Companies, customers, accounts, entries and taxes, and their webhooks.";
+        payroll_text: "Empresas de nóminas.", "Companies of payroll.";
+        invoicing_text: "Presupuestos, pedidos, facturas y el resto de documentos, y sus webhooks.", "Quotes, orders, invoices and the other documents, and their webhooks.";
+    }
+}

@@ -1,0 +1,30 @@
+-- What teams are told about. `since` is when it began, or when it ends; one fact makes one notice. Null `mailed_at`: the mails
+-- to the members are not queued yet.
+CREATE TABLE notices (
+    id BYTEA NOT NULL PRIMARY KEY,
+    team_id TEXT COLLATE "C" NOT NULL,
+    kind BIGINT NOT NULL,
+    object TEXT COLLATE "C" NOT NULL,
+    subject TEXT COLLATE "C" NOT NULL,
+    name TEXT COLLATE "C" NOT NULL,
+    detail TEXT COLLATE "C" NOT NULL,
+    since BIGINT NOT NULL,
+    at BIGINT NOT NULL,
+    mailed_at BIGINT
+);
+CREATE UNIQUE INDEX notices_by_cause ON notices (team_id, kind, subject, since);
+CREATE INDEX notices_by_team ON notices (team_id, at, id);
+CREATE INDEX notices_by_at ON notices (at);
+CREATE INDEX notices_unmailed ON notices (at, id) WHERE mailed_at IS NULL;
+
+-- One bit for each kind of notice that the member wants no mail about; up to when the member has read the notices.
+ALTER TABLE team_members ADD COLUMN muted_notices BIGINT NOT NULL DEFAULT 0;
+ALTER TABLE team_members ADD COLUMN notices_read_at BIGINT;
+
+-- What is found by its time: records that have failed for long, keys and secrets that end.
+CREATE INDEX lanes_by_first_failed_at ON lanes (first_failed_at, webhook);
+CREATE INDEX subscription_keys_by_valid_until ON subscription_keys (valid_until) WHERE valid_until IS NOT NULL;
+CREATE INDEX clients_by_old_secret_until ON clients (old_secret_until) WHERE old_secret_until IS NOT NULL;
+
+-- The open invitations of a team.
+CREATE INDEX invitations_by_team ON invitations (team, created_at, id) WHERE team <> '';

@@ -1,0 +1,99 @@
+// Adds to pages that work without it: copy buttons, times in the browser's zone, and live updates.
+'use strict';
+(() => {
+  const lang = document.documentElement.lang || 'en';
+  const times = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+
+  /** The server writes UTC; the browser shows its own zone, and UTC on hover. */
+  const localTimes = (root) => {
+    for (const time of root.querySelectorAll('time[datetime]:not([data-utc])')) {
+      const at = new Date(time.dateTime);
+      if (Number.isNaN(at.getTime())) continue;
+      time.dataset.utc = time.textContent;
+      time.title = time.textContent;
+      time.textContent = times.format(at);
+    }
+  };
+
+  const copyButtons = (root) => {
+    if (!navigator.clipboard) return;
+    for (const button of root.querySelectorAll('button[data-copy]')) {
+      button.hidden = false;
+    }
+  };
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest && event.target.closest('button[data-copy]');
+    if (!button) return;
+    const source = document.getElementById(button.dataset.copy);
+    if (!source) return;
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = button.dataset.copied;
+    } catch {
+      return;
+    }
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
+
+  /** Hands values over to another page of this origin: in the storage of the tab, never in a URL. */
+  document.addEventListener('click', (event) => {
+    const link = event.target.closest && event.target.closest('a[data-hand-over]');
+    if (!link || link.origin !== location.origin) return;
+    const values = {};
+    for (const pair of link.dataset.handOver.split(' ')) {
+      const [name, id] = pair.split('=');
+      const source = document.getElementById(id);
+      if (source) values[name] = source.textContent;
+    }
+    try { sessionStorage.setItem('aldaba.authorize', JSON.stringify(values)); } catch { /* The page opens without them. */ }
+  });
+
+  /** A select that submits its form by itself. */
+  document.addEventListener('change', (event) => {
+    const target = event.target;
+    if (target.matches && target.matches('select[data-submit]')) target.form.requestSubmit();
+  });
+
+  const enhance = (root) => { localTimes(root); copyButtons(root); };
+  enhance(document);
+
+  // Live regions: the server says that something changed, and the same page is read again. What the reader has open or
+  // focused stays.
+  const region = document.querySelector('[data-live]');
+  if (!region || !window.EventSource) return;
+  const state = document.querySelector('.live');
+  const known = new Set(Array.from(document.querySelectorAll('[data-row]'), (row) => row.dataset.row));
+  let isReading = false;
+  let isStale = false;
+  const refresh = async () => {
+    if (isReading) { isStale = true; return; }
+    isReading = true;
+    try {
+      const response = await fetch(location.href, { credentials: 'same-origin', headers: { accept: 'text/html' } });
+      if (!response.ok || response.redirected) { location.reload(); return; }
+      const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+      for (const part of document.querySelectorAll('[data-live-part]')) {
+        const other = fresh.getElementById(part.id);
+        if (!other || part.contains(document.activeElement) && part.querySelector('input:focus, textarea:focus')) continue;
+        const open = Array.from(part.querySelectorAll('details[open][id]'), (one) => one.id);
+        part.replaceChildren(...other.childNodes);
+        for (const id of open) { const one = document.getElementById(id); if (one) one.open = true; }
+        for (const row of part.querySelectorAll('[data-row]')) {
+          if (!known.has(row.dataset.row)) { known.add(row.dataset.row); row.classList.add('fresh'); }
+        }
+        enhance(part);
+      }
+    } catch {
+      // The next message tries again.
+    } finally {
+      isReading = false;
+      if (isStale) { isStale = false; refresh(); }
+    }
+  };
+  const source = new EventSource(region.dataset.live);
+  source.addEventListener('change', refresh);
+  source.addEventListener('open', () => { if (state) { state.hidden = false; state.classList.remove('paused'); } });
+  source.addEventListener('error', () => { if (state) state.classList.add('paused'); });
+  addEventListener('pagehide', () => source.close());
+})();

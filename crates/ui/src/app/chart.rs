@@ -1,0 +1,169 @@
+//! Charts as inline SVG, each with its numbers in a table behind it.
+
+use maud::{Markup, html};
+
+use super::number;
+use crate::Lang;
+
+const WIDTH: u64 = 720;
+const HEIGHT: u64 = 160;
+const LEFT: u64 = 44;
+const BOTTOM: u64 = 22;
+const TOP: u64 = 10;
+
+/// One column of a chart.
+#[derive(Clone, Debug)]
+pub struct ChartPoint {
+    /// As the table shows it.
+    pub label: Markup,
+    /// As the axis shows it: short.
+    pub tick: String,
+    pub ok: u64,
+    pub bad: u64,
+}
+
+/// Counts over time, what succeeded below what failed.
+#[derive(Clone, Debug)]
+pub struct Chart<'a> {
+    /// Names the chart on its page.
+    pub id: &'a str,
+    pub title: &'a str,
+    pub time: &'a str,
+    pub ok: &'a str,
+    pub bad: &'a str,
+    pub points: &'a [ChartPoint],
+}
+
+pub fn chart(lang: Lang, chart: &Chart<'_>) -> Markup {
+    let show = match lang {
+        Lang::Es => "Ver como tabla",
+        Lang::En => "Show as table",
+    };
+    let highest = chart.points.iter().map(|point| point.ok.saturating_add(point.bad)).max().unwrap_or(0);
+    html! {
+        div {
+            p.legend aria-hidden="true" {
+                span { (chart.ok) }
+                span.bad { (chart.bad) }
+            }
+            (bars(lang, chart, nice_ceiling(highest)))
+            details.more id={ (chart.id) "-table" } {
+                summary { (show) }
+                div.table {
+                    table {
+                        caption.visually-hidden { (chart.title) }
+                        thead { tr { th scope="col" { (chart.time) } th.number scope="col" { (chart.ok) } th.number scope="col" { (chart.bad) } } }
+                        tbody {
+                            @for point in chart.points {
+                                tr {
+                                    td data-label=(chart.time) { div { (point.label) } }
+                                    td.number data-label=(chart.ok) { (number(lang, point.ok)) }
+                                    td.number data-label=(chart.bad) { (number(lang, point.bad)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn bars(lang: Lang, chart: &Chart<'_>, ceiling: u64) -> Markup {
+    let count = u64::try_from(chart.points.len()).unwrap_or(u64::MAX).max(1);
+    let plot_height = HEIGHT - BOTTOM - TOP;
+    let slot = (WIDTH - LEFT) * 100 / count;
+    let bar_width = (slot * 7 / 10).max(100);
+    // Whole pixels are too coarse for small shares: hundredths.
+    let scaled = |value: u64| {
+        u64::try_from(u128::from(value) * u128::from(plot_height * 100) / u128::from(ceiling.max(1)))
+            .unwrap_or(0)
+    };
+    let at = |hundredths: u64| format!("{}.{:02}", hundredths / 100, hundredths % 100);
+    let tick_every = count.div_ceil(8);
+    html! {
+        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(chart.title) {
+            @for (share, value) in [(0, ceiling), (plot_height / 2, ceiling / 2), (plot_height, 0)] {
+                line.axis x1=(LEFT) x2=(WIDTH) y1=(TOP + share) y2=(TOP + share) {}
+                text x=(LEFT - 6) y=(TOP + share + 4) text-anchor="end" { (number(lang, value)) }
+            }
+            @for (index, point) in (0u64..).zip(chart.points) {
+                @let x = LEFT * 100 + index * slot + (slot - bar_width.min(slot)) / 2;
+                @let (ok, bad) = (scaled(point.ok), scaled(point.bad));
+                @let floor = (TOP + plot_height) * 100;
+                @if point.ok > 0 {
+                    rect.bar-ok x=(at(x)) y=(at(floor - ok.max(100).min(floor))) width=(at(bar_width)) height=(at(ok.max(100))) {}
+                }
+                @if point.bad > 0 {
+                    rect.bar-bad x=(at(x)) y=(at(floor.saturating_sub(ok + bad.max(100)))) width=(at(bar_width)) height=(at(bad.max(100))) {}
+                }
+                @if index % tick_every == 0 {
+                    text x=(at(x + bar_width / 2)) y=(HEIGHT - 6) text-anchor="middle" { (point.tick) }
+                }
+            }
+        }
+    }
+}
+
+/// A round number at or above `value`, so that the axis reads well; at least 4, so that its half is whole.
+fn nice_ceiling(value: u64) -> u64 {
+    let mut power: u64 = 1;
+    loop {
+        for step in [4, 6, 8, 10, 20] {
+            let ceiling = power.saturating_mul(step);
+            if ceiling >= value {
+                return ceiling;
+            }
+        }
+        power = power.saturating_mul(10);
+    }
+}
+
+/// How much of a limit is used.
+pub fn meter(label: &str, used: u64, limit: u64) -> Markup {
+    let percent = (u128::from(used) * 100 / u128::from(limit.max(1))).min(100);
+    html! {
+        div.meter .full[percent >= 100] {
+            svg viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=(label) {
+                rect x="0" y="0" width=(percent) height="4" {}
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn axes_end_at_round_numbers() {
+        for (value, ceiling) in
+            [(0, 4), (4, 4), (5, 6), (9, 10), (11, 20), (21, 40), (99, 100), (101, 200), (12_345, 20_000)]
+        {
+            assert_eq!(nice_ceiling(value), ceiling, "{value}");
+        }
+        assert_eq!(nice_ceiling(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn chart_shows_its_numbers_in_a_table() {
+        let point = |ok, bad| ChartPoint { label: html! { "a" }, tick: "a".into(), ok, bad };
+        let points = [point(12_345, 1), point(0, 0)];
+        let markup = chart(
+            Lang::En,
+            &Chart {
+                id: "c",
+                title: "Deliveries",
+                time: "Time",
+                ok: "Delivered",
+                bad: "Failed",
+                points: &points,
+            },
+        )
+        .into_string();
+        assert!(markup.contains("12,345"), "{markup}");
+        assert_eq!(markup.matches("class=\"bar-ok\"").count(), 1);
+        assert_eq!(markup.matches("class=\"bar-bad\"").count(), 1);
+        assert!(!markup.contains("style="), "{markup}");
+    }
+}

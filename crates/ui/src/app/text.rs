@@ -1,0 +1,138 @@
+//! Small parts: states, facts, numbers, text to copy, tabs, empty states.
+
+use maud::{Markup, html};
+
+use crate::{Lang, safe_href};
+
+/// How a thing is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Ok,
+    Waiting,
+    Bad,
+    Off,
+}
+
+/// A word with a coloured dot; the colour only repeats what the word says.
+pub fn state(kind: State, text: &str) -> Markup {
+    let class = match kind {
+        State::Ok => "ok",
+        State::Waiting => "wait",
+        State::Bad => "bad",
+        State::Off => "off",
+    };
+    html! { span class={ "state " (class) } { (text) } }
+}
+
+/// A list of labelled values.
+pub fn facts(rows: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts { @for (label, value) in rows { div { dt { (label) } dd { (value) } } } } }
+}
+
+/// A whole number with the language's separator: `12.345`, `12,345`. Spanish separates from five digits on.
+pub fn number(lang: Lang, value: u64) -> String {
+    let digits = value.to_string();
+    let (separator, digits_min) = match lang {
+        Lang::Es => ('.', 5),
+        Lang::En => (',', 4),
+    };
+    if digits.len() < digits_min {
+        return digits;
+    }
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(separator);
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share between 0 and 1: `99,5 %`, `99.5%`. Only all of it is 100, only none of it is 0.
+pub fn percent(lang: Lang, share: f64) -> String {
+    let tenths = (share.clamp(0.0, 1.0) * 1000.0).floor();
+    let tenths = if share > 0.0 && tenths < 1.0 { 1.0 } else { tenths } / 10.0;
+    let text = if tenths.fract() == 0.0 { format!("{tenths:.0}") } else { format!("{tenths:.1}") };
+    match lang {
+        Lang::Es => format!("{}\u{a0}%", text.replace('.', ",")),
+        Lang::En => format!("{text}%"),
+    }
+}
+
+/// Text that people copy. `id` names it on the page. The button appears where the script runs.
+pub fn copy_block(lang: Lang, id: &str, text: &str) -> Markup {
+    let (copy, copied) = match lang {
+        Lang::Es => ("Copiar", "Copiado"),
+        Lang::En => ("Copy", "Copied"),
+    };
+    html! {
+        div.copy {
+            pre tabindex="0" { code #(id) { (text) } }
+            button type="button" class="button secondary small" data-copy=(id) data-copied=(copied) hidden { (copy) }
+        }
+    }
+}
+
+/// What stands where a list has nothing yet: what it is, and how to get the first one.
+pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
+    html! {
+        div.empty {
+            b { (title) }
+            p { (text) }
+            @if let Some((label, href)) = action { a.button href=(safe_href(href)) { (label) } }
+        }
+    }
+}
+
+/// A sentence of a document, in which `` ` `` encloses code.
+pub fn prose(text: &str) -> Markup {
+    html! {
+        @for (index, part) in text.split('`').enumerate() {
+            @if index % 2 == 1 { code { (part) } } @else { (part) }
+        }
+    }
+}
+
+/// Links to views of the same thing; each has a label, a URL and whether it is the present one.
+pub fn tabs(label: &str, tabs: &[(&str, String, bool)]) -> Markup {
+    html! {
+        nav.tabs aria-label=(label) {
+            @for (text, href, is_current) in tabs {
+                a href=(safe_href(href)) aria-current=[is_current.then_some("page")] { (text) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_follow_the_language() {
+        let both = |value| (number(Lang::Es, value), number(Lang::En, value));
+        assert_eq!(both(0), ("0".into(), "0".into()));
+        assert_eq!(both(1234), ("1234".into(), "1,234".into()));
+        assert_eq!(both(12345), ("12.345".into(), "12,345".into()));
+        assert_eq!(both(1_234_567), ("1.234.567".into(), "1,234,567".into()));
+    }
+
+    #[test]
+    fn prose_marks_code_and_escapes() {
+        let markup = prose("Read `/a/<id>` & answer `200`.").into_string();
+        assert_eq!(markup, "Read <code>/a/&lt;id&gt;</code> &amp; answer <code>200</code>.");
+        assert_eq!(prose("plain").into_string(), "plain");
+    }
+
+    #[test]
+    fn shares_are_never_rounded_to_all_or_nothing() {
+        let both = |share| (percent(Lang::Es, share), percent(Lang::En, share));
+        assert_eq!(both(1.0), ("100\u{a0}%".into(), "100%".into()));
+        assert_eq!(both(0.99999).1, "99.9%");
+        assert_eq!(both(0.00001).1, "0.1%");
+        assert_eq!(both(0.0).1, "0%");
+        assert_eq!(both(0.5).0, "50\u{a0}%");
+        assert_eq!(both(0.125).0, "12,5\u{a0}%");
+    }
+}
