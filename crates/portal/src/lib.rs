@@ -25,7 +25,7 @@ use std::sync::Arc;
 
 use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
-use operator::admin::{Admin, ApprovalSettings};
+use operator::admin::{Admin, ApprovalSettings, SandboxSettings};
 use store::Store;
 use webhooks::history::History;
 use webhooks::management::Management;
@@ -44,6 +44,7 @@ pub struct Ports {
     pub admin: Admin,
     pub history: History,
     pub management: Arc<Management>,
+    pub sandbox: SandboxSettings,
 }
 
 impl std::fmt::Debug for Ports {

@@ -63,6 +63,7 @@ pub(crate) fn portal(
         admin,
         history,
         management,
+        sandbox: super::sandbox_settings(config),
     };
     let settings = Settings {
         base_url: config.server.base_url.clone(),
