@@ -13,8 +13,8 @@ use domain::{AccountId, Realm, Resource, Secret, TeamId, TenantId};
 use futures_util::stream;
 use serde_json::Value;
 use store::{
-    Account, AuditContext, FIRST_REVISION, Membership, NewSandbox, ReceiverMode,
-    ResetSandbox, Sandbox, SandboxOutcome, Status, Team, Tenant,
+    Account, AuditContext, FIRST_REVISION, Membership, NewSandbox, ReceiverMode, ResetSandbox, Sandbox,
+    SandboxOutcome, Status, Team, Tenant,
 };
 
 use super::{Admin, AdminError, DeveloperAdmin, Permission, Result};

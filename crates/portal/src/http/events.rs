@@ -6,6 +6,7 @@ use domain::{Resource, WebhookStatus};
 use operator::admin::TeamWebhookFilter;
 use webhooks::history::HistoryError;
 
+use super::sandbox;
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
 use crate::error::PortalError;
@@ -38,7 +39,8 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
         Some(wanted) => subscribed(context, wanted).await?,
         None => (Vec::new(), false),
     };
-    Ok(context.show(&EventPage { event, webhooks, has_more_webhooks }))
+    let (sandbox, _) = sandbox::found(context).await?;
+    Ok(context.show(&EventPage { event, webhooks, has_more_webhooks, sandbox }))
 }
 
 fn find(context: &Context) -> Result<&'static Event, PortalError> {

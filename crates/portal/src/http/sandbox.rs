@@ -63,9 +63,8 @@ pub(crate) async fn found(context: &Context) -> Result<(SandboxState, Option<San
 /// The active clients of the team that may enter its sandbox.
 pub(crate) async fn applications(context: &Context) -> Result<Vec<Application>, PortalError> {
     let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
-    let may_enter = |client: &&Client| {
-        client.status == Status::Active && client.may_enter(Some(&context.team.id))
-    };
+    let may_enter =
+        |client: &&Client| client.status == Status::Active && client.may_enter(Some(&context.team.id));
     let shown = |client: &Client| Application { id: client.id.to_string(), name: client.name.clone() };
     Ok(clients.rows.iter().filter(may_enter).map(shown).collect())
 }

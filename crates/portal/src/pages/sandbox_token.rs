@@ -4,7 +4,7 @@ use domain::{Area, Ticks};
 use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Value;
-use ui::app::{copy_block, facts};
+use ui::app::{copy_block, copy_lines, fact_lines};
 use ui::{Button, DisplayName, button, plain_name, safe_href, timestamp};
 
 use super::sandbox::{SandboxPage, missing};
@@ -37,7 +37,8 @@ pub(crate) struct ShownToken {
 impl ShownToken {
     /// A read that the token opens, as a command. The key is in a variable.
     pub(crate) fn curl(base_url: &str, scopes: &[String], company: Option<&str>, token: &str) -> String {
-        let has = |area: Area| area.scope().is_some_and(|scope| scopes.iter().any(|name| name == scope.name()));
+        let has =
+            |area: Area| area.scope().is_some_and(|scope| scopes.iter().any(|name| name == scope.name()));
         let (path, company) = match company {
             Some(company) if has(Area::Accounting) => ("/accounting/api/customers", Some(company)),
             _ if has(Area::Accounting) => ("/accounting/api/companies", None),
@@ -60,8 +61,8 @@ impl ShownToken {
             section.card.secret-once #token role="status" {
                 h2 { (text.shown) }
                 p { (text.shown_text) }
-                (copy_block(lang, "access-token", &self.access_token))
-                (facts(&[
+                (copy_lines(lang, "access-token", &self.access_token))
+                (fact_lines(&[
                     (text.application, html! { (DisplayName(&self.application)) }),
                     (text.scopes, html! { @for scope in &self.scopes { code { (scope) } " " } }),
                     (text.expires, timestamp(lang, self.expires_at)),
@@ -71,7 +72,7 @@ impl ShownToken {
                     (text.call_text) " "
                     @if let Some(page) = &key_page { a href=(safe_href(page)) { (text.see_key) } }
                 }
-                (copy_block(lang, "token-call", &self.curl))
+                (copy_lines(lang, "token-call", &self.curl))
                 details.more id="claims" {
                     summary { (text.claims) }
                     p { (text.claims_text) }

@@ -55,7 +55,11 @@ const DONE: &[(&str, &str, &str)] = &[
         "El entorno ha vuelto al principio: tiene otro tenant y otra contraseña.",
         "The sandbox is back at its beginning: it has another tenant and another password.",
     ),
-    ("receiver_mode", "El receptor contesta ahora de otra manera.", "The receiver answers in another way now."),
+    (
+        "receiver_mode",
+        "El receptor contesta ahora de otra manera.",
+        "The receiver answers in another way now.",
+    ),
     ("webhook_deleted", "El webhook se ha eliminado.", "The webhook has been deleted."),
 ];
 

@@ -148,12 +148,14 @@ pub(crate) fn mode_words(lang: Lang, mode: ReceiverMode) -> (&'static str, &'sta
         (Lang::En, ReceiverMode::Fail) => ("Fails", "Answers 500 to everything: deliveries are retried."),
         (Lang::Es, ReceiverMode::Hang) => ("Se cuelga", "No contesta: cada intento agota su tiempo."),
         (Lang::En, ReceiverMode::Hang) => ("Hangs", "Does not answer: each attempt times out."),
-        (Lang::Es, ReceiverMode::Refuse) => {
-            ("Rechaza", "Contesta 410 a todo, como un servidor que ya no quiere el webhook. También se reintenta.")
-        }
-        (Lang::En, ReceiverMode::Refuse) => {
-            ("Refuses", "Answers 410 to everything, as a server that no longer wants the webhook. That is retried, too.")
-        }
+        (Lang::Es, ReceiverMode::Refuse) => (
+            "Rechaza",
+            "Contesta 410 a todo, como un servidor que ya no quiere el webhook. También se reintenta.",
+        ),
+        (Lang::En, ReceiverMode::Refuse) => (
+            "Refuses",
+            "Answers 410 to everything, as a server that no longer wants the webhook. That is retried, too.",
+        ),
     }
 }
 
@@ -167,7 +169,9 @@ pub(crate) fn refusal(lang: Lang, error: &AdminError) -> Option<&'static str> {
             "el entorno está desactivado o a medias; complétalo, o escribe a la persona de contacto"
         }
         "sandbox_incomplete" => "al entorno ya no le queda ninguna empresa; devuélvelo al principio",
-        "too_many_events" => "tu equipo ya ha hecho hoy todos los eventos que se permiten en un día; sigue mañana",
+        "too_many_events" => {
+            "tu equipo ya ha hecho hoy todos los eventos que se permiten en un día; sigue mañana"
+        }
         "team_disabled" => "el operador ha desactivado tu equipo; escribe a la persona de contacto",
         "client_disabled" => "el operador ha desactivado esa aplicación; elige otra",
         _ => return None,

@@ -5,5 +5,7 @@ mod events;
 pub(crate) mod fixture;
 mod notices;
 mod reference;
+mod sandbox;
+mod sandbox_receiver;
 mod team_pages;
 mod webhooks;
