@@ -37,13 +37,11 @@ impl CallingClient {
     /// sandbox of a team opens with the team's own subscriptions and clients alone; another tenant opens with what is not
     /// for sandboxes. `sandbox_of` is of the tenant.
     pub(crate) fn is_opened_by(&self, subscription: &Subscription, sandbox_of: Option<&TeamId>) -> bool {
-        match sandbox_of {
-            Some(team) => self.team.as_ref() == Some(team) && subscription.team.as_ref() == Some(team),
-            None => {
-                let is_own = subscription.team.is_none() || subscription.team == self.team;
-                is_own && !subscription.is_sandbox && !self.is_sandbox
-            }
+        if let Some(team) = sandbox_of {
+            return self.team.as_ref() == Some(team) && subscription.team.as_ref() == Some(team);
         }
+        let is_own = subscription.team.is_none() || subscription.team == self.team;
+        is_own && !subscription.is_sandbox && !self.is_sandbox
     }
 
     /// Why a subscription does not open for this client.

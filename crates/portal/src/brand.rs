@@ -7,7 +7,7 @@ use axum::http::header::{
 use ui::app::Brand;
 
 use crate::Portal;
-use crate::response::Response;
+use pages::Response;
 
 /// A picture from the operator's configuration.
 #[derive(Clone, Debug)]

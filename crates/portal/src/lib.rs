@@ -2,27 +2,21 @@
 //! try the sandbox, and see what their calls and webhooks do. Pages are rendered on the server and work without a script.
 //! The same URLs answer in JSON (`Accept: application/json`) and, where there is a table, in CSV (`format=csv`).
 
-#[macro_use]
-mod text;
 mod brand;
 mod catalogue;
 mod context;
-mod csv;
 mod diagnosis;
-mod error;
-mod form;
 mod http;
-mod live;
-mod pages;
-mod params;
 mod request_text;
-mod response;
 mod routes;
 mod shell;
 mod signature;
+mod text;
+mod views;
 
 use std::sync::Arc;
 
+use ::pages::PageSite;
 use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
 use operator::admin::{Admin, ApprovalSettings};
@@ -72,18 +66,18 @@ pub struct Settings {
 pub struct Portal {
     ports: Ports,
     settings: Settings,
-    pages: RealmPages,
-    tails: live::Tails,
+    site: Arc<PageSite>,
 }
 
 impl Portal {
     pub fn new(ports: Ports, settings: Settings) -> Self {
-        let pages = RealmPages::new(ports.identity.clone(), Realm::Developers);
-        Self { ports, settings, pages, tails: live::Tails::default() }
+        let realm = RealmPages::new(ports.identity.clone(), Realm::Developers);
+        let site = Arc::new(PageSite::new(realm, ports.clock.clone()));
+        Self { ports, settings, site }
     }
 
     /// The path that every page is below, but the front page.
     fn base_path(&self) -> &str {
-        self.pages.base_path()
+        self.site.realm.base_path()
     }
 }

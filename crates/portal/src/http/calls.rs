@@ -3,15 +3,14 @@
 use domain::Ticks;
 use store::{CallQuery, ListQuery, Subscription};
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::calls::{CallRow, CallsPage};
-use crate::response::Response;
+use crate::context::Context;
+use crate::views::calls::{CallRow, CallsPage};
+use pages::{Format, PageContext, PageError, Response};
 
 const ROWS: usize = 50;
 const CSV_ROWS: usize = 1000;
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let team = context.team.id.as_str();
     let own = context.developer().subscriptions(team, &ListQuery::default()).await?.rows;
     let query = &context.query;

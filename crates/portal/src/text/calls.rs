@@ -1,6 +1,7 @@
 //! Words of the requests' page, and the reason of every refusal with what to do.
 
 use domain::Refusal;
+use pages::texts;
 use ui::Lang;
 
 texts! {

@@ -1,5 +1,6 @@
 //! What a failed attempt means and what to do, in words.
 
+use pages::texts;
 use ui::Lang;
 
 use super::diagnosis_responses::response;

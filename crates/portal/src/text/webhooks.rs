@@ -1,6 +1,7 @@
 //! Words of the webhooks' pages: their states, why access has ended, what an action was refused for.
 
 use domain::{Suspension, WebhookStatus};
+use pages::texts;
 use ui::Lang;
 use webhooks::history::HistoryError;
 use webhooks::management::ActionError;

@@ -12,11 +12,11 @@ use ui::{Button, ButtonStyle, DisplayName, Lang, button, safe_href, timestamp};
 use super::attempts::{AttemptRow, attempts, diagnosis};
 use super::deliveries::{crumbs, delivery_state};
 use crate::context::Context;
-use crate::csv::Csv;
 use crate::request_text;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::deliveries::{DeliveryText, OneDeliveryText};
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -144,7 +144,7 @@ fn all_attempts(kept: Vec<AttemptView>, success: Option<SuccessfulDelivery>) -> 
     rows
 }
 
-impl View for OneDeliveryPage {
+impl View<Context> for OneDeliveryPage {
     fn section(&self) -> Section {
         Section::Webhooks
     }

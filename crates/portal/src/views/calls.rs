@@ -9,10 +9,10 @@ use ui::app::{Column, Table, copy_block, empty_state, number, table};
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::calls::{CallText, refusal};
 use crate::text::common::CommonText;
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct CallsPage {
@@ -75,7 +75,7 @@ impl CallRow {
     }
 }
 
-impl View for CallsPage {
+impl View<Context> for CallsPage {
     fn section(&self) -> Section {
         Section::Calls
     }

@@ -8,10 +8,10 @@ use ui::app::{Column, Table, copy_block, table};
 use ui::{Button, ButtonStyle, DisplayName, Field, Lang, badge, button, field, hidden_field, timestamp};
 
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::team::TeamText;
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct TeamPage {
@@ -66,7 +66,7 @@ impl InvitationRow {
     }
 }
 
-impl View for TeamPage {
+impl View<Context> for TeamPage {
     fn section(&self) -> Section {
         Section::Team
     }

@@ -7,10 +7,10 @@ use ui::{Button, Field, Lang, button, field, plain_name, safe_href};
 
 use crate::catalogue::{Event, Member};
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::{EventText, EventsText};
+use pages::{Csv, View};
 
 #[derive(Serialize)]
 pub(crate) struct EventPage {
@@ -39,7 +39,7 @@ pub(crate) struct SentTestEvent {
     pub(crate) replay: i64,
 }
 
-impl View for EventPage {
+impl View<Context> for EventPage {
     fn section(&self) -> Section {
         Section::Events
     }

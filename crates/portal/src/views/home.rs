@@ -9,10 +9,11 @@ use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
 
 use crate::Portal;
 use crate::context::Context;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::home::HomeText;
 use crate::text::team::TeamText;
+use pages::View;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -58,7 +59,7 @@ pub(crate) struct FailingWebhook {
     pub(crate) behind: u64,
 }
 
-impl View for Home {
+impl View<Context> for Home {
     fn section(&self) -> Section {
         Section::Home
     }

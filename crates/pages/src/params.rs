@@ -1,22 +1,29 @@
 //! Parameters of a query or a form.
 
+use axum::http::request::Parts;
+
 /// Requests with more parameters are refused.
 const COUNT_MAX: usize = 100;
 const VALUE_BYTES_MAX: usize = 256 * 1024;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Params(Vec<(String, String)>);
+pub struct Params(Vec<(String, String)>);
 
 impl Params {
     /// Those of a query or of an `application/x-www-form-urlencoded` body; what is beyond the limits is left out.
-    pub(crate) fn parse(text: &[u8]) -> Self {
+    pub fn parse(text: &[u8]) -> Self {
         let pairs = form_urlencoded::parse(text).take(COUNT_MAX);
         let pairs = pairs.filter(|(_, value)| value.len() <= VALUE_BYTES_MAX && !value.contains('\0'));
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
+    /// Those of a request's query.
+    pub fn of_query(parts: &Parts) -> Self {
+        Self::parse(parts.uri.query().unwrap_or_default().as_bytes())
+    }
+
     /// Those of a JSON object: texts, numbers and truth values, or lists of texts.
-    pub(crate) fn from_json(body: &[u8]) -> Option<Self> {
+    pub fn from_json(body: &[u8]) -> Option<Self> {
         let serde_json::Value::Object(members) = serde_json::from_slice(body).ok()? else { return None };
         let mut pairs = Vec::new();
         for (name, value) in members.into_iter().take(COUNT_MAX) {
@@ -35,28 +42,24 @@ impl Params {
     }
 
     /// The first value that is not empty.
-    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+    pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(own, value)| own == name && !value.is_empty());
         found.map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         self.0
             .iter()
             .filter(move |(own, value)| own == name && !value.is_empty())
             .map(|(_, value)| value.as_str())
     }
 
-    pub(crate) fn is_set(&self, name: &str) -> bool {
+    pub fn is_set(&self, name: &str) -> bool {
         self.get(name).is_some()
     }
 
     /// The query without some parameters, plus others: URLs hold the state of a view.
-    pub(crate) fn with<'a>(
-        &self,
-        without: &[&str],
-        plus: impl IntoIterator<Item = (&'a str, &'a str)>,
-    ) -> String {
+    pub fn with<'a>(&self, without: &[&str], plus: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let kept =
             self.0.iter().filter(|(name, value)| !without.contains(&name.as_str()) && !value.is_empty());
         let kept = kept.map(|(name, value)| (name.as_str(), value.as_str()));

@@ -5,9 +5,10 @@ use serde::Serialize;
 use ui::{Button, Field, Icon, Lang, Severity, button, field, notice};
 
 use crate::context::Context;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::signature::SignatureDiagnosis;
 use crate::text::signature::{SignatureText, reason};
+use pages::View;
 
 #[derive(Default, Serialize)]
 pub(crate) struct SignaturePage {
@@ -26,7 +27,7 @@ pub(crate) struct SignatureInput {
     pub(crate) timestamp: String,
 }
 
-impl View for SignaturePage {
+impl View<Context> for SignaturePage {
     fn section(&self) -> Section {
         Section::Signature
     }

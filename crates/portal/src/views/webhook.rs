@@ -15,10 +15,10 @@ use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use super::webhooks::WebhookRow;
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::webhooks::{OneWebhookText, WebhookText, suspension};
+use pages::{Csv, View};
 
 /// Up to so many undelivered events are counted.
 const BEHIND_MAX: u64 = 10_000;
@@ -157,7 +157,7 @@ fn milliseconds(lang: Lang, micros: Option<u64>) -> String {
     micros.map_or_else(|| "–".into(), |micros| format!("{}\u{a0}ms", number(lang, micros.div_ceil(1000))))
 }
 
-impl View for WebhookPage {
+impl View<Context> for WebhookPage {
     fn section(&self) -> Section {
         Section::Webhooks
     }

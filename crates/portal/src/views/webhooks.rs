@@ -8,10 +8,10 @@ use ui::app::{Column, State, Table, copy_block, empty_state, number, state, tabl
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::webhooks::{WebhookText, status_word, suspension};
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct WebhooksPage {
@@ -170,7 +170,7 @@ impl WebhookRow {
     }
 }
 
-impl View for WebhooksPage {
+impl View<Context> for WebhooksPage {
     fn section(&self) -> Section {
         Section::Webhooks
     }

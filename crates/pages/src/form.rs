@@ -5,9 +5,9 @@ use axum::extract::{FromRequest, Request};
 use axum::http::header::CONTENT_TYPE;
 use http_body_util::{BodyExt as _, Limited};
 
-use crate::context::Context;
-use crate::error::PortalError;
+use crate::error::PageError;
 use crate::params::Params;
+use crate::request::PageRequest;
 
 /// Longer bodies are refused.
 const BODY_BYTES_MAX: usize = 512 * 1024;
@@ -16,7 +16,8 @@ const BODY_BYTES_MAX: usize = 512 * 1024;
 pub(crate) const TOKEN_FIELD: &str = "token";
 
 /// A submitted form, not yet accepted.
-pub(crate) struct SubmittedForm(Result<Params, PortalError>);
+#[derive(Debug)]
+pub struct SubmittedForm(Result<Params, PageError>);
 
 impl<S: Sync> FromRequest<S> for SubmittedForm {
     type Rejection = std::convert::Infallible;
@@ -28,26 +29,26 @@ impl<S: Sync> FromRequest<S> for SubmittedForm {
     }
 }
 
-async fn read(content_type: &str, body: Body) -> Result<Params, PortalError> {
+async fn read(content_type: &str, body: Body) -> Result<Params, PageError> {
     let body = Limited::new(body, BODY_BYTES_MAX).collect().await;
     let too_long =
-        || PortalError::Refused(format!("the body is unreadable or longer than {BODY_BYTES_MAX} bytes"));
+        || PageError::Refused(format!("the body is unreadable or longer than {BODY_BYTES_MAX} bytes"));
     let body = body.map_err(|_| too_long())?.to_bytes();
     if content_type.starts_with("application/x-www-form-urlencoded") {
         Ok(Params::parse(&body))
     } else if content_type.starts_with("application/json") {
-        Params::from_json(&body).ok_or_else(|| PortalError::Refused("the body is not a JSON object".into()))
+        Params::from_json(&body).ok_or_else(|| PageError::Refused("the body is not a JSON object".into()))
     } else {
-        Err(PortalError::Refused("send application/x-www-form-urlencoded or application/json".into()))
+        Err(PageError::Refused("send application/x-www-form-urlencoded or application/json".into()))
     }
 }
 
-impl Context {
+impl PageRequest {
     /// The form, if one of this session's pages has submitted it.
-    pub(crate) async fn accept(&self, form: SubmittedForm) -> Result<Params, PortalError> {
+    pub async fn accept(&self, form: SubmittedForm) -> Result<Params, PageError> {
         let form = form.0?;
-        let is_cross_site = self.portal.pages.is_cross_site(&mut self.parts.clone()).await;
+        let is_cross_site = self.site.realm.is_cross_site(&mut self.parts.clone()).await;
         let is_own = self.visitor.owns_form(form.get(TOKEN_FIELD).unwrap_or_default());
-        if is_own && !is_cross_site { Ok(form) } else { Err(PortalError::FormExpired) }
+        if is_own && !is_cross_site { Ok(form) } else { Err(PageError::FormExpired) }
     }
 }

@@ -11,10 +11,11 @@ use futures_util::stream;
 use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
+use crate::error::PageError;
+use crate::request::Format;
 use crate::response::{self, Response};
 use crate::routes::PageHandler;
+use crate::shell::PageContext;
 
 /// How often a page is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -33,19 +34,19 @@ impl Default for Tails {
 }
 
 /// An open stream.
-struct Tail {
-    context: Context,
-    page: PageHandler,
+struct Tail<C> {
+    context: C,
+    page: PageHandler<C>,
     seen: Option<u64>,
     looks: u32,
     _permit: OwnedSemaphorePermit,
 }
 
 /// The stream of a page's changes.
-pub(crate) fn events(context: Context, page: PageHandler) -> Result<Response, PortalError> {
-    let Ok(permit) = context.portal.tails.0.clone().try_acquire_owned() else {
+pub(crate) fn events<C: PageContext>(context: C, page: PageHandler<C>) -> Result<Response, PageError> {
+    let Ok(permit) = context.site.tails.0.clone().try_acquire_owned() else {
         let why = "too many live pages are open; read the page again instead";
-        return Err(PortalError::Refused(why.into()));
+        return Err(PageError::Refused(why.into()));
     };
     let tail = Tail { context, page, seen: None, looks: 0, _permit: permit };
     let first =
@@ -57,7 +58,7 @@ pub(crate) fn events(context: Context, page: PageHandler) -> Result<Response, Po
     Ok(response::events(Body::from_stream(first.chain(changes))))
 }
 
-impl Tail {
+impl<C: PageContext> Tail<C> {
     /// The next event, or the end of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
@@ -82,7 +83,7 @@ impl Tail {
 
     async fn is_signed_in(&self) -> bool {
         let mut parts = self.context.parts.clone();
-        let visitor = self.context.portal.pages.visitor(&mut parts).await;
+        let visitor = self.context.site.realm.visitor(&mut parts).await;
         visitor.is_ok_and(|visitor| {
             visitor.is_some_and(|visitor| visitor.account.id == self.context.visitor.account.id)
         })
@@ -90,7 +91,7 @@ impl Tail {
 
     /// A hash of what the page shows; none if it cannot be shown any more.
     async fn version(&mut self) -> Option<u64> {
-        self.context.now = self.context.portal.ports.clock.now();
+        self.context.now = self.context.site.clock.now();
         debug_assert_eq!(self.context.format, Format::Events);
         let response = (self.page)(&self.context).await.ok()?;
         let body = response.into_body().collect().await.ok()?.to_bytes();

@@ -7,10 +7,10 @@ use ui::{Field, InputType, Lang, field, safe_href};
 
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::EventsText;
+use pages::{Csv, View};
 
 #[derive(Serialize)]
 pub(crate) struct EventsPage {
@@ -19,7 +19,7 @@ pub(crate) struct EventsPage {
     pub(crate) events: Vec<&'static Event>,
 }
 
-impl View for EventsPage {
+impl View<Context> for EventsPage {
     fn section(&self) -> Section {
         Section::Events
     }

@@ -11,11 +11,11 @@ use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
 use super::subscriptions::product_name;
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::applications::ApplicationText;
 use crate::text::common::CommonText;
 use crate::text::subscriptions::SubscriptionText;
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ApplicationsPage {
@@ -75,7 +75,7 @@ impl ApplicationRow {
     }
 }
 
-impl View for ApplicationsPage {
+impl View<Context> for ApplicationsPage {
     fn section(&self) -> Section {
         Section::Applications
     }
@@ -217,7 +217,7 @@ fn ask_form(context: &Context) -> Markup {
     }
 }
 
-impl View for ApplicationPage {
+impl View<Context> for ApplicationPage {
     fn section(&self) -> Section {
         Section::Applications
     }

@@ -10,13 +10,13 @@ use ui::app::{Column, State, Table, empty_state, number, state, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use crate::context::Context;
-use crate::csv::Csv;
 use crate::diagnosis::Diagnosis;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::deliveries::{DeliveryText, status_word};
 use crate::text::diagnosis::words;
 use crate::text::webhooks::suspension;
+use pages::{Csv, View};
 
 const FILTERS: [&str; 5] = ["status", "event", "record", "since", "until"];
 
@@ -113,7 +113,7 @@ pub(crate) fn crumbs(context: &Context, webhook: &str, url: &str, with_list: boo
     }
 }
 
-impl View for DeliveriesPage {
+impl View<Context> for DeliveriesPage {
     fn section(&self) -> Section {
         Section::Webhooks
     }
@@ -315,7 +315,7 @@ impl SuspendedPage {
     }
 }
 
-impl View for SuspendedPage {
+impl View<Context> for SuspendedPage {
     fn section(&self) -> Section {
         Section::Webhooks
     }

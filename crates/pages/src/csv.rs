@@ -2,15 +2,15 @@
 
 /// A table of texts.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Csv {
+pub struct Csv {
     /// Names the file, without its extension.
-    pub(crate) name: &'static str,
-    pub(crate) columns: Vec<&'static str>,
-    pub(crate) rows: Vec<Vec<String>>,
+    pub name: &'static str,
+    pub columns: Vec<&'static str>,
+    pub rows: Vec<Vec<String>>,
 }
 
 impl Csv {
-    pub(crate) fn to_text(&self) -> String {
+    pub fn to_text(&self) -> String {
         let mut text = String::new();
         line(&mut text, self.columns.iter().copied());
         for row in &self.rows {

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use crate::csv::Csv;
 
-pub(crate) type Response = axum::response::Response;
+pub type Response = axum::response::Response;
 
 const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; script-src 'self'; connect-src 'self'; \
                       form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -31,7 +31,7 @@ fn response(status: StatusCode, content_type: &'static str, body: impl Into<Body
     response
 }
 
-pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
+pub fn page(status: StatusCode, markup: Markup) -> Response {
     let mut response = response(status, "text/html; charset=utf-8", markup.into_string());
     let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
@@ -39,7 +39,7 @@ pub(crate) fn page(status: StatusCode, markup: Markup) -> Response {
     response
 }
 
-pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
+pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     match serde_json::to_vec(body) {
         Ok(body) => response(status, "application/json", body),
         Err(error) => {
@@ -59,7 +59,7 @@ pub(crate) fn csv(csv: &Csv) -> Response {
 }
 
 /// After a form: the browser reads the page, and reloading it repeats nothing.
-pub(crate) fn see_other(to: &str) -> Response {
+pub fn see_other(to: &str) -> Response {
     let mut response = response(StatusCode::SEE_OTHER, "text/plain", Body::empty());
     match HeaderValue::from_str(to) {
         Ok(location) => {

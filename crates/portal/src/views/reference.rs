@@ -7,10 +7,10 @@ use ui::app::{Column, Table, copy_block, facts, table};
 use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href};
 
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::reference::{ProductText, ReferenceText};
+use pages::{Csv, View};
 
 /// The security scheme of the OpenAPI document that takes the key.
 const KEY_SCHEME: &str = "subscriptionKey";
@@ -49,7 +49,7 @@ pub(crate) struct Api {
     pub(crate) webhook_scope: Option<&'static str>,
 }
 
-impl View for ReferencePage {
+impl View<Context> for ReferencePage {
     fn section(&self) -> Section {
         Section::Reference
     }

@@ -10,10 +10,10 @@ use ui::{
 };
 
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View, sentence};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::notices::{NoticeText, advice};
+use pages::{Csv, View, sentence};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -97,7 +97,7 @@ fn page_of(notice: &Notice) -> String {
     }
 }
 
-impl View for NoticesPage {
+impl View<Context> for NoticesPage {
     fn section(&self) -> Section {
         Section::Notices
     }

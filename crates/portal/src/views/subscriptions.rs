@@ -13,10 +13,10 @@ use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, s
 use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
 use crate::context::Context;
-use crate::csv::Csv;
-use crate::shell::{Section, View};
+use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::subscriptions::SubscriptionText;
+use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct SubscriptionsPage {
@@ -116,7 +116,7 @@ impl SubscriptionRow {
     }
 }
 
-impl View for SubscriptionsPage {
+impl View<Context> for SubscriptionsPage {
     fn section(&self) -> Section {
         Section::Subscriptions
     }
@@ -227,7 +227,7 @@ fn ask_form(context: &Context) -> Markup {
     }
 }
 
-impl View for SubscriptionPage {
+impl View<Context> for SubscriptionPage {
     fn section(&self) -> Section {
         Section::Subscriptions
     }

@@ -8,11 +8,11 @@ use store::SuccessfulDelivery;
 use ui::app::{SplitPart, State, number, split, state};
 use ui::{Lang, timestamp};
 
-use crate::csv::Csv;
 use crate::diagnosis::Diagnosis;
 use crate::text::common::CommonText;
 use crate::text::deliveries::{OneDeliveryText, occasion_word};
 use crate::text::diagnosis::{SideText, words};
+use pages::Csv;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

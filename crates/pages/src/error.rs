@@ -7,7 +7,7 @@ use webhooks::history::HistoryError;
 use webhooks::management::ActionError;
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum PortalError {
+pub enum PageError {
     /// It does not exist, or belongs to another team.
     #[error("not found")]
     NotFound,
@@ -29,13 +29,13 @@ pub(crate) enum PortalError {
     Store(#[from] StoreError),
 }
 
-impl PortalError {
+impl PageError {
     /// For a form whose button has another name than the page's.
-    pub(crate) fn no_action() -> Self {
+    pub fn no_action() -> Self {
         Self::Refused("the form names no action of this page".into())
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    pub fn status(&self) -> StatusCode {
         match self {
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::Refused(_) | Self::FormExpired => StatusCode::BAD_REQUEST,
@@ -46,7 +46,7 @@ impl PortalError {
         }
     }
 
-    pub(crate) fn code(&self) -> &'static str {
+    pub fn code(&self) -> &'static str {
         match self {
             Self::NotFound => "not_found",
             Self::Refused(_) => "refused",
@@ -60,7 +60,7 @@ impl PortalError {
     }
 }
 
-impl From<AdminError> for PortalError {
+impl From<AdminError> for PageError {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::NotFound(_) => Self::NotFound,
@@ -72,7 +72,7 @@ impl From<AdminError> for PortalError {
     }
 }
 
-impl From<HistoryError> for PortalError {
+impl From<HistoryError> for PageError {
     fn from(error: HistoryError) -> Self {
         match error {
             HistoryError::NoWebhook | HistoryError::NoDelivery => Self::NotFound,
@@ -82,7 +82,7 @@ impl From<HistoryError> for PortalError {
     }
 }
 
-impl From<ActionError> for PortalError {
+impl From<ActionError> for PageError {
     fn from(error: ActionError) -> Self {
         match error {
             ActionError::NotFound => Self::NotFound,
