@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
+use pages::Response;
 use ui::app::Brand;
 
 use crate::Portal;
-use pages::Response;
 
 /// A picture from the operator's configuration.
 #[derive(Clone, Debug)]

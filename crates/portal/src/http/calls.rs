@@ -1,11 +1,11 @@
 //! The last calls with the team's keys.
 
 use domain::Ticks;
+use pages::{Format, PageContext, PageError, Response};
 use store::{CallQuery, ListQuery, Subscription};
 
 use crate::context::Context;
 use crate::views::calls::{CallRow, CallsPage};
-use pages::{Format, PageContext, PageError, Response};
 
 const ROWS: usize = 50;
 const CSV_ROWS: usize = 1000;

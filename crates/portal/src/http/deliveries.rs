@@ -6,6 +6,7 @@ use domain::delivery::{
 };
 use domain::event::parse_semantic_name;
 use operator::admin::WebhookContent;
+use pages::{Format, PageContext, PageError, Params, Response};
 use store::Webhook;
 
 use crate::context::Context;
@@ -13,7 +14,6 @@ use crate::text::deliveries::DeliveryText;
 use crate::text::webhooks::replay_refusal;
 use crate::views::deliveries::{DeliveriesPage, DeliveryRow, SuspendedPage};
 use crate::views::delivery::{OneDeliveryPage, ReplayJson};
-use pages::{Format, PageContext, PageError, Params, Response};
 
 const ROWS: usize = 25;
 const CSV_PAGES_MAX: usize = 10;

@@ -4,13 +4,13 @@ use domain::delivery::ReplayRequest;
 use domain::event::EventKind;
 use domain::{Resource, WebhookStatus};
 use operator::admin::TeamWebhookFilter;
+use pages::{PageContext, PageError, Params, Response};
 use webhooks::history::HistoryError;
 
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
 use crate::views::event::{EventPage, SentTestEvent, SubscribedWebhook};
 use crate::views::events::EventsPage;
-use pages::{PageContext, PageError, Params, Response};
 
 /// Longer searches find nothing.
 const SEARCH_CHARS_MAX: usize = 100;

@@ -6,10 +6,10 @@ use std::time::Duration;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::http::request::Parts;
+use pages::Response;
 
 use crate::Portal;
 use crate::views::front::FrontPage;
-use pages::Response;
 
 /// A store that does not answer for this long is not up.
 const STORE_TIMEOUT: Duration = Duration::from_secs(2);

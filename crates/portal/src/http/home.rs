@@ -6,13 +6,13 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use domain::{Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
+use pages::{PageContext, PageError, Response};
 use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
 
 use crate::Portal;
 use crate::context::{Context, team_path};
 use crate::http::applications::client_scopes;
 use crate::views::home::{FailingWebhook, Home, Progress};
-use pages::{PageContext, PageError, Response};
 
 /// How many of the team's things the checklist looks at: the oldest ones tell enough.
 const LOOKED_AT: usize = 20;

@@ -1,11 +1,11 @@
 //! The notices of the team, and which of them the developer gets as mail.
 
 use domain::{Guid, NoticeKind, Ticks};
+use pages::{Format, PageContext, PageError, Params, Response};
 use store::{NOTICES_MAX, NoticeCursor, NoticeQuery};
 
 use crate::context::Context;
 use crate::views::notices::{NoticeRow, NoticesPage};
-use pages::{Format, PageContext, PageError, Params, Response};
 
 const ROWS: usize = 50;
 

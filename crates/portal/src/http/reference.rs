@@ -2,11 +2,11 @@
 
 use domain::subscription::Product;
 use domain::{Area, Scope};
+use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, Status, Subscription};
 
 use crate::context::Context;
 use crate::views::reference::{Api, ReferencePage, SandboxSubscription};
-use pages::{PageContext, PageError, Params, Response};
 
 pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))

@@ -1,10 +1,11 @@
 //! The signature debugger: nothing is stored.
 
+use pages::{PageContext, PageError, Params, Response};
+
 use crate::context::Context;
 use crate::signature::SignatureClaim;
 use crate::text::signature::SignatureText;
 use crate::views::signature::{SignatureInput, SignaturePage};
-use pages::{PageContext, PageError, Params, Response};
 
 #[allow(clippy::unused_async, reason = "every page is asynchronous")]
 pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {

@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::Ticks;
 use domain::subscription::{Product, Products};
 use operator::admin::Usage;
+use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, RequestKind, RequestState, Status, Subscription};
 
 use crate::context::Context;
@@ -12,7 +13,6 @@ use crate::views::requests::RequestRow;
 use crate::views::subscriptions::{
     KeyRow, ShownKey, SubscriptionPage, SubscriptionRow, SubscriptionsPage, UsageDay, UsageRoute,
 };
-use pages::{PageContext, PageError, Params, Response};
 
 const USAGE_DAYS: u16 = 30;
 /// How many of the team's latest requests a page lists.

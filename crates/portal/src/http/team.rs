@@ -2,11 +2,11 @@
 
 use domain::AccountId;
 use operator::admin::SentInvitation;
+use pages::{PageContext, PageError, Params, Response};
 use store::{ListQuery, TeamRole};
 
 use crate::context::Context;
 use crate::views::team::{InvitationRow, MemberRow, TeamPage};
-use pages::{PageContext, PageError, Params, Response};
 
 pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))

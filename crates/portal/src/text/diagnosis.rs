@@ -1,10 +1,10 @@
 //! What a failed attempt means and what to do, in words.
 
-use pages::texts;
 use ui::Lang;
 
 use super::diagnosis_responses::response;
 use crate::diagnosis::{Diagnosis, Side};
+use pages::texts;
 
 texts! {
     SideText {

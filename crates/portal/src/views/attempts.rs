@@ -3,6 +3,7 @@
 use domain::Ticks;
 use domain::delivery::{AttemptMilliseconds, AttemptOccasion, AttemptView};
 use maud::{Markup, html};
+use pages::Csv;
 use serde::Serialize;
 use store::SuccessfulDelivery;
 use ui::app::{SplitPart, State, number, split, state};
@@ -12,7 +13,6 @@ use crate::diagnosis::Diagnosis;
 use crate::text::common::CommonText;
 use crate::text::deliveries::{OneDeliveryText, occasion_word};
 use crate::text::diagnosis::{SideText, words};
-use pages::Csv;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

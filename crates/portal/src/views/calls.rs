@@ -3,6 +3,7 @@
 use domain::ids::SubscriptionId;
 use domain::{Refusal, Ticks};
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use store::NumberedCall;
 use ui::app::{Column, Table, copy_block, empty_state, number, table};
@@ -12,7 +13,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::calls::{CallText, refusal};
 use crate::text::common::CommonText;
-use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct CallsPage {

@@ -4,6 +4,7 @@ use domain::delivery::{DeliveryCursor, DeliveryStatus, DeliveryView};
 use domain::event::semantic_name;
 use domain::{Suspension, Ticks};
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use store::Webhook;
 use ui::app::{Column, State, Table, empty_state, number, state, table};
@@ -16,7 +17,6 @@ use crate::text::common::CommonText;
 use crate::text::deliveries::{DeliveryText, status_word};
 use crate::text::diagnosis::words;
 use crate::text::webhooks::suspension;
-use pages::{Csv, View};
 
 const FILTERS: [&str; 5] = ["status", "event", "record", "since", "until"];
 

@@ -1,6 +1,7 @@
 //! One event of the catalogue.
 
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, Table, copy_block, empty_state, prose, table};
 use ui::{Button, Field, Lang, button, field, plain_name, safe_href};
@@ -10,7 +11,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::{EventText, EventsText};
-use pages::{Csv, View};
 
 #[derive(Serialize)]
 pub(crate) struct EventPage {

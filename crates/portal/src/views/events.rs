@@ -1,6 +1,7 @@
 //! The event catalogue.
 
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, Table, empty_state, number, table};
 use ui::{Field, InputType, Lang, field, safe_href};
@@ -10,7 +11,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::EventsText;
-use pages::{Csv, View};
 
 #[derive(Serialize)]
 pub(crate) struct EventsPage {

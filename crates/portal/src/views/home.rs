@@ -3,6 +3,7 @@
 use domain::Ticks;
 use identity::Visitor;
 use maud::{Markup, html};
+use pages::View;
 use serde::Serialize;
 use ui::app::{State, copy_block, empty_state, number, state};
 use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
@@ -13,7 +14,6 @@ use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::home::HomeText;
 use crate::text::team::TeamText;
-use pages::View;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

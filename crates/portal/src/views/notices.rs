@@ -2,6 +2,7 @@
 
 use domain::{NoticeKind, NoticeObject, Ticks};
 use maud::{Markup, html};
+use pages::{Csv, View, sentence};
 use serde::Serialize;
 use store::Notice;
 use ui::app::{Column, Table, empty_state, table};
@@ -13,7 +14,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::notices::{NoticeText, advice};
-use pages::{Csv, View, sentence};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

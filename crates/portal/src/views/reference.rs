@@ -2,6 +2,7 @@
 
 use domain::subscription::Product;
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, Table, copy_block, facts, table};
 use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href};
@@ -10,7 +11,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::reference::{ProductText, ReferenceText};
-use pages::{Csv, View};
 
 /// The security scheme of the OpenAPI document that takes the key.
 const KEY_SCHEME: &str = "subscriptionKey";

@@ -1,6 +1,7 @@
 //! The signature debugger.
 
 use maud::{Markup, html};
+use pages::View;
 use serde::Serialize;
 use ui::{Button, Field, Icon, Lang, Severity, button, field, notice};
 
@@ -8,7 +9,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::signature::SignatureDiagnosis;
 use crate::text::signature::{SignatureText, reason};
-use pages::View;
 
 #[derive(Default, Serialize)]
 pub(crate) struct SignaturePage {

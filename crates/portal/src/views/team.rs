@@ -2,6 +2,7 @@
 
 use domain::Ticks;
 use maud::{Markup, html};
+use pages::{Csv, View};
 use serde::Serialize;
 use store::{Invitation, TeamRole};
 use ui::app::{Column, Table, copy_block, table};
@@ -11,7 +12,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::team::TeamText;
-use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct TeamPage {

@@ -3,6 +3,7 @@
 use domain::{Suspension, Ticks, WebhookStatus};
 use maud::{Markup, html};
 use operator::admin::TeamWebhook;
+use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, State, Table, copy_block, empty_state, number, state, table};
 use ui::{DisplayName, Lang, safe_href, timestamp};
@@ -11,7 +12,6 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::webhooks::{WebhookText, status_word, suspension};
-use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct WebhooksPage {
