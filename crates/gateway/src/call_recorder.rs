@@ -129,12 +129,15 @@ struct Batch {
 }
 
 impl CallRecorder {
+    /// `area`: whose figures count the call; none for sandboxes, which are in the figures of their subscriptions alone.
     /// `meter`: of the call's subscription, where its key is known; other calls are counted only.
-    pub(crate) fn record(&self, area: Area, meter: Option<&Arc<Meter>>, call: RecordedCall) {
+    pub(crate) fn record(&self, area: Option<Area>, meter: Option<&Arc<Meter>>, call: RecordedCall) {
         let (outcome, micros) = (call.outcome(), call.latency_micros());
-        let counts = &self.areas[area as usize];
-        counts.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
-        counts.latencies[latency_bucket(micros)].fetch_add(1, Ordering::Relaxed);
+        if let Some(area) = area {
+            let counts = &self.areas[area as usize];
+            counts.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
+            counts.latencies[latency_bucket(micros)].fetch_add(1, Ordering::Relaxed);
+        }
         let Some(meter) = meter else { return };
         let is_full = self.unwritten.load(Ordering::Relaxed) >= CALLS_MAX;
         let mut ring = meter.ring.lock();

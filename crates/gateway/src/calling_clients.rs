@@ -79,6 +79,11 @@ impl CallingClients {
         Ok(is_open && client.is_opened_by(subscription, sandbox_of.as_ref()))
     }
 
+    /// Whether a tenant that a call has named is a sandbox.
+    pub(crate) fn is_sandbox(&self, tenant: &TenantId) -> bool {
+        self.tenants.read().get(tenant).is_some_and(Option::is_some)
+    }
+
     /// The team whose sandbox the tenant is. Only tenants of valid tokens come here.
     async fn sandbox_of(&self, tenant: &TenantId) -> Result<Option<TeamId>> {
         if let Some(known) = self.tenants.read().get(tenant) {

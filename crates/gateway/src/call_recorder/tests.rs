@@ -85,10 +85,10 @@ fn store_in_memory() -> store::memory::MemoryStore {
 async fn calls_are_written_once_in_their_order() {
     let (recorder, written, [a, b]) = (CallRecorder::default(), Written::default(), ["a", "b"].map(meter));
     for number in [3, 1, 2] {
-        recorder.record(Area::Accounting, Some(&a), call(number * 2));
-        recorder.record(Area::Payroll, Some(&b), call(number * 2 + 1));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number * 2));
+        recorder.record(Some(Area::Payroll), Some(&b), call(number * 2 + 1));
     }
-    recorder.record(Area::Payroll, None, call(9));
+    recorder.record(Some(Area::Payroll), None, call(9));
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(latencies(&written), [2, 3, 4, 5, 6, 7]);
@@ -99,10 +99,10 @@ async fn calls_are_written_once_in_their_order() {
 #[tokio::test]
 async fn batch_that_could_not_be_written_is_written_later() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
-    recorder.record(Area::Accounting, Some(&a), call(1));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
     written.fails.store(true, Ordering::Relaxed);
     assert!(recorder.flush(&written, false).await.is_err());
-    recorder.record(Area::Accounting, Some(&a), call(2));
+    recorder.record(Some(Area::Accounting), Some(&a), call(2));
     assert!(recorder.flush(&written, false).await.is_err());
     written.fails.store(false, Ordering::Relaxed);
     assert_eq!(recorder.flush(&written, false).await, Ok(true), "the second call still waits");
@@ -115,12 +115,12 @@ async fn overload_drops_the_oldest_and_rests_but_counts_all() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
     let over = RING_CALLS_MAX as u64 + 10;
     for number in 0..over {
-        recorder.record(Area::Accounting, Some(&a), call(number));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number));
     }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), RING_CALLS_MAX);
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(latencies(&written), (10..over).collect::<Vec<_>>());
-    recorder.record(Area::Accounting, Some(&a), call(1));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
     for _ in 0..RESTS {
         assert_eq!(recorder.flush(&written, false).await, Ok(true));
     }
@@ -136,7 +136,7 @@ async fn transactions_and_memory_are_bounded() {
     let meters: Vec<Arc<Meter>> = (0..60).map(|number| meter(&format!("s{number}"))).collect();
     for meter in &meters {
         for number in 0..900 {
-            recorder.record(Area::Core, Some(meter), call(number));
+            recorder.record(Some(Area::Core), Some(meter), call(number));
         }
     }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), CALLS_MAX);
@@ -150,7 +150,7 @@ async fn transactions_and_memory_are_bounded() {
 async fn old_calls_are_deleted_at_first_and_then_now_and_then() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
     for number in 0..2 * TRIMMED_AFTER as u64 {
-        recorder.record(Area::Accounting, Some(&a), call(number));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number));
         if number % 100 == 0 {
             recorder.flush(&written, false).await.unwrap();
         }
