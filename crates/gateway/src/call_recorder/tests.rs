@@ -55,13 +55,22 @@ fn latencies(written: &Written) -> Vec<u64> {
 }
 
 async fn subscription_total(recorder: &CallRecorder, id: &str) -> u64 {
+    let [total] = totals(recorder, [Series::SubscriptionCalls(SubscriptionId::new(id))]).await;
+    total
+}
+
+/// What was counted for each series.
+async fn totals<const N: usize>(recorder: &CallRecorder, series: [Series; N]) -> [u64; N] {
     let store = store_in_memory();
     store::flush_figures(&store, &[recorder.figures()], NOW).await.unwrap();
-    let series = Series::SubscriptionCalls(SubscriptionId::new(id));
     let until = NOW + Duration::from_secs(3600);
-    let points =
-        store::Figures::figures(&store, &series, domain::figures::Resolution::Hour, NOW, until).await;
-    points.unwrap().iter().map(|point| point.counts.total()).sum()
+    let mut totals = [0; N];
+    for (total, series) in totals.iter_mut().zip(&series) {
+        let points =
+            store::Figures::figures(&store, series, domain::figures::Resolution::Hour, NOW, until).await;
+        *total = points.unwrap().iter().map(|point| point.counts.total()).sum();
+    }
+    totals
 }
 
 fn store_in_memory() -> store::memory::MemoryStore {
@@ -156,4 +165,14 @@ async fn old_calls_are_deleted_at_first_and_then_now_and_then() {
         }
     }
     assert_eq!(written.trimmed.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn calls_of_sandboxes_are_in_the_figures_of_their_subscription_alone() {
+    let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
+    recorder.record(None, Some(&a), call(2));
+    recorder.flush(&written, false).await.unwrap();
+    let series = [Series::SubscriptionCalls(SubscriptionId::new("a")), Series::AreaCalls(Area::Accounting)];
+    assert_eq!(totals(&recorder, series).await, [2, 1]);
 }
