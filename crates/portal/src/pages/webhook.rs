@@ -18,6 +18,7 @@ use crate::context::Context;
 use crate::csv::Csv;
 use crate::shell::{Section, View};
 use crate::text::common::CommonText;
+use crate::text::service_reason;
 use crate::text::webhooks::{OneWebhookText, WebhookText, suspension};
 
 /// Up to so many undelivered events are counted.
@@ -232,7 +233,9 @@ impl WebhookPage {
                     (notice(Severity::Error, "lost", &html! { (text.lost) }, Some(&html! { (text.lost_text) })))
                 }
                 @if let Some(why) = &self.host_mismatch {
-                    (notice(Severity::Warning, "host-mismatch", &html! { (text.host_mismatch) }, Some(&html! { span lang="en" { (why) } })))
+                    (notice(Severity::Warning, "host-mismatch", &html! { (text.host_mismatch) }, Some(&html! {
+                        @match service_reason::host_mismatch(lang, why) { Some(sentence) => (sentence), None => span lang="en" { (why) } }
+                    })))
                 }
             }
         }
