@@ -73,13 +73,15 @@ pub struct Portal {
     ports: Ports,
     settings: Settings,
     pages: RealmPages,
+    brand_paths: brand::BrandPaths,
     tails: live::Tails,
 }
 
 impl Portal {
     pub fn new(ports: Ports, settings: Settings) -> Self {
         let pages = RealmPages::new(ports.identity.clone(), Realm::Developers);
-        Self { ports, settings, pages, tails: live::Tails::default() }
+        let brand_paths = brand::BrandPaths::below(pages.base_path());
+        Self { ports, settings, pages, brand_paths, tails: live::Tails::default() }
     }
 
     /// The path that every page is below, but the front page.

@@ -1,7 +1,7 @@
 //! Views and the shell around them: navigation, account, errors.
 
-use axum::http::StatusCode;
 use axum::http::request::Parts;
+use axum::http::{Method, StatusCode};
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{NavGroup, NavItem, Shell, app_page, plain_app_page};
@@ -59,7 +59,9 @@ impl Context {
             },
             Format::Html => {
                 let lang = self.lang();
-                let news = self.query.get("done").and_then(|code| done(lang, code));
+                // A form's own answer is no place for the news of the action before it.
+                let news = self.query.get("done").filter(|_| self.parts.method == Method::GET);
+                let news = news.and_then(|code| done(lang, code));
                 let content = html! {
                     @if let Some(text) = news { (notice(Severity::Success, "done", &html! { (text) }, None)) }
                     (view.content(self))
