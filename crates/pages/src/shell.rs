@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use axum::http::StatusCode;
+use axum::http::{Method, StatusCode};
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::{Lang, Severity, notice, safe_href};
@@ -52,7 +52,9 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
                 None => self.error_response(&PageError::NotFound),
             },
             Format::Html => {
-                let news = self.query.get("done").and_then(|code| self.done_text(code));
+                // A form's own answer is no place for the news of the action before it.
+                let news = self.query.get("done").filter(|_| self.parts.method == Method::GET);
+                let news = news.and_then(|code| self.done_text(code));
                 let content = html! {
                     @if let Some(text) = news { (notice(Severity::Success, "done", &html! { (text) }, None)) }
                     (view.content(self))

@@ -67,13 +67,15 @@ pub struct Portal {
     ports: Ports,
     settings: Settings,
     site: Arc<PageSite>,
+    brand_paths: brand::BrandPaths,
 }
 
 impl Portal {
     pub fn new(ports: Ports, settings: Settings) -> Self {
         let realm = RealmPages::new(ports.identity.clone(), Realm::Developers);
+        let brand_paths = brand::BrandPaths::below(realm.base_path());
         let site = Arc::new(PageSite::new(realm, ports.clock.clone()));
-        Self { ports, settings, site }
+        Self { ports, settings, site, brand_paths }
     }
 
     /// The path that every page is below, but the front page.

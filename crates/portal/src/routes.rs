@@ -62,8 +62,8 @@ pub fn router(portal: Arc<Portal>) -> Router {
         .route("/", get(front::get))
         .route(&base, get(home::choose_team))
         .route(&format!("{base}/"), get(home::choose_team))
-        .route(&format!("{base}/brand/logo"), get(brand_logo))
-        .route(&format!("{base}/brand/colour.css"), get(brand_colour));
+        .route(&portal.brand_paths.logo, get(brand_logo))
+        .route(&portal.brand_paths.colour, get(brand_colour));
     for route in routes() {
         router = router.route(&format!("{base}/teams/{{team}}/{}", route.path), pages::handlers(&route));
     }

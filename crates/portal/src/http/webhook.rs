@@ -40,8 +40,6 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     if let WebhookContent::Visible = visible {
         row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
         content = Some(read_content(context, webhook).await?);
-    } else {
-        row.hide_content();
     }
     let until = webhook.previous_secret.as_ref().map(|previous| previous.until);
     let previous_until = until.filter(|until| *until > context.now);

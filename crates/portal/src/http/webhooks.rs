@@ -47,14 +47,14 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
 /// Looks up the names of the tenants whose data the developer may see.
 async fn name_tenants(context: &Context, rows: &mut [WebhookRow]) -> Result<(), PageError> {
     let store = &context.portal.ports.store;
-    let seen = rows.iter().filter(|row| row.status != WebhookStatus::Suspended);
+    let seen = rows.iter().filter(|row| row.is_visible());
     let ids: BTreeSet<String> = seen.map(|row| row.tenant.clone()).collect();
     let named = try_join_all(ids.into_iter().map(|id| async move {
         let tenant = store.find_tenant(&TenantId::new(id.as_str())).await?;
         Ok::<_, PageError>(tenant.map(|tenant| (id, tenant.name)))
     }));
     let names: BTreeMap<String, String> = named.await?.into_iter().flatten().collect();
-    for row in rows.iter_mut().filter(|row| row.status != WebhookStatus::Suspended) {
+    for row in rows.iter_mut().filter(|row| row.is_visible()) {
         row.tenant_name = names.get(&row.tenant).cloned();
     }
     Ok(())

@@ -12,6 +12,7 @@ pub(crate) mod front;
 pub(crate) mod home;
 pub(crate) mod notices;
 pub(crate) mod reference;
+pub(crate) mod service_reason;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;

@@ -157,7 +157,7 @@ fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is
             ("registered", _) if !is_last => {
                 details.more.danger id={ "remove-" (index) } {
                     summary { (text.remove) }
-                    form method="post" {
+                    form method="post" action=(context.here(&[], [])) {
                         (context.form_token()) (hidden_field("uri", &address.uri))
                         p { code { (address.uri) } ": " (text.remove_text) }
                         button type="submit" class="button destructive" name="do" value="remove_address" { (text.remove) }
@@ -165,7 +165,7 @@ fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is
                 }
             },
             ("pending", Some(request)) => {
-                form.inline method="post" {
+                form.inline method="post" action=(context.here(&[], [])) {
                     (context.form_token()) (hidden_field("request", request))
                     button type="submit" class="button secondary small" name="do" value="withdraw" { (text.withdraw) }
                 }
@@ -190,7 +190,7 @@ fn ask_form(context: &Context) -> Markup {
     let lang = context.lang();
     let (text, products) = (ApplicationText::of(lang), SubscriptionText::of(lang));
     html! {
-        form.stack method="post" {
+        form.stack method="post" action=(context.here(&[], [])) {
             (context.form_token())
             (field(&Field { name: "name", label: text.name, is_required: true, ..Field::default() }))
             (redirect_field(lang))
@@ -322,7 +322,7 @@ impl ApplicationPage {
                 }))
                 details.more id="add-address" {
                     summary { (text.add_address) }
-                    form.stack method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         (redirect_field(lang))
                         (button(&Button { label: text.send, name_and_value: Some(("do", "add_address")), ..Button::default() }))
@@ -342,7 +342,7 @@ impl ApplicationPage {
                 @if let Some(until) = self.previous_secret_until_at { p { (text.secret_both) " " (timestamp(lang, until)) "." } }
                 details.more.danger id="rotate" {
                     summary { (text.rotate) }
-                    form method="post" {
+                    form method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (text.rotate_text) }
                         (overlap_field(lang, "secret"))
@@ -359,7 +359,7 @@ impl ApplicationPage {
             section.card {
                 h2 { (text.rename) }
                 p.muted { (text.rename_hint) }
-                form.stack method="post" {
+                form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     (field(&Field { name: "name", label: text.name, value: Some(&self.application.name), is_required: true, ..Field::default() }))
                     (button(&Button { label: CommonText::of(context.lang()).save, name_and_value: Some(("do", "rename")), ..Button::default() }))

@@ -125,7 +125,7 @@ impl AttemptRow {
                 span.muted { (timestamp(lang, self.at)) }
             }
             @if let Some(why) = self.why { p { (words(lang, why).what) } }
-            @if !self.reason.is_empty() { p.small { span.muted { (text.reason) ": " } (self.reason) } }
+            @if !self.reason.is_empty() { p.small { span.muted { (text.reason) ": " } span lang="en" { (self.reason) } } }
             @if !self.excerpt.is_empty() {
                 div { p.small.muted { (text.excerpt) } pre.plain tabindex="0" { code { (self.excerpt) } } }
             }

@@ -124,7 +124,7 @@ impl OneDeliveryPage {
                 @if self.body.is_none() { p.muted { (text.replay_gone) } }
                 @else {
                     p.muted { (text.replay_text) }
-                    form.inline method="post" {
+                    form.inline method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         (button(&Button { label: text.replay, style: ButtonStyle::Secondary, name_and_value: Some(("do", "replay")), ..Button::default() }))
                     }

@@ -138,7 +138,7 @@ impl EventPage {
             section.card {
                 h2 { (text.send) }
                 p.muted { (text.send_text) }
-                form.stack method="post" {
+                form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     div.field {
                         label for="webhook" { (text.webhook) }

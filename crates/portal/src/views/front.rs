@@ -19,6 +19,7 @@ impl Portal {
         let base = self.base_path();
         let sign_in = format!("{base}/login?lang={}", lang.tag());
         let portal_href = format!("{base}/");
+        let docs = self.settings.docs_url.as_deref();
         let register =
             self.settings.is_registration_open.then(|| format!("{base}/register?lang={}", lang.tag()));
         let links = html! {
@@ -35,7 +36,7 @@ impl Portal {
                         a.button href=(safe_href(&sign_in)) { (common.sign_in) }
                         @if let Some(register) = &register { a class="button secondary" href=(safe_href(register)) { (common.register) } }
                     }
-                    a class="button secondary" href="/docs/" { (text.read_reference) }
+                    @if let Some(docs) = docs { a class="button secondary" href=(safe_href(docs)) { (text.read_reference) } }
                 }
                 @if register.is_none() && !page.is_signed_in { p.small.muted { (text.by_invitation) } }
             }
@@ -53,7 +54,9 @@ impl Portal {
             section.card aria-labelledby="links" {
                 h2 #links { (text.documents) }
                 ul.links {
-                    li { a href="/docs/" { (text.api_reference) } " · " span.muted { (text.api_reference_note) } }
+                    @if let Some(docs) = docs {
+                        li { a href=(safe_href(docs)) { (text.api_reference) } " · " span.muted { (text.api_reference_note) } }
+                    }
                     li { a href="/openapi.json" { "OpenAPI" } " · " a href="/asyncapi.json" { "AsyncAPI" } " · " span.muted { (text.documents_note) } }
                     li { a href=(safe_href(&format!("{}/.well-known/openid-configuration", self.settings.issuer))) { "OpenID Connect" } " · " span.muted { (text.discovery_note) } }
                     li {

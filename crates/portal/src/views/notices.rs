@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::notices::{NoticeText, advice};
+use crate::text::service_reason;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -78,7 +79,13 @@ impl NoticeRow {
                 NoticeKind::KeyEnds | NoticeKind::ClientSecretEnds => {
                     p.muted { (text.ends) ": " (timestamp(lang, self.since_at)) }
                 }
-                NoticeKind::WebhookDisabled if lang == Lang::En => { p.muted { (sentence(&self.detail)) } }
+                NoticeKind::WebhookDisabled => {
+                    @match service_reason::disabled(lang, &self.detail) {
+                        Some(sentences) => { p.muted { (sentences) } }
+                        None if self.detail.is_empty() => {}
+                        None => { p.muted lang="en" { (sentence(&self.detail)) } }
+                    }
+                }
                 _ => {}
             }
             p.muted { (advice(lang, self.kind)) }

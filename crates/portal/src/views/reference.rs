@@ -124,7 +124,7 @@ impl ReferencePage {
                     p { a href=(safe_href(&context.team_path("subscriptions"))) { (CommonText::of(context.lang()).subscriptions) } }
                 } @else {
                     p.muted { (text.prefill_text) }
-                    form.stack method="post" {
+                    form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         div.field {
                             label for="subscription" { (text.prefill_subscription) }

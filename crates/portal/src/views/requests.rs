@@ -84,7 +84,7 @@ pub(crate) fn requests(context: &Context, rows: &[RequestRow]) -> Markup {
             timestamp(context.lang(), row.asked_at),
             html! {
                 @if row.state == "pending" {
-                    form.inline method="post" {
+                    form.inline method="post" action=(context.here(&[], [])) {
                         (context.form_token()) (hidden_field("request", &row.id))
                         button type="submit" class="button secondary small" name="do" value="withdraw" { (text.withdraw) }
                     }

@@ -53,7 +53,7 @@ impl SignaturePage {
         let typed =
             |name, label, value| field(&Field { name, label, value: Some(value), ..Field::default() });
         html! {
-            form.stack method="post" {
+            form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
                 div.field {
                     label for="body" { (text.body) }

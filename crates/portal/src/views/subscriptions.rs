@@ -197,7 +197,7 @@ fn ask_form(context: &Context) -> Markup {
         (Product::Invoicing, text.invoicing_text),
     ];
     html! {
-        form.stack method="post" {
+        form.stack method="post" action=(context.here(&[], [])) {
             (context.form_token())
             fieldset {
                 legend { (text.product) }
@@ -369,13 +369,13 @@ impl SubscriptionPage {
 fn key_actions(context: &Context, slot: &'static str) -> Markup {
     let text = SubscriptionText::of(context.lang());
     html! {
-        form.inline method="post" {
+        form.inline method="post" action=(context.here(&[], [])) {
             (context.form_token()) (hidden_field("slot", slot))
             button type="submit" class="button secondary small" name="do" value="reveal" title=(text.reveal_text) { (text.reveal) }
         }
         details.more.danger id={ "regenerate-" (slot) } {
             summary { (text.regenerate) }
-            form method="post" {
+            form method="post" action=(context.here(&[], [])) {
                 (context.form_token()) (hidden_field("slot", slot))
                 p { (text.regenerate_text) }
                 (overlap_field(context.lang(), slot))

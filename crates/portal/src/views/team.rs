@@ -164,7 +164,7 @@ impl TeamPage {
         html! {
             section.card {
                 h2 { (text.rename) }
-                form.stack method="post" {
+                form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     (field(&Field { name: "name", label: text.name, value: Some(&self.name), is_required: true, ..Field::default() }))
                     (button(&Button { label: CommonText::of(context.lang()).save, name_and_value: Some(("do", "rename")), ..Button::default() }))
@@ -195,7 +195,7 @@ fn member_actions(context: &Context, member: &MemberRow) -> Markup {
         if member.is_you { (text.leave, text.leave_text) } else { (text.remove, text.remove_text) };
     html! {
         @if context.is_owner() && !member.is_you {
-            form.inline method="post" {
+            form.inline method="post" action=(context.here(&[], [])) {
                 (context.form_token()) (hidden_field("member", &member.id)) (hidden_field("role", other_role))
                 button type="submit" class="button secondary small" name="do" value="role" { (label) }
             }
@@ -203,7 +203,7 @@ fn member_actions(context: &Context, member: &MemberRow) -> Markup {
         @if context.is_owner() || member.is_you {
             details.more.danger id={ "remove-" (member.id) } {
                 summary { (remove) }
-                form method="post" {
+                form method="post" action=(context.here(&[], [])) {
                     (context.form_token()) (hidden_field("member", &member.id))
                     p { (DisplayName(&member.email)) ": " (explanation) }
                     (button(&Button { label: remove, style: ButtonStyle::Destructive, name_and_value: Some(("do", "remove")), ..Button::default() }))
@@ -217,13 +217,13 @@ fn invitation_actions(context: &Context, one: &InvitationRow) -> Markup {
     let text = TeamText::of(context.lang());
     html! {
         @if context.is_owner() {
-            form.inline method="post" {
+            form.inline method="post" action=(context.here(&[], [])) {
                 (context.form_token()) (hidden_field("invitation", &one.id))
                 button type="submit" class="button secondary small" name="do" value="resend" { (text.resend) }
             }
             details.more.danger id={ "revoke-" (one.id) } {
                 summary { (text.revoke) }
-                form method="post" {
+                form method="post" action=(context.here(&[], [])) {
                     (context.form_token()) (hidden_field("invitation", &one.id))
                     p { (DisplayName(&one.email)) ": " (text.revoke_text) }
                     (button(&Button { label: text.revoke, style: ButtonStyle::Destructive, name_and_value: Some(("do", "revoke")), ..Button::default() }))
@@ -239,7 +239,7 @@ fn invite_form(context: &Context) -> Markup {
         section.card {
             h2 { (text.invite) }
             p.muted { (text.invite_text) }
-            form.stack method="post" {
+            form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
                 (field(&Field { name: "email", label: text.email, inputmode: Some("email"), is_required: true, ..Field::default() }))
                 div.field {

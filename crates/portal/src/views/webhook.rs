@@ -17,6 +17,7 @@ use super::webhooks::WebhookRow;
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
+use crate::text::service_reason;
 use crate::text::webhooks::{OneWebhookText, WebhookText, suspension};
 use pages::{Csv, View};
 
@@ -232,7 +233,9 @@ impl WebhookPage {
                     (notice(Severity::Error, "lost", &html! { (text.lost) }, Some(&html! { (text.lost_text) })))
                 }
                 @if let Some(why) = &self.host_mismatch {
-                    (notice(Severity::Warning, "host-mismatch", &html! { (text.host_mismatch) }, Some(&html! { span lang="en" { (why) } })))
+                    (notice(Severity::Warning, "host-mismatch", &html! { (text.host_mismatch) }, Some(&html! {
+                        @match service_reason::host_mismatch(lang, why) { Some(sentence) => (sentence), None => span lang="en" { (why) } }
+                    })))
                 }
             }
         }

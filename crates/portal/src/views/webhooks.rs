@@ -11,6 +11,7 @@ use ui::{DisplayName, Lang, safe_href, timestamp};
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
+use crate::text::service_reason;
 use crate::text::webhooks::{WebhookText, status_word, suspension};
 
 #[derive(Debug, Serialize)]
@@ -36,12 +37,12 @@ pub(crate) struct WebhookRow {
     /// Only while the developer may see what is the tenant's.
     pub(crate) tenant_name: Option<String>,
     pub(crate) status: WebhookStatus,
-    /// Why it is suspended.
+    /// Why its application may not receive anything now, also where it is paused or disabled besides.
     suspension: Option<Suspension>,
     /// Why the service disabled it.
     disabled_reason: Option<String>,
     failing_since: Option<String>,
-    /// None while it is suspended: what happens in the tenant meanwhile is not shown.
+    /// None without access: what happens in the tenant meanwhile is not shown.
     events_behind: Option<u64>,
     next_attempt: Option<String>,
     #[serde(skip)]
@@ -52,6 +53,8 @@ pub(crate) struct WebhookRow {
     disabled_at: Option<Ticks>,
     #[serde(skip)]
     has_begun: bool,
+    #[serde(skip)]
+    is_hidden: bool,
 }
 
 impl WebhookRow {
@@ -59,7 +62,9 @@ impl WebhookRow {
         let webhook = &one.webhook;
         let is_failing = matches!(one.status, WebhookStatus::Active | WebhookStatus::AwaitingContract);
         let failing_since = one.failing_since.filter(|_| is_failing);
-        let disabled = webhook.disabled.as_ref().filter(|_| one.status == WebhookStatus::DisabledByService);
+        let is_hidden = one.hidden.is_some();
+        let disabled = webhook.disabled.as_ref();
+        let disabled = disabled.filter(|_| one.status == WebhookStatus::DisabledByService && !is_hidden);
         Self {
             id: webhook.id.to_string(),
             name: webhook.name.clone(),
@@ -71,28 +76,29 @@ impl WebhookRow {
             tenant: webhook.owner.tenant.to_string(),
             tenant_name: None,
             status: one.status,
-            suspension: one.suspension,
+            suspension: one.hidden.filter(|_| !one.status.is_final()),
             disabled_reason: disabled.map(|disabled| disabled.reason.clone()),
             failing_since: failing_since.map(Ticks::iso),
-            events_behind: Some(one.behind).filter(|_| one.suspension.is_none()),
+            events_behind: Some(one.behind).filter(|_| !is_hidden),
             next_attempt: one.next_attempt_at.map(Ticks::iso),
             failing_since_at: failing_since,
             next_attempt_at: one.next_attempt_at,
             disabled_at: disabled.map(|disabled| disabled.at),
             has_begun: webhook.initial_cursor.is_some(),
+            is_hidden,
         }
     }
 
-    /// While the developer may not see what happens in the tenant.
-    pub(crate) fn hide_content(&mut self) {
-        self.events_behind = None;
-        self.next_attempt = None;
-        self.next_attempt_at = None;
-        self.disabled_reason = None;
+    /// Whether the developer may see what happens in the tenant, and its name.
+    pub(crate) fn is_visible(&self) -> bool {
+        !self.is_hidden
     }
 
     /// The state as a word.
     pub(crate) fn state(&self, lang: Lang) -> Markup {
+        if self.suspension.is_some() {
+            return state(State::Bad, WebhookText::of(lang).state_suspended);
+        }
         let kind = match self.status {
             WebhookStatus::Active if self.failing_since_at.is_some() => {
                 return state(State::Bad, WebhookText::of(lang).state_failing);
@@ -112,7 +118,7 @@ impl WebhookRow {
             @if let Some(at) = self.failing_since_at { span.sub { (text.failing_since) " " (timestamp(lang, at)) } }
             @if let Some(why) = self.suspension { span.sub { (suspension(lang, why)) } }
             @if let Some(at) = self.disabled_at { span.sub { (timestamp(lang, at)) } }
-            @if let Some(reason) = &self.disabled_reason { span.sub lang="en" { (reason) } }
+            @if let Some(reason) = &self.disabled_reason { span.sub { (disabled_reason(lang, reason)) } }
         }
     }
 
@@ -126,19 +132,24 @@ impl WebhookRow {
                 @if let Some(at) = disabled_at { (text.disabled_at_about) " " (timestamp(lang, at)) ". " }
             }
         };
+        if let Some(why) = self.suspension {
+            let besides = match self.status {
+                WebhookStatus::Disabled => text.suspended_and_paused_text,
+                WebhookStatus::DisabledByService => text.suspended_and_disabled_text,
+                _ => text.suspended_text,
+            };
+            return html! { (suspension(lang, why)) " " (besides) };
+        }
         html! {
             @match self.status {
                 WebhookStatus::Active if self.failing_since_at.is_some() => { (failing) (text.failing_text) },
                 WebhookStatus::Active => (text.active_text),
                 WebhookStatus::AwaitingContract => { (text.awaiting_text) " " (again) " " (failing) },
-                WebhookStatus::Suspended => {
-                    @if let Some(why) = self.suspension { (suspension(lang, why)) " " }
-                    (text.suspended_text)
-                },
+                WebhookStatus::Suspended => (text.suspended_text),
                 WebhookStatus::Disabled => (text.disabled_text),
                 WebhookStatus::DisabledByService => {
                     @if let Some(at) = self.disabled_at { (timestamp(lang, at)) ". " }
-                    @if let Some(reason) = &self.disabled_reason { (text.reason) ": " span lang="en" { (reason) } ". " }
+                    @if let Some(reason) = &self.disabled_reason { (disabled_reason(lang, reason)) " " }
                     (text.disabled_by_service_text)
                 },
                 WebhookStatus::Unsubscribed => (text.unsubscribed_text),
@@ -167,6 +178,14 @@ impl WebhookRow {
         html! {
             a href=(safe_href(&href)) { (DisplayName(self.client_name.as_deref().unwrap_or(&self.client))) }
         }
+    }
+}
+
+/// Why the service disabled it, as whole sentences.
+fn disabled_reason(lang: Lang, reason: &str) -> Markup {
+    match service_reason::disabled(lang, reason) {
+        Some(sentences) => html! { (sentences) },
+        None => html! { (WebhookText::of(lang).reason) ": " span lang="en" { (reason) } "." },
     }
 }
 
