@@ -27,6 +27,7 @@ use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
 use operator::admin::{Admin, ApprovalSettings};
 use store::Store;
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
@@ -77,9 +78,10 @@ pub struct Portal {
 }
 
 impl Portal {
-    pub fn new(ports: Ports, settings: Settings) -> Self {
+    /// Live pages end when `stopped` becomes true.
+    pub fn new(ports: Ports, settings: Settings, stopped: watch::Receiver<bool>) -> Self {
         let pages = RealmPages::new(ports.identity.clone(), Realm::Developers);
-        Self { ports, settings, pages, tails: live::Tails::default() }
+        Self { ports, settings, pages, tails: live::Tails::new(stopped) }
     }
 
     /// The path that every page is below, but the front page.

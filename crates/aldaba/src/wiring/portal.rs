@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ::portal::{BrandSettings, Logo, Portal, Ports, Settings};
 use identity::Identity;
 use operator::admin::{Admin, ApprovalSettings};
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
@@ -53,6 +54,7 @@ pub(crate) fn portal(
     identity: Arc<Identity>,
     (admin, history, management): (Admin, History, Arc<Management>),
     brand: BrandSettings,
+    stopped: &watch::Receiver<bool>,
 ) -> Portal {
     let store = admin.store.clone();
     let ports = Ports {
@@ -73,5 +75,5 @@ pub(crate) fn portal(
         docs_url: docs_url(&config.server),
         diagnose_signature: signature::diagnose,
     };
-    Portal::new(ports, settings)
+    Portal::new(ports, settings, stopped.clone())
 }
