@@ -64,6 +64,8 @@ pub struct Settings {
     pub is_registration_open: bool,
     /// The page to try calls on; none where it is switched off.
     pub docs_url: Option<String>,
+    /// Whether calls are logged; figures count them in any case.
+    pub has_call_log: bool,
     /// Says why a signature does not match.
     pub diagnose_signature: fn(&SignatureClaim<'_>) -> SignatureDiagnosis,
 }

@@ -73,6 +73,7 @@ pub(crate) fn portal(
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
         is_registration_open: config.portal.is_registration_open,
         docs_url: docs_url(&config.server),
+        has_call_log: config.gateway.call_log,
         diagnose_signature: signature::diagnose,
     };
     Portal::new(ports, settings, stopped.clone())
