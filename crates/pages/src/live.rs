@@ -1,5 +1,5 @@
 //! Live pages: a stream of server-sent events that says when a page has changed. The page itself is read again, by the same
-//! function that checks who may see it; a stream ends with the session.
+//! function that checks who may see it; a stream ends with the session, and when the service stops.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use axum::body::{Body, Bytes};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::error::PageError;
 use crate::request::Format;
@@ -24,12 +24,17 @@ const LOOKS_PER_CHECK: u32 = 25;
 /// Open streams of a node; further readers get pages that are not live.
 const TAILS_MAX: usize = 64;
 
+/// The open streams.
 #[derive(Debug)]
-pub(crate) struct Tails(Arc<Semaphore>);
+pub(crate) struct Tails {
+    places: Arc<Semaphore>,
+    stopped: watch::Receiver<bool>,
+}
 
-impl Default for Tails {
-    fn default() -> Self {
-        Self(Arc::new(Semaphore::new(TAILS_MAX)))
+impl Tails {
+    /// `stopped` becomes true when the service stops: a stream that went on would hold it up.
+    pub(crate) fn new(stopped: watch::Receiver<bool>) -> Self {
+        Self { places: Arc::new(Semaphore::new(TAILS_MAX)), stopped }
     }
 }
 
@@ -39,16 +44,18 @@ struct Tail<C> {
     page: PageHandler<C>,
     seen: Option<u64>,
     looks: u32,
+    stopped: watch::Receiver<bool>,
     _permit: OwnedSemaphorePermit,
 }
 
 /// The stream of a page's changes.
 pub(crate) fn events<C: PageContext>(context: C, page: PageHandler<C>) -> Result<Response, PageError> {
-    let Ok(permit) = context.site.tails.0.clone().try_acquire_owned() else {
+    let Ok(permit) = context.site.tails.places.clone().try_acquire_owned() else {
         let why = "too many live pages are open; read the page again instead";
         return Err(PageError::Refused(why.into()));
     };
-    let tail = Tail { context, page, seen: None, looks: 0, _permit: permit };
+    let stopped = context.site.tails.stopped.clone();
+    let tail = Tail { context, page, seen: None, looks: 0, stopped, _permit: permit };
     let first =
         stream::once(async { Ok::<Bytes, std::convert::Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
     let changes = stream::unfold(tail, |mut tail| async move {
@@ -62,8 +69,8 @@ impl<C: PageContext> Tail<C> {
     /// The next event, or the end of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if self.looks > 0 {
-                tokio::time::sleep(INTERVAL).await;
+            if self.looks > 0 && self.is_stopped_within(INTERVAL).await {
+                return None;
             }
             self.looks = self.looks.wrapping_add(1);
             let is_check = self.looks.is_multiple_of(LOOKS_PER_CHECK);
@@ -78,6 +85,15 @@ impl<C: PageContext> Tail<C> {
                 _ if is_check => return Some(Bytes::from_static(b": still here\n\n")),
                 _ => {}
             }
+        }
+    }
+
+    /// Waits for a time, or until the service stops.
+    async fn is_stopped_within(&mut self, time: Duration) -> bool {
+        tokio::select! {
+            // A service that is gone without a word has stopped too.
+            _ = self.stopped.wait_for(|stop| *stop) => true,
+            () = tokio::time::sleep(time) => false,
         }
     }
 

@@ -8,6 +8,7 @@ use axum::http::request::Parts;
 use domain::{Clock, Ticks};
 use identity::{RealmPages, Visitor};
 use maud::Markup;
+use tokio::sync::watch;
 use ui::Lang;
 
 use crate::error::PageError;
@@ -54,8 +55,9 @@ impl std::fmt::Debug for PageSite {
 }
 
 impl PageSite {
-    pub fn new(realm: RealmPages, clock: Arc<dyn Clock>) -> Self {
-        Self { realm, clock, tails: Tails::default() }
+    /// Live pages end when `stopped` becomes true.
+    pub fn new(realm: RealmPages, clock: Arc<dyn Clock>, stopped: watch::Receiver<bool>) -> Self {
+        Self { realm, clock, tails: Tails::new(stopped) }
     }
 
     /// The way to the sign-in page, and from there back to the page that was asked for.

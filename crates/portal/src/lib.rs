@@ -16,11 +16,12 @@ mod views;
 
 use std::sync::Arc;
 
-use ::pages::PageSite;
 use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
 use operator::admin::{Admin, ApprovalSettings};
+use pages::PageSite;
 use store::Store;
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
@@ -57,6 +58,8 @@ pub struct Settings {
     pub is_registration_open: bool,
     /// The page to try calls on; none where it is switched off.
     pub docs_url: Option<String>,
+    /// Whether calls are logged; figures count them in any case.
+    pub has_call_log: bool,
     /// Says why a signature does not match.
     pub diagnose_signature: fn(&SignatureClaim<'_>) -> SignatureDiagnosis,
 }
@@ -71,10 +74,11 @@ pub struct Portal {
 }
 
 impl Portal {
-    pub fn new(ports: Ports, settings: Settings) -> Self {
+    /// Live pages end when `stopped` becomes true.
+    pub fn new(ports: Ports, settings: Settings, stopped: watch::Receiver<bool>) -> Self {
         let realm = RealmPages::new(ports.identity.clone(), Realm::Developers);
         let brand_paths = brand::BrandPaths::below(realm.base_path());
-        let site = Arc::new(PageSite::new(realm, ports.clock.clone()));
+        let site = Arc::new(PageSite::new(realm, ports.clock.clone(), stopped));
         Self { ports, settings, site, brand_paths }
     }
 

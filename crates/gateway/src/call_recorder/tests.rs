@@ -140,6 +140,17 @@ async fn overload_drops_the_oldest_and_rests_but_counts_all() {
 }
 
 #[tokio::test]
+async fn without_the_log_calls_are_counted_only() {
+    let (recorder, written, a) = (CallRecorder::new(false), Written::default(), meter("a"));
+    for number in 0..5 {
+        recorder.record(Area::Accounting, Some(&a), call(number));
+    }
+    assert_eq!(recorder.flush(&written, false).await, Ok(false));
+    assert!(written.batches.lock().is_empty(), "nothing is written");
+    assert_eq!(subscription_total(&recorder, "a").await, 5);
+}
+
+#[tokio::test]
 async fn transactions_and_memory_are_bounded() {
     let (recorder, written) = (CallRecorder::default(), Written::default());
     let meters: Vec<Arc<Meter>> = (0..60).map(|number| meter(&format!("s{number}"))).collect();

@@ -7,7 +7,7 @@ use pages::{Csv, View};
 use serde::Serialize;
 use store::NumberedCall;
 use ui::app::{Column, Table, copy_block, empty_state, number, table};
-use ui::{DisplayName, Lang, safe_href, timestamp};
+use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use crate::context::Context;
 use crate::shell::Section;
@@ -92,6 +92,9 @@ impl View<Context> for CallsPage {
         html! {
             div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
             p.lead { (text.lead) }
+            @if !context.portal.settings.has_call_log {
+                (notice(Severity::Warning, "switched-off", &html! { (text.switched_off) }, Some(&html! { (text.switched_off_text) })))
+            }
             (self.filters(context))
             div #calls data-live=[live] data-live-part {
                 @if self.calls.is_empty() { (Self::empty(context)) } @else { (self.table(context)) }
