@@ -62,7 +62,12 @@
   // focused stays.
   const region = document.querySelector('[data-live]');
   if (!region || !window.EventSource) return;
-  const state = document.querySelector('.live');
+  // The label may stand in a part that is replaced.
+  let isLive = false;
+  const showState = () => {
+    const state = document.querySelector('.live');
+    if (state) { state.hidden = !isLive; state.classList.toggle('paused', source.readyState !== EventSource.OPEN); }
+  };
   const known = new Set(Array.from(document.querySelectorAll('[data-row]'), (row) => row.dataset.row));
   let isReading = false;
   let isStale = false;
@@ -84,6 +89,7 @@
         }
         enhance(part);
       }
+      showState();
     } catch {
       // The next message tries again.
     } finally {
@@ -93,7 +99,7 @@
   };
   const source = new EventSource(region.dataset.live);
   source.addEventListener('change', refresh);
-  source.addEventListener('open', () => { if (state) { state.hidden = false; state.classList.remove('paused'); } });
-  source.addEventListener('error', () => { if (state) state.classList.add('paused'); });
+  source.addEventListener('open', () => { isLive = true; showState(); });
+  source.addEventListener('error', showState);
   addEventListener('pagehide', () => source.close());
 })();
