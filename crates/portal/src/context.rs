@@ -7,7 +7,7 @@ use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use domain::Ticks;
 use identity::Visitor;
-use operator::admin::DeveloperAdmin;
+use operator::admin::{DeveloperAdmin, SandboxAdmin};
 use store::{Team, TeamRole};
 use ui::Lang;
 
@@ -117,6 +117,11 @@ impl Context {
     /// What the developer may do; every function of it checks the team again.
     pub(crate) fn developer(&self) -> DeveloperAdmin {
         self.portal.developer(&self.visitor)
+    }
+
+    /// What the developer may do in the sandbox of the team.
+    pub(crate) fn sandbox(&self) -> SandboxAdmin {
+        SandboxAdmin::new(&self.developer(), &self.portal.settings.sandbox)
     }
 
     pub(crate) fn is_owner(&self) -> bool {

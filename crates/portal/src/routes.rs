@@ -6,14 +6,15 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::routing::{MethodRouter, get};
+use identity::SANDBOX_CALLBACK_PATH;
 
 use crate::Portal;
 use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, deliveries, events, front, home, notices, reference, signature, subscriptions, team,
-    webhook, webhooks,
+    applications, calls, deliveries, events, front, home, notices, reference, sign_in, signature,
+    subscriptions, team, webhook, webhooks,
 };
 use crate::live;
 use crate::params::Params;
@@ -61,6 +62,7 @@ fn routes() -> Vec<TeamRoute> {
         page_with_actions!("subscriptions/{subscription}", subscriptions::one, subscriptions::post_one),
         page_with_actions!("applications", applications::list, applications::post_list),
         page_with_actions!("applications/{client}", applications::one, applications::post_one),
+        page_with_actions!("applications/{client}/sign-in", sign_in::get, sign_in::post),
         page!("calls", calls::list),
         page!("webhooks", webhooks::list),
         page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),
@@ -87,6 +89,7 @@ pub fn router(portal: Arc<Portal>) -> Router {
         .route("/", get(front::get))
         .route(&base, get(home::choose_team))
         .route(&format!("{base}/"), get(home::choose_team))
+        .route(&format!("{base}{SANDBOX_CALLBACK_PATH}"), get(sign_in::callback))
         .route(&format!("{base}/brand/logo"), get(brand_logo))
         .route(&format!("{base}/brand/colour.css"), get(brand_colour));
     for route in routes() {

@@ -9,7 +9,7 @@ use operator::admin::{Admin, ApprovalSettings};
 use webhooks::history::History;
 use webhooks::management::Management;
 
-use super::{BasePorts, signature};
+use super::{BasePorts, sandbox_settings, signature};
 use crate::config::{Config, Server};
 use crate::documents;
 use crate::exit::Failure;
@@ -69,6 +69,7 @@ pub(crate) fn portal(
         issuer: format!("{}/auth/core", config.server.auth_url),
         brand,
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
+        sandbox: sandbox_settings(config),
         is_registration_open: config.portal.is_registration_open,
         docs_url: docs_url(&config.server),
         diagnose_signature: signature::diagnose,

@@ -2,7 +2,7 @@
 
 use domain::subscription::Product;
 use domain::{ClientId, Ticks};
-use operator::admin::RedirectUriState;
+use operator::admin::{RedirectUriState, TeamClient};
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
 use super::subscriptions::{open_requests, overlap, product_names, withdraw};
@@ -59,12 +59,15 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PortalError> {
+/// The application that the path names, if it is the team's.
+pub(crate) async fn own(context: &Context) -> Result<TeamClient, PortalError> {
     let found = context.developer().client(context.segment("client")).await?;
+    if found.client.team.as_ref() == Some(&context.team.id) { Ok(found) } else { Err(PortalError::NotFound) }
+}
+
+async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PortalError> {
+    let found = own(context).await?;
     let client = &found.client;
-    if client.team.as_ref() != Some(&context.team.id) {
-        return Err(PortalError::NotFound);
-    }
     let address = |one: &operator::admin::RedirectUri| {
         let (state, request, reason) = match &one.state {
             RedirectUriState::Registered => ("registered", None, ""),

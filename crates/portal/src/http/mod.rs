@@ -8,6 +8,7 @@ pub(crate) mod front;
 pub(crate) mod home;
 pub(crate) mod notices;
 pub(crate) mod reference;
+pub(crate) mod sign_in;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;

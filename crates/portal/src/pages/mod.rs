@@ -13,6 +13,8 @@ pub(crate) mod notices;
 pub(crate) mod overlap;
 pub(crate) mod reference;
 pub(crate) mod requests;
+pub(crate) mod sign_in;
+mod sign_in_steps;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;
