@@ -119,8 +119,8 @@ impl Context {
         self.portal.developer(&self.visitor)
     }
 
-    /// What the developer may do in the sandbox of the team.
-    pub(crate) fn sandbox(&self) -> SandboxAdmin {
+    /// The same for the sandboxes of the developer's teams.
+    pub(crate) fn sandboxes(&self) -> SandboxAdmin {
         SandboxAdmin::new(&self.developer(), &self.portal.settings.sandbox)
     }
 

@@ -13,8 +13,8 @@ use crate::context::{Context, Format};
 use crate::error::PortalError;
 use crate::form::SubmittedForm;
 use crate::http::{
-    applications, calls, deliveries, events, front, home, notices, reference, sign_in, signature,
-    subscriptions, team, webhook, webhooks,
+    applications, calls, deliveries, events, front, home, notices, reference, sandbox, sandbox_receiver,
+    sign_in, signature, subscriptions, team, webhook, webhooks,
 };
 use crate::live;
 use crate::params::Params;
@@ -63,6 +63,9 @@ fn routes() -> Vec<TeamRoute> {
         page_with_actions!("applications", applications::list, applications::post_list),
         page_with_actions!("applications/{client}", applications::one, applications::post_one),
         page_with_actions!("applications/{client}/sign-in", sign_in::get, sign_in::post),
+        page_with_actions!("sandbox", sandbox::get, sandbox::post),
+        page_with_actions!("sandbox/receiver", sandbox_receiver::get, sandbox_receiver::post),
+        page!("sandbox/received/{number}", sandbox_receiver::received),
         page!("calls", calls::list),
         page!("webhooks", webhooks::list),
         page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),

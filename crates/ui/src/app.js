@@ -55,6 +55,28 @@
     if (target.matches && target.matches('select[data-submit]')) target.form.requestSubmit();
   });
 
+  /** A field that leaves those options of a select that contain its text. */
+  for (const search of document.querySelectorAll('input[data-filter]')) {
+    const select = document.getElementById(search.dataset.filter);
+    if (!select) continue;
+    search.closest('[hidden]').hidden = false;
+    const groups = Array.from(select.children, (group) => [group, Array.from(group.children)]);
+    search.addEventListener('input', () => {
+      const wanted = search.value.trim().toLowerCase();
+      const chosen = select.value;
+      const left = [];
+      for (const [group, options] of groups) {
+        const name = group.label.toLowerCase();
+        const found = options.filter((one) => name.includes(wanted) || one.textContent.toLowerCase().includes(wanted));
+        group.replaceChildren(...found);
+        if (found.length) left.push(group);
+      }
+      select.replaceChildren(...left);
+      select.value = chosen;
+      if (select.selectedIndex < 0 && left.length) select.selectedIndex = 0;
+    });
+  }
+
   const enhance = (root) => { localTimes(root); copyButtons(root); };
   enhance(document);
 

@@ -8,6 +8,8 @@ pub(crate) mod front;
 pub(crate) mod home;
 pub(crate) mod notices;
 pub(crate) mod reference;
+pub(crate) mod sandbox;
+pub(crate) mod sandbox_receiver;
 pub(crate) mod sign_in;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;

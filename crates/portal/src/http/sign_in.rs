@@ -45,7 +45,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
 /// Makes the sandbox, if the team has none yet, and the authorization request.
 async fn begin(context: &Context, client: &Client, form: &Params) -> Result<Response, PortalError> {
     let (portal, team) = (&context.portal, &context.team.id);
-    context.sandbox().create_sandbox(team.as_str()).await?;
+    context.sandboxes().create_sandbox(team.as_str()).await?;
     let scopes: Vec<&str> = form.all("scope").filter_map(Scope::from_name).map(Scope::name).collect();
     let prompt = form.get("prompt").and_then(SandboxPrompt::from_name).unwrap_or_default();
     let (developer, scopes) = (&context.visitor.account.id, scopes.join(" "));
@@ -116,7 +116,7 @@ async fn page(
 ) -> Result<SignInPage, PortalError> {
     let settings = &context.portal.settings;
     let sandbox = match run {
-        Some(_) => context.sandbox().sandbox(context.team.id.as_str()).await?,
+        Some(_) => context.sandboxes().sandbox(context.team.id.as_str()).await?,
         None => None,
     };
     let open = client_scopes(client);

@@ -38,6 +38,7 @@ pub(crate) mod notices;
 pub(crate) mod oauth;
 mod oauth_claims;
 pub(crate) mod reference;
+pub(crate) mod sandbox;
 pub(crate) mod sign_in;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
