@@ -1,6 +1,7 @@
 //! Why a page or an action could not be answered, and the one mapping to HTTP.
 
 use axum::http::StatusCode;
+use identity::SandboxSignInError;
 use operator::admin::AdminError;
 use store::StoreError;
 use webhooks::history::HistoryError;
@@ -68,6 +69,22 @@ impl From<AdminError> for PageError {
             AdminError::Invalid(why) | AdminError::Conflict { why, .. } => Self::Refused(why),
             AdminError::Cancelled(_) => Self::Refused(error.to_string()),
             AdminError::Store(error) => Self::Store(error),
+        }
+    }
+}
+
+impl From<SandboxSignInError> for PageError {
+    fn from(error: SandboxSignInError) -> Self {
+        match error {
+            SandboxSignInError::NotFound(_) => Self::NotFound,
+            SandboxSignInError::Closed(why) => Self::Refused(why.to_owned()),
+            SandboxSignInError::Refused { code, description } => {
+                Self::Refused(format!("{code}: {description}"))
+            }
+            SandboxSignInError::Store(error) => Self::Store(error),
+            SandboxSignInError::Internal => {
+                Self::Store(StoreError::Internal("the sign-in of a sandbox failed".into()))
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use identity::Visitor;
-use operator::admin::DeveloperAdmin;
+use operator::admin::{DeveloperAdmin, SandboxAdmin};
 use pages::{Format, PageError, PageRequest, Response};
 use store::{Team, TeamRole};
 
@@ -69,6 +69,11 @@ impl Context {
     /// What the developer may do; every function of it checks the team again.
     pub(crate) fn developer(&self) -> DeveloperAdmin {
         self.portal.developer(&self.visitor)
+    }
+
+    /// The same for the sandboxes of the developer's teams.
+    pub(crate) fn sandboxes(&self) -> SandboxAdmin {
+        SandboxAdmin::new(&self.developer(), &self.portal.settings.sandbox)
     }
 
     pub(crate) fn is_owner(&self) -> bool {

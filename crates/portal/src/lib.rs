@@ -18,7 +18,7 @@ use std::sync::Arc;
 
 use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
-use operator::admin::{Admin, ApprovalSettings};
+use operator::admin::{Admin, ApprovalSettings, SandboxSettings};
 use pages::PageSite;
 use store::Store;
 use tokio::sync::watch;
@@ -55,6 +55,7 @@ pub struct Settings {
     pub issuer: String,
     pub brand: BrandSettings,
     pub approval: ApprovalSettings,
+    pub sandbox: SandboxSettings,
     pub is_registration_open: bool,
     /// The page to try calls on; none where it is switched off.
     pub docs_url: Option<String>,

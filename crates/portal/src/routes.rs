@@ -5,13 +5,14 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::routing::get;
+use identity::SANDBOX_CALLBACK_PATH;
 use pages::{Response, Route};
 
 use crate::Portal;
 use crate::context::Context;
 use crate::http::{
-    applications, calls, deliveries, events, front, home, notices, reference, signature, subscriptions, team,
-    webhook, webhooks,
+    applications, calls, deliveries, events, front, home, notices, reference, sandbox, sandbox_receiver,
+    sign_in, signature, subscriptions, team, webhook, webhooks,
 };
 
 /// A page that is only read.
@@ -36,6 +37,10 @@ fn routes() -> Vec<Route<Context>> {
         page_with_actions!("subscriptions/{subscription}", subscriptions::one, subscriptions::post_one),
         page_with_actions!("applications", applications::list, applications::post_list),
         page_with_actions!("applications/{client}", applications::one, applications::post_one),
+        page_with_actions!("applications/{client}/sign-in", sign_in::get, sign_in::post),
+        page_with_actions!("sandbox", sandbox::get, sandbox::post),
+        page_with_actions!("sandbox/receiver", sandbox_receiver::get, sandbox_receiver::post),
+        page!("sandbox/received/{number}", sandbox_receiver::received),
         page!("calls", calls::list),
         page!("webhooks", webhooks::list),
         page_with_actions!("webhooks/{webhook}", webhook::one, webhook::post_one),
@@ -62,6 +67,7 @@ pub fn router(portal: Arc<Portal>) -> Router {
         .route("/", get(front::get))
         .route(&base, get(home::choose_team))
         .route(&format!("{base}/"), get(home::choose_team))
+        .route(&format!("{base}{SANDBOX_CALLBACK_PATH}"), get(sign_in::callback))
         .route(&portal.brand_paths.logo, get(brand_logo))
         .route(&portal.brand_paths.colour, get(brand_colour));
     for route in routes() {

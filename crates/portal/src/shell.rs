@@ -17,6 +17,7 @@ pub(crate) enum Section {
     Home,
     Subscriptions,
     Applications,
+    Sandbox,
     Calls,
     Webhooks,
     Events,
@@ -97,17 +98,18 @@ impl Context {
             is_current: current == Some(section),
             badge: None,
         };
+        let mut build = vec![
+            item(text.subscriptions, "subscriptions", Icon::Key, Section::Subscriptions),
+            item(text.applications, "applications", Icon::Card, Section::Applications),
+            item(text.events, "events", Icon::Envelope, Section::Events),
+            item(text.reference, "reference", Icon::Book, Section::Reference),
+        ];
+        if self.portal.settings.sandbox.is_open {
+            build.insert(0, item(text.sandbox, "sandbox", Icon::Flask, Section::Sandbox));
+        }
         vec![
             NavGroup { label: "", items: vec![item(text.home, "", Icon::Home, Section::Home)] },
-            NavGroup {
-                label: text.build,
-                items: vec![
-                    item(text.subscriptions, "subscriptions", Icon::Key, Section::Subscriptions),
-                    item(text.applications, "applications", Icon::Card, Section::Applications),
-                    item(text.events, "events", Icon::Envelope, Section::Events),
-                    item(text.reference, "reference", Icon::Book, Section::Reference),
-                ],
-            },
+            NavGroup { label: text.build, items: build },
             NavGroup {
                 label: text.observe,
                 items: vec![

@@ -62,6 +62,28 @@
     if (target.matches && target.matches('select[data-submit]')) target.form.requestSubmit();
   });
 
+  /** A field that leaves those options of a select that contain its text. */
+  for (const search of document.querySelectorAll('input[data-filter]')) {
+    const select = document.getElementById(search.dataset.filter);
+    if (!select) continue;
+    search.closest('[hidden]').hidden = false;
+    const groups = Array.from(select.children, (group) => [group, Array.from(group.children)]);
+    search.addEventListener('input', () => {
+      const wanted = search.value.trim().toLowerCase();
+      const chosen = select.value;
+      const left = [];
+      for (const [group, options] of groups) {
+        const name = group.label.toLowerCase();
+        const found = options.filter((one) => name.includes(wanted) || one.textContent.toLowerCase().includes(wanted));
+        group.replaceChildren(...found);
+        if (found.length) left.push(group);
+      }
+      select.replaceChildren(...left);
+      select.value = chosen;
+      if (select.selectedIndex < 0 && left.length) select.selectedIndex = 0;
+    });
+  }
+
   const enhance = (root) => { localTimes(root); copyButtons(root); };
   enhance(document);
 
@@ -69,7 +91,12 @@
   // focused stays.
   const region = document.querySelector('[data-live]');
   if (!region || !window.EventSource) return;
-  const state = document.querySelector('.live');
+  // The label may stand in a part that is replaced.
+  let isLive = false;
+  const showState = () => {
+    const state = document.querySelector('.live');
+    if (state) { state.hidden = !isLive; state.classList.toggle('paused', source.readyState !== EventSource.OPEN); }
+  };
   const known = new Set(Array.from(document.querySelectorAll('[data-row]'), (row) => row.dataset.row));
   let isReading = false;
   let isStale = false;
@@ -91,6 +118,7 @@
         }
         enhance(part);
       }
+      showState();
     } catch {
       // The next message tries again.
     } finally {
@@ -100,7 +128,7 @@
   };
   const source = new EventSource(region.dataset.live);
   source.addEventListener('change', refresh);
-  source.addEventListener('open', () => { if (state) { state.hidden = false; state.classList.remove('paused'); } });
-  source.addEventListener('error', () => { if (state) state.classList.add('paused'); });
+  source.addEventListener('open', () => { isLive = true; showState(); });
+  source.addEventListener('error', showState);
   addEventListener('pagehide', () => source.close());
 })();

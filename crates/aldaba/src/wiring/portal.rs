@@ -10,7 +10,7 @@ use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
-use super::{BasePorts, signature};
+use super::{BasePorts, sandbox_settings, signature};
 use crate::config::{Config, Server};
 use crate::documents;
 use crate::exit::Failure;
@@ -71,6 +71,7 @@ pub(crate) fn portal(
         issuer: format!("{}/auth/core", config.server.auth_url),
         brand,
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
+        sandbox: sandbox_settings(config),
         is_registration_open: config.portal.is_registration_open,
         docs_url: docs_url(&config.server),
         has_call_log: config.gateway.call_log,

@@ -23,6 +23,7 @@ mod reset;
 pub(crate) mod response;
 mod revocation;
 mod routes;
+mod sandbox_run;
 mod second_factor;
 mod session;
 mod tenant;
@@ -49,6 +50,7 @@ use response::Response;
 pub use routes::post_routes;
 pub(crate) use routes::{Documentation, Route, routes};
 use routes::{account_routes, provider_routes};
+pub use sandbox_run::SandboxRun;
 
 /// Serves every route of the identity provider, below `/auth/core`, with the pages of the users.
 pub fn router(identity: Arc<Identity>) -> Router {

@@ -22,7 +22,7 @@ const FORM_TOKEN: &str = "form token";
 /// The pages of one realm, as another crate sees them.
 #[derive(Clone)]
 pub struct RealmPages {
-    site: Arc<Site>,
+    pub(super) site: Arc<Site>,
 }
 
 impl std::fmt::Debug for RealmPages {
@@ -63,6 +63,11 @@ impl RealmPages {
         &self.site.base_path
     }
 
+    /// The URL that the realm's pages are below, with the host that its cookies are of.
+    pub fn url(&self) -> &str {
+        self.site.settings.realms.url(self.site.realm)
+    }
+
     /// Base path of the static files.
     pub fn assets(&self) -> &str {
         &self.site.assets
@@ -83,7 +88,7 @@ impl RealmPages {
         self.browser(parts).await.is_cross_site
     }
 
-    async fn browser(&self, parts: &mut Parts) -> BrowserContext {
+    pub(super) async fn browser(&self, parts: &mut Parts) -> BrowserContext {
         let Ok(browser) = BrowserContext::from_request_parts(parts, &self.site).await;
         browser
     }

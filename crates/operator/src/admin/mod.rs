@@ -44,7 +44,7 @@ pub use invitations::{NewInvitation, SentInvitation};
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
-pub use sandbox::{MadeEvent, SandboxAdmin, SandboxSettings};
+pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
 pub use stats::Stats;
 pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use tokens::NewToken;

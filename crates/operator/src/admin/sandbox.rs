@@ -1,6 +1,8 @@
 //! The sandbox of a team: made on demand with sample data, taken back to its beginning, and changed for the sake of an
 //! event. To who does not belong to the team, it does not exist.
 
+mod contents;
+
 use std::convert::Infallible;
 use std::sync::Arc;
 
@@ -11,13 +13,15 @@ use domain::{AccountId, Realm, Resource, Secret, TeamId, TenantId};
 use futures_util::stream;
 use serde_json::Value;
 use store::{
-    Account, AuditContext, FIRST_REVISION, Membership, NewSandbox, ReceivedRequest, ReceiverMode,
-    ResetSandbox, Sandbox, SandboxOutcome, Status, Team, Tenant,
+    Account, AuditContext, FIRST_REVISION, Membership, NewSandbox, ReceiverMode, ResetSandbox, Sandbox,
+    SandboxOutcome, Status, Team, Tenant,
 };
 
 use super::{Admin, AdminError, DeveloperAdmin, Permission, Result};
 use crate::ingest::{EventLines, Ingest, IngestRequest, IngestResponse, find_event};
 use crate::ports::SampleData;
+
+pub use contents::SandboxCompany;
 
 /// How many records of each resource wait to be changed, disabled or deleted.
 const SPARES: usize = 5;
@@ -109,6 +113,16 @@ impl SandboxAdmin {
         Err(AdminError::Conflict { code: "sandbox_closed", why })
     }
 
+    /// The same for changes: a disabled team changes nothing.
+    async fn active_team(&self, team: &str) -> Result<Team> {
+        let team = self.team(team).await?;
+        if team.status == Status::Active {
+            return Ok(team);
+        }
+        let why = format!("team \"{}\" is disabled; ask the operator", team.id);
+        Err(AdminError::Conflict { code: "team_disabled", why })
+    }
+
     /// The sandbox of a team, if it has one.
     pub async fn sandbox(&self, team: &str) -> Result<Option<Sandbox>> {
         let team = self.team(team).await?;
@@ -120,10 +134,19 @@ impl SandboxAdmin {
         found.ok_or_else(|| AdminError::NotFound(format!("sandbox of team \"{}\"; make it first", team.id)))
     }
 
+    async fn ready(&self, team: &Team) -> Result<Sandbox> {
+        let sandbox = self.existing(team).await?;
+        if sandbox.is_ready() {
+            return Ok(sandbox);
+        }
+        let why = "the sandbox is disabled or not complete; make it again, or ask the operator".to_owned();
+        Err(AdminError::Conflict { code: "sandbox_not_ready", why })
+    }
+
     /// The sandbox of a team with its data; it is made if there is none yet. What an interruption left unfinished is
     /// completed, and a tenant that the operator has erased is made again.
     pub async fn create_sandbox(&self, team: &str) -> Result<Sandbox> {
-        let team = self.team(team).await?;
+        let team = self.active_team(team).await?;
         let sandbox = match self.admin.store.find_sandbox(&team.id).await? {
             Some(sandbox) => sandbox,
             None => self.add(&team).await?,
@@ -138,28 +161,17 @@ impl SandboxAdmin {
     /// Takes the sandbox back to its beginning: another tenant with the sample data. Its webhooks and tokens go, with what
     /// the receiver got; keys, clients and the user stay, the user with a new password.
     pub async fn reset_sandbox(&self, team: &str) -> Result<Sandbox> {
-        let team = self.team(team).await?;
+        let team = self.active_team(team).await?;
         self.existing(&team).await?;
         self.reset(&team).await
     }
 
     /// Tells the built-in receiver how to answer.
     pub async fn set_receiver_mode(&self, team: &str, mode: ReceiverMode) -> Result<Sandbox> {
-        let team = self.team(team).await?;
+        let team = self.active_team(team).await?;
         self.existing(&team).await?;
         let changed = self.admin.store.set_receiver_mode(&team.id, mode, self.context()).await?;
         changed.ok_or_else(|| AdminError::NotFound(format!("sandbox of team \"{}\"", team.id)))
-    }
-
-    /// What the built-in receiver got: newest first, only before the number `before`, at most `store::RECEIVED_MAX`.
-    pub async fn received(
-        &self,
-        team: &str,
-        before: Option<u64>,
-        rows_max: usize,
-    ) -> Result<Vec<ReceivedRequest>> {
-        let team = self.team(team).await?;
-        Ok(self.admin.store.received_requests(&team.id, before, rows_max).await?)
     }
 
     async fn add(&self, team: &Team) -> Result<Sandbox> {
@@ -278,16 +290,11 @@ impl SandboxAdmin {
     /// Makes an event happen: changes a record of the sandbox as the operator's products do. `event` is any name of it,
     /// such as `Svc.ACC.Customers.CustomerCreated` or `customers.created`.
     pub async fn make_event(&self, team: &str, event: &str) -> Result<MadeEvent> {
-        let team = self.team(team).await?;
+        let team = self.active_team(team).await?;
         let Some((resource, kind)) = find_event(event) else {
             return Err(AdminError::NotFound(format!("event \"{event}\"; the event catalogue lists all")));
         };
-        let sandbox = self.existing(&team).await?;
-        if !sandbox.is_ready() {
-            let why =
-                "the sandbox is disabled or not complete; make it again, or ask the operator".to_owned();
-            return Err(AdminError::Conflict { code: "sandbox_not_ready", why });
-        }
+        let sandbox = self.ready(&team).await?;
         let (day, events_max) = (self.admin.now().day(), self.settings.events_per_day_max);
         if !self.admin.store.take_sandbox_event(&team.id, day, events_max).await? {
             let why =

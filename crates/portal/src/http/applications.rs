@@ -2,7 +2,7 @@
 
 use domain::subscription::Product;
 use domain::{ClientId, Ticks};
-use operator::admin::RedirectUriState;
+use operator::admin::{RedirectUriState, TeamClient};
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
 use super::subscriptions::{open_requests, overlap, product_names, withdraw};
@@ -57,12 +57,15 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PageError> {
+/// The application that the path names, if it is the team's.
+pub(crate) async fn own(context: &Context) -> Result<TeamClient, PageError> {
     let found = context.developer().client(context.segment("client")).await?;
+    if found.client.team.as_ref() == Some(&context.team.id) { Ok(found) } else { Err(PageError::NotFound) }
+}
+
+async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PageError> {
+    let found = own(context).await?;
     let client = &found.client;
-    if client.team.as_ref() != Some(&context.team.id) {
-        return Err(PageError::NotFound);
-    }
     let address = |one: &operator::admin::RedirectUri| {
         let (state, request, reason) = match &one.state {
             RedirectUriState::Registered => ("registered", None, ""),

@@ -13,6 +13,7 @@ texts! {
         subscriptions: "Suscripciones", "Subscriptions";
         applications: "Aplicaciones", "Applications";
         reference: "Referencia", "Reference";
+        sandbox: "Entorno de pruebas", "Sandbox";
         events: "Eventos", "Events";
         calls: "Peticiones", "Requests";
         webhooks: "Webhooks", "Webhooks";

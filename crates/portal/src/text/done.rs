@@ -45,6 +45,21 @@ const DONE: &[(&str, &str, &str)] = &[
         "El reenvío está en marcha: mira su progreso en «Pruebas y reenvíos».",
         "The replay is running: see its progress under \"Tests and replays\".",
     ),
+    (
+        "sandbox_made",
+        "El entorno de pruebas está listo, con sus datos de ejemplo.",
+        "The sandbox is ready, with its sample data.",
+    ),
+    (
+        "sandbox_reset",
+        "El entorno ha vuelto al principio: tiene otro tenant y otra contraseña.",
+        "The sandbox is back at its beginning: it has another tenant and another password.",
+    ),
+    (
+        "receiver_mode",
+        "El receptor contesta ahora de otra manera.",
+        "The receiver answers in another way now.",
+    ),
     ("webhook_deleted", "El webhook se ha eliminado.", "The webhook has been deleted."),
 ];
 

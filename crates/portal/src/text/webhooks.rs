@@ -222,6 +222,9 @@ pub(crate) fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> 
         ActionError::ReservedAddress => {
             "la URL no se acepta: es del receptor integrado, que solo sirve a los webhooks de su entorno de pruebas"
         }
+        ActionError::TooManyWebhooks(_) => {
+            "la aplicación ya tiene todos los webhooks que se permiten; elimina alguno que no haga falta"
+        }
         ActionError::InvalidSecret => "un secreto tiene de 1 a 256 bytes",
         ActionError::OverlapTooLong => "el secreto anterior puede firmar una semana más como mucho",
         ActionError::NotFound | ActionError::Store(_) => return None,

@@ -14,6 +14,7 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::applications::ApplicationText;
 use crate::text::common::CommonText;
+use crate::text::sign_in::SignInText;
 use crate::text::subscriptions::SubscriptionText;
 use pages::{Csv, View};
 
@@ -256,6 +257,7 @@ impl View<Context> for ApplicationPage {
                 p.small.muted { (text.scopes) ": " @for scope in &self.scopes { code { (scope) } " " } }
                 p { a href=(safe_href(&webhooks)) { (text.webhooks) } }
             }
+            (self.sign_in_tester(context))
             (self.addresses(context))
             (self.secret(context))
             section.card {
@@ -285,6 +287,18 @@ impl ApplicationPage {
             .finish();
         let pkce = if self.requires_pkce { "&code_challenge=…&code_challenge_method=S256" } else { "" };
         format!("{}/connect/authorize?{query}{pkce}", self.issuer)
+    }
+
+    fn sign_in_tester(&self, context: &Context) -> Markup {
+        let text = SignInText::of(context.lang());
+        let href = context.team_path(&format!("applications/{}/sign-in", self.application.id));
+        html! {
+            section.card {
+                h2 { (text.title) }
+                p.muted { (text.teaser) }
+                p { a class="button secondary" href=(safe_href(&href)) { (text.title) } }
+            }
+        }
     }
 
     fn addresses(&self, context: &Context) -> Markup {

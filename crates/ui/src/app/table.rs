@@ -37,6 +37,14 @@ pub struct Table<'a> {
     pub next: Option<String>,
 }
 
+/// A column of buttons has no name, so it has no header.
+fn head(column: &Column) -> Markup {
+    html! {
+        @if column.label.is_empty() { td {} }
+        @else { th scope="col" .number[column.is_number] { (column.label) } }
+    }
+}
+
 pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
     let (first, next, csv) = match lang {
         Lang::Es => ("Primera página", "Siguiente página", "Descargar CSV"),
@@ -47,7 +55,7 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
         div.table {
             table {
                 caption.visually-hidden { (table.caption) }
-                thead { tr { @for column in table.columns { th scope="col" .number[column.is_number] { (column.label) } } } }
+                thead { tr { @for column in table.columns { (head(column)) } } }
                 tbody {
                     @for (key, cells) in &table.rows {
                         tr data-row=(key) {
@@ -68,5 +76,20 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_columns_with_a_name_have_a_header() {
+        let columns = [Column::text("Name"), Column::number("Calls"), Column::text("")];
+        let row = vec![html! { "a" }, html! { "1" }, html! { button { "x" } }];
+        let rows = vec![("a".to_owned(), row)];
+        let markup = table(Lang::En, &Table { columns: &columns, rows, ..Table::default() }).into_string();
+        assert_eq!(markup.matches("<th ").count(), 2, "{markup}");
+        assert!(markup.contains("<td></td></tr></thead>"), "{markup}");
     }
 }

@@ -62,15 +62,21 @@ pub fn percent(lang: Lang, share: f64) -> String {
 
 /// Text that people copy. `id` names it on the page. The button appears where the script runs.
 pub fn copy_block(lang: Lang, id: &str, text: &str) -> Markup {
+    html! { div.copy { pre tabindex="0" { code #(id) { (text) } } (copy_button(lang, id)) } }
+}
+
+/// A short value that people copy, within a line or a cell.
+pub fn copy_inline(lang: Lang, id: &str, text: &str) -> Markup {
+    html! { span.copy-inline { code #(id) { (text) } " " (copy_button(lang, id)) } }
+}
+
+fn copy_button(lang: Lang, id: &str) -> Markup {
     let (copy, copied) = match lang {
         Lang::Es => ("Copiar", "Copiado"),
         Lang::En => ("Copy", "Copied"),
     };
     html! {
-        div.copy {
-            pre tabindex="0" { code #(id) { (text) } }
-            button type="button" class="button secondary small" data-copy=(id) data-copied=(copied) hidden { (copy) }
-        }
+        button type="button" class="button secondary small" data-copy=(id) data-copied=(copied) hidden { (copy) }
     }
 }
 

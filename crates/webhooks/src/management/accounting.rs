@@ -6,7 +6,7 @@ use domain::event::{parse_semantic_name, semantic_name};
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Guid, Resource, Secret};
-use store::{NewWebhook, SubscribeOutcome, WebhookChange};
+use store::{NewWebhook, WebhookChange};
 
 use super::body::JsonBody;
 use super::request::ManagementRequest;
@@ -33,16 +33,9 @@ impl Management {
     ) -> HandlerResult {
         let members = JsonBody::read(body).await?;
         let (new, url) = self.parse_subscription(resource, request, members)?;
-        self.check_receiver(&url, &request.caller.tenant, "url").await?;
-        let webhooks_max = self.webhooks_max(&request.caller.tenant).await?;
-        let subscribed = self.ports.store.subscribe(new, webhooks_max, &request.context()).await;
-        match subscribed.map_err(|error| errors::store_error(&error))? {
-            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
-                self.ports.notifier.webhook_changed(webhook.id).await;
-                Ok(response::operation_result(OperationState::Subscribed, webhook.id))
-            }
-            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(webhooks_max)),
-        }
+        let subscribed = self.subscribe_at(&url, new, &request.context()).await;
+        let webhook = subscribed.map_err(|error| errors::action_error(&error, "url"))?;
+        Ok(response::operation_result(OperationState::Subscribed, webhook.id))
     }
 
     pub(super) async fn unsubscribe(

@@ -6,7 +6,9 @@ use std::time::Duration;
 use domain::receiver_url::ReceiverUrl;
 use domain::webhook::Family;
 use domain::{Guid, Secret, TenantId, Ticks};
-use store::{AuditContext, StoreError, Webhook, WebhookChange, WebhookChangeOutcome};
+use store::{
+    AuditContext, NewWebhook, StoreError, SubscribeOutcome, Webhook, WebhookChange, WebhookChangeOutcome,
+};
 
 use super::Management;
 use crate::AddressedReceiver;
@@ -50,6 +52,8 @@ pub enum ActionError {
          that sandbox; send the address of a server of your own"
     )]
     ReservedAddress,
+    #[error("there are already {0} webhooks, the maximum; delete one that is not needed")]
+    TooManyWebhooks(usize),
     #[error("a secret has 1 to {SECRET_BYTES_MAX} bytes")]
     InvalidSecret,
     #[error("the old secret may sign for {} hours more at most", OVERLAP_MAX.as_secs() / 3600)]
@@ -71,6 +75,7 @@ impl ActionError {
             Self::RefusedAddress(_) => "refused_address",
             Self::UnresolvedHost(_) | Self::NameServersSilent | Self::NotResolvedNow => "unresolved_host",
             Self::ReservedAddress => "reserved_address",
+            Self::TooManyWebhooks(_) => "too_many_webhooks",
             Self::InvalidSecret | Self::OverlapTooLong => "invalid_member",
             Self::Store(_) => "store",
         }
@@ -84,6 +89,32 @@ impl ActionError {
 pub type ActionResult = Result<Webhook, ActionError>;
 
 impl Management {
+    /// Subscribes a webhook. `url` is its URL: its address is checked first.
+    pub(super) async fn subscribe_at(
+        &self,
+        url: &ReceiverUrl,
+        new: NewWebhook,
+        context: &AuditContext,
+    ) -> ActionResult {
+        self.check_address(url, &new.owner.tenant).await?;
+        self.create(new, context).await
+    }
+
+    /// Stores a webhook whose address has been checked. Once this returns, the engine knows of it.
+    pub(super) async fn create(&self, new: NewWebhook, context: &AuditContext) -> ActionResult {
+        let tenant = self.ports.store.find_tenant(&new.owner.tenant).await?;
+        let is_sandbox = tenant.is_some_and(|tenant| tenant.sandbox_of.is_some());
+        let settings = &self.settings;
+        let webhooks_max = if is_sandbox { settings.sandbox_webhooks_max } else { settings.webhooks_max };
+        match self.ports.store.subscribe(new, webhooks_max, context).await? {
+            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
+                self.ports.notifier.webhook_changed(webhook.id).await;
+                Ok(webhook)
+            }
+            SubscribeOutcome::LimitReached => Err(ActionError::TooManyWebhooks(webhooks_max)),
+        }
+    }
+
     /// Resumes or pauses deliveries.
     pub async fn set_enabled(
         &self,

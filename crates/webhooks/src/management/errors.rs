@@ -56,7 +56,7 @@ pub(super) fn action_error(error: &ActionError, field: &'static str) -> ErrorRes
         ActionError::Unsubscribed | ActionError::FixedUrl => {
             refused(409, Some("webhookId"), &sentence(error))
         }
-        ActionError::Duplicate => refused(409, None, &sentence(error)),
+        ActionError::Duplicate | ActionError::TooManyWebhooks(_) => refused(409, None, &sentence(error)),
         ActionError::InvalidUrl(why) => refused(400, Some(field), &format!("{field} {why}.")),
         ActionError::RefusedAddress(why) | ActionError::UnresolvedHost(why) => {
             refused(400, Some(field), &format!("{field} is not accepted: {why}."))
@@ -77,12 +77,6 @@ pub(super) fn action_error(error: &ActionError, field: &'static str) -> ErrorRes
             refused(400, Some(field), &sentence(error))
         }
     }
-}
-
-pub(super) fn too_many_webhooks(webhooks_max: usize) -> ErrorResponse {
-    let message =
-        format!("There are already {webhooks_max} webhooks, the maximum; delete one that is not needed.");
-    error_with_code(409, "too_many_webhooks", None, &message)
 }
 
 /// Why the history could not be read, or a replay not be started.

@@ -6,7 +6,7 @@ use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
-use store::{NewWebhook, SubscribeOutcome, Webhook};
+use store::NewWebhook;
 use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
@@ -26,18 +26,9 @@ impl Management {
         let (mut new, uri) = self.parse_invoicing_subscription(request, members)?;
         self.check_receiver(&uri, &request.caller.tenant, "uri").await?;
         new.host_mismatch = self.host_mismatch(&uri, request.address, "uri").await?;
-        let webhook = self.create(request, new).await?;
-        self.ports.notifier.webhook_changed(webhook.id).await;
+        let created = self.create(new, &request.context()).await;
+        let webhook = created.map_err(|error| errors::action_error(&error, "uri"))?;
         Ok(response::json(&record(&webhook)))
-    }
-
-    async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
-        let webhooks_max = self.webhooks_max(&request.caller.tenant).await?;
-        let subscribed = self.ports.store.subscribe(new, webhooks_max, &request.context()).await;
-        match subscribed.map_err(|error| errors::store_error(&error))? {
-            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
-            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(webhooks_max)),
-        }
     }
 
     pub(super) async fn pause(&self, request: &ManagementRequest, body: Body) -> HandlerResult {

@@ -4,6 +4,7 @@
 mod accounting;
 mod actions;
 mod body;
+mod built_in;
 mod errors;
 mod history;
 mod history_json;
@@ -27,6 +28,7 @@ use store::Store;
 use web::ErrorResponse;
 
 pub use actions::{ActionError, ActionResult, OVERLAP_DEFAULT, OVERLAP_MAX, SECRET_BYTES_MAX};
+pub use built_in::BuiltInSubscription;
 pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
 pub use request::ManagementRequest;

@@ -55,14 +55,6 @@ impl Management {
         }
     }
 
-    /// How many webhooks the caller may have in its tenant.
-    pub(super) async fn webhooks_max(&self, tenant: &TenantId) -> Result<usize, ErrorResponse> {
-        let tenant =
-            self.ports.store.find_tenant(tenant).await.map_err(|error| errors::store_error(&error))?;
-        let is_sandbox = tenant.is_some_and(|tenant| tenant.sandbox_of.is_some());
-        Ok(if is_sandbox { self.settings.sandbox_webhooks_max } else { self.settings.webhooks_max })
-    }
-
     /// Refuses a URL whose host resolves to a forbidden address or does not resolve, and the built-in receiver of another
     /// tenant.
     pub(super) async fn check_receiver(

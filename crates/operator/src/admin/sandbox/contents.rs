@@ -1,0 +1,86 @@
+//! What a sandbox contains, for its team to look at: companies, events that were made, and what the receiver got.
+
+use domain::log_entry::LogEntry;
+use domain::{ClientId, Resource};
+use store::{AuditContext, Client, LogPage, LogQuery, PageQuery, ReceivedRequest, Sandbox, Status};
+
+use super::super::{AdminError, Result};
+use super::{SandboxAdmin, parsed};
+
+/// A company of a sandbox.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SandboxCompany {
+    /// The value of the header `context` that opens its records.
+    pub correlation_id: String,
+    pub name: String,
+}
+
+impl SandboxAdmin {
+    /// The team's sandbox and a client that may enter it, with the audit context of an action for both. All are in use.
+    pub async fn enterable(&self, team: &str, client: &str) -> Result<(Sandbox, Client, &AuditContext)> {
+        let team = self.active_team(team).await?;
+        let found = self.admin.store.find_client(&ClientId::new(client)).await?;
+        let own = found.filter(|client| client.may_enter(Some(&team.id)));
+        let client = own.ok_or_else(|| AdminError::NotFound(format!("client \"{client}\"")))?;
+        if client.status != Status::Active {
+            let why = format!("client \"{}\" is disabled; ask the operator", client.id);
+            return Err(AdminError::Conflict { code: "client_disabled", why });
+        }
+        Ok((self.ready(&team).await?, client, self.context()))
+    }
+
+    /// The first companies of the team's sandbox; none while it is not complete.
+    pub async fn companies(&self, team: &str, rows_max: usize) -> Result<Vec<SandboxCompany>> {
+        let team = self.team(team).await?;
+        let sandbox = self.existing(&team).await?;
+        if !sandbox.is_ready() {
+            return Ok(Vec::new());
+        }
+        let resource = Resource::companies();
+        let query = PageQuery { tenant: sandbox.tenant, company: None, resource, offset: 0, rows_max };
+        let page = self.admin.store.page(&query).await?;
+        let company = |body: &str| {
+            let body = parsed(body);
+            let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
+            SandboxCompany { correlation_id: text("correlationId"), name: text("vatName") }
+        };
+        Ok(page.map(|page| page.bodies.iter().map(company).collect()).unwrap_or_default())
+    }
+
+    /// The change with this sequence, and the one before it if both were made at once.
+    pub async fn made_events(&self, team: &str, sequence: u64) -> Result<Vec<LogEntry>> {
+        let team = self.team(team).await?;
+        let tenant = self.existing(&team).await?.tenant;
+        let query =
+            LogQuery { tenant, events: None, company: None, after: sequence.saturating_sub(2), rows_max: 2 };
+        let mut entries = match self.admin.store.read_log(&query).await? {
+            LogPage::Entries(entries) => entries,
+            LogPage::BelowFloor { .. } => Vec::new(),
+        };
+        entries.retain(|entry| entry.sequence <= sequence);
+        let Some(process) = entries.iter().find(|entry| entry.sequence == sequence).map(|last| last.process)
+        else {
+            return Ok(Vec::new());
+        };
+        entries.retain(|entry| entry.process == process);
+        Ok(entries)
+    }
+
+    /// What the built-in receiver got: newest first, only before the number `before`, at most `store::RECEIVED_MAX`.
+    pub async fn received(
+        &self,
+        team: &str,
+        before: Option<u64>,
+        rows_max: usize,
+    ) -> Result<Vec<ReceivedRequest>> {
+        let team = self.team(team).await?;
+        Ok(self.admin.store.received_requests(&team.id, before, rows_max).await?)
+    }
+
+    /// One request that the built-in receiver got.
+    pub async fn received_request(&self, team: &str, number: u64) -> Result<ReceivedRequest> {
+        let newest = self.received(team, Some(number.saturating_add(1)), 1).await?.pop();
+        let found = newest.filter(|request| request.number == number);
+        found.ok_or_else(|| AdminError::NotFound(format!("request {number} of the receiver")))
+    }
+}
