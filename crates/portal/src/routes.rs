@@ -73,7 +73,8 @@ pub fn router(portal: Arc<Portal>) -> Router {
     for route in routes() {
         router = router.route(&format!("{base}/teams/{{team}}/{}", route.path), pages::handlers(&route));
     }
-    router.with_state(portal)
+    let realm = portal.site.realm.clone();
+    realm.keep_language(router.with_state(portal))
 }
 
 async fn brand_logo(State(portal): State<Arc<Portal>>) -> Response {

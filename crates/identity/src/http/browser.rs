@@ -45,7 +45,7 @@ pub(crate) struct BrowserContext {
     /// `User-Agent`, shortened.
     pub(crate) user_agent: String,
     accept_language: Option<String>,
-    /// The language that the user selected on a page (`lang`).
+    /// The language that the person selected on this page (`lang`) or, outside the users' realm, on another one before.
     selected_lang: Option<String>,
 }
 
@@ -77,7 +77,7 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
             is_at_ip_address: is_at_ip_address(parts),
             user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
-            selected_lang: params.get("lang").map(Into::into),
+            selected_lang: params.get("lang").or_else(|| kept_lang(&parts.headers, site)).map(Into::into),
         })
     }
 }
@@ -101,6 +101,12 @@ impl BrowserContext {
     pub(crate) fn selected_lang(&self) -> Option<&str> {
         self.selected_lang.as_deref()
     }
+}
+
+/// What [`super::language`] has kept. Users' pages follow the application's `ui_locales` instead.
+fn kept_lang<'a>(headers: &'a HeaderMap, site: &Site) -> Option<&'a str> {
+    let name = (site.realm != Realm::Users).then_some(site.cookies.lang)?;
+    cookie(headers, name, COOKIE_BYTES_MAX)
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
