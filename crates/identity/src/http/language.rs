@@ -23,7 +23,8 @@ async fn keep_selected(State(site): State<Arc<Site>>, request: Request, next: Ne
     let params = Params::parse(request.uri().query().unwrap_or_default().as_bytes());
     let selected = params.get("lang").and_then(|tag| Lang::ALL.into_iter().find(|lang| lang.tag() == tag));
     let mut response = next.run(request).await;
-    let cookie = selected.and_then(|lang| site.cookies.set_lasting(site.cookies.lang, &Secret::new(lang.tag())));
+    let cookie =
+        selected.and_then(|lang| site.cookies.set_lasting(site.cookies.lang, &Secret::new(lang.tag())));
     if let Some(cookie) = cookie {
         response.headers_mut().append(SET_COOKIE, cookie);
     }
