@@ -5,5 +5,6 @@ mod events;
 pub(crate) mod fixture;
 mod notices;
 mod reference;
+mod sign_in_tester;
 mod team_pages;
 mod webhooks;
