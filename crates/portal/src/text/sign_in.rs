@@ -40,7 +40,7 @@ texts! {
         complete_text: "Los tokens se muestran una vez: al recargar la página desaparecen.", "The tokens are shown once: they are gone when you reload the page.";
         failed: "El inicio de sesión no ha salido", "The sign-in did not succeed";
         what_to_do: "Qué hacer", "What to do";
-        stray: "Esta respuesta no es de un inicio de sesión tuyo", "This answer is not of a sign-in of yours";
+        stray: "Esta respuesta no es de un inicio de sesión tuyo", "This answer belongs to no sign-in of yours";
         stray_text: "Ninguna prueba de tu sesión espera esta respuesta: la empezó otra sesión u otro navegador, has empezado otra después, o ha caducado. No se ha cambiado ningún código. Vuelve a la aplicación y empieza de nuevo.", "No test of your session is waiting for this answer: another session or browser began it, you began a newer one, or it has expired. No code was exchanged. Go back to the application and begin again.";
         to_portal: "Ir al portal", "Go to the portal";
         steps: "Paso a paso", "Step by step";
