@@ -189,3 +189,18 @@ fn done_is_said_once() {
     let answer = diego.browser.post(&diego.path("signature?done=saved"), &fields);
     assert!(answer.status == 200 && !answer.text().contains("notice success"), "{answer:?}");
 }
+
+#[test]
+fn selected_language_is_kept_until_another_one_is_selected() {
+    let server = TestServer::start();
+    let developer = Developer::sign_in(&server, "diego");
+    let heading = |text: &str| if text.contains("<h1>Team</h1>") { "en" } else { "es" };
+    assert_eq!(heading(developer.get("team").text()), "es", "the account's language");
+    for lang in ["en", "es", "en"] {
+        developer.get_in(lang, "");
+        assert_eq!(heading(developer.get("team").text()), lang);
+    }
+    // Something that is no language changes nothing.
+    developer.get_in("fr", "");
+    assert_eq!(heading(developer.get("team").text()), "en");
+}
