@@ -12,6 +12,7 @@ use crate::context::{Context, Format, team_path};
 use crate::csv::Csv;
 use crate::error::PortalError;
 use crate::form::TOKEN_FIELD;
+use crate::live;
 use crate::params::Params;
 use crate::response::{self, Response};
 use crate::text::common::{CommonText, ErrorText};
@@ -61,9 +62,12 @@ impl Context {
             Format::Html => {
                 let lang = self.lang();
                 let news = self.query.get("done").and_then(|code| done(lang, code));
+                // A live page compares it with what its stream says.
+                let version = serde_json::to_vec(view).map(|json| live::version(&json)).unwrap_or_default();
                 let content = html! {
                     @if let Some(text) = news { (notice(Severity::Success, "done", &html! { (text) }, None)) }
                     (view.content(self))
+                    div hidden data-version=(format!("{version:x}")) {}
                 };
                 let title = view.title(lang);
                 response::page(status, self.page(title, Some(view.section()), &content))
