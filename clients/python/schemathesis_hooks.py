@@ -1,5 +1,5 @@
-"""Hooks for Schemathesis: the syntax of payroll filters and orders, the company of a request, the url of a receiver, passwords, existing webhooks, and a count of
-the responses."""
+"""Hooks for Schemathesis: the syntax of payroll filters and orders, the company of a request, the url of a receiver, passwords, existing webhooks and
+their events, and a count of the responses."""
 
 import atexit
 import json
@@ -73,6 +73,9 @@ def before_call(context, case, kwargs):
         # and what is to be kept is not deleted.
         if given in known.values() or is_guid(given) and given[-1] not in "4567":
             parameters[name] = there
+    # A schema cannot express that the event must be one to which the webhook subscribes.
+    if tail.endswith("/test") and case.meta and case.meta.generation.mode.is_positive and "event" in (case.query or {}):
+        case.query["event"] = known["event"]
     body = case.body
     if isinstance(body, dict) and case.meta and case.meta.generation.mode.is_positive:
         if isinstance(body.get("webhookId"), str):

@@ -146,7 +146,7 @@ class Stock:
         for prefix, known in webhooks.items():
             path = f"{prefix}/webhooks/{known['kept']}/deliveries?status=delivered"
             listed = until(f"a delivery of {prefix}", lambda: self.subscriber.call("GET", path))
-            known["delivery"] = listed[0]["outgoingId"]
+            known["delivery"], known["event"] = listed[0]["outgoingId"], listed[0]["event"]
         return {"ALDABA_WEBHOOKS": json.dumps(webhooks), "ALDABA_RECEIVER": self.receiver}
 
     def of_the_operator(self):

@@ -15,6 +15,13 @@
     }
   };
 
+  /** What was done is said once: reading the page again, or a form of it, does not say it again. */
+  const here = new URL(location.href);
+  if (here.searchParams.has('done')) {
+    here.searchParams.delete('done');
+    history.replaceState(null, '', here);
+  }
+
   const copyButtons = (root) => {
     if (!navigator.clipboard) return;
     for (const button of root.querySelectorAll('button[data-copy]')) {

@@ -30,5 +30,5 @@ pub use lang::Lang;
 pub use layout::{Head, Layout, PageWidth, page, page_with_head};
 pub use notice_text::notice_title;
 pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};
-pub use password_refusal::{PasswordRefusalText, password_refusal_text};
+pub use password_refusal::{PasswordRefusalText, password_hint, password_refusal_text};
 pub use qr::{QR_BYTES_MAX, QrTooLong, qr_code};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use ::portal::{BrandSettings, Logo, Portal, Ports, Settings};
 use identity::Identity;
 use operator::admin::{Admin, ApprovalSettings};
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
@@ -53,6 +54,7 @@ pub(crate) fn portal(
     identity: Arc<Identity>,
     (admin, history, management): (Admin, History, Arc<Management>),
     brand: BrandSettings,
+    stopped: &watch::Receiver<bool>,
 ) -> Portal {
     let store = admin.store.clone();
     let ports = Ports {
@@ -72,7 +74,8 @@ pub(crate) fn portal(
         sandbox: sandbox_settings(config),
         is_registration_open: config.portal.is_registration_open,
         docs_url: docs_url(&config.server),
+        has_call_log: config.gateway.call_log,
         diagnose_signature: signature::diagnose,
     };
-    Portal::new(ports, settings)
+    Portal::new(ports, settings, stopped.clone())
 }

@@ -5,8 +5,8 @@ use domain::{Realm, Ticks};
 use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
-    badge, button, duration, field, hidden_field, notice, page, password_refusal_text, radio_option,
-    safe_href, timestamp, username_field,
+    badge, button, duration, field, hidden_field, notice, page, password_hint, password_refusal_text,
+    radio_option, safe_href, timestamp, username_field,
 };
 
 use super::debug_only;
@@ -139,6 +139,7 @@ fn password(model: &AccountPage<'_>) -> Markup {
         field(&Field {
             name,
             label,
+            hint: (name == "new_password").then(|| password_hint(model.lang)),
             input_type: InputType::Password,
             autocomplete: Some(autocomplete),
             error_id: error_if(is_at_fault),

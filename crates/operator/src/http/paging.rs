@@ -37,7 +37,7 @@ impl From<ListParams> for ListQuery {
 #[into_params(parameter_in = Query)]
 pub(super) struct TeamListParams {
     /// Only what this team owns.
-    #[param(value_type = String, required = false)]
+    #[param(value_type = String, required = false, min_length = 1, max_length = 100, pattern = "^[A-Za-z0-9][A-Za-z0-9._-]*$")]
     team: Option<ChosenId>,
     /// The largest number of items on the page.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]

@@ -2,19 +2,17 @@
 
 use domain::subscription::Product;
 use domain::{Area, Scope};
+use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, Status, Subscription};
 
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::reference::{Api, ReferencePage, SandboxSubscription};
-use crate::params::Params;
-use crate::response::Response;
+use crate::views::reference::{Api, ReferencePage, SandboxSubscription};
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, key: Option<String>) -> Result<ReferencePage, PortalError> {
+async fn page(context: &Context, key: Option<String>) -> Result<ReferencePage, PageError> {
     let settings = &context.portal.settings;
     let all = context.developer().subscriptions(context.team.id.as_str(), &ListQuery::default()).await?;
     let is_usable =
@@ -33,16 +31,16 @@ async fn page(context: &Context, key: Option<String>) -> Result<ReferencePage, P
 }
 
 /// Shows the key of a sandbox subscription, ready for the page that tries calls.
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     if form.get("do") != Some("prefill") {
-        return Err(PortalError::no_action());
+        return Err(PageError::no_action());
     }
     context.require_fresh()?;
     let id = form.get("subscription").unwrap_or_default();
     let page_before = page(context, None).await?;
     // Only a sandbox subscription of this team.
     if !page_before.sandbox_subscriptions.iter().any(|one| one.id == id) {
-        return Err(PortalError::NotFound);
+        return Err(PageError::NotFound);
     }
     let key = context.developer().reveal_key(id, KeySlot::Primary).await?;
     Ok(context.show(&ReferencePage { key: Some(key.reveal().to_owned()), ..page_before }))

@@ -1,5 +1,7 @@
 //! Words of the applications' pages.
 
+use pages::texts;
+
 texts! {
     ApplicationText {
         title: "Aplicaciones", "Applications";

@@ -1,5 +1,7 @@
 //! Words of the front page.
 
+use pages::texts;
+
 texts! {
     FrontText {
         title: "Portal de desarrolladores", "Developer portal";

@@ -1,6 +1,7 @@
 //! Words of the reference page.
 
 use domain::subscription::Product;
+use pages::texts;
 use ui::Lang;
 
 texts! {

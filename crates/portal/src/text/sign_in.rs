@@ -1,5 +1,7 @@
 //! Words of the sign-in tester.
 
+use pages::texts;
+
 texts! {
     SignInText {
         title: "Probar el inicio de sesión", "Test the sign-in";

@@ -1,5 +1,7 @@
 //! Words of the subscriptions' pages.
 
+use pages::texts;
+
 texts! {
     SubscriptionText {
         title: "Suscripciones", "Subscriptions";

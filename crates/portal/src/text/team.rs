@@ -1,5 +1,7 @@
 //! Words of the team page.
 
+use pages::texts;
+
 texts! {
     TeamText {
         title: "Equipo", "Team";

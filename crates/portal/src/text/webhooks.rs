@@ -1,6 +1,7 @@
 //! Words of the webhooks' pages: their states, why access has ended, what an action was refused for.
 
 use domain::{Suspension, WebhookStatus};
+use pages::texts;
 use ui::Lang;
 use webhooks::history::HistoryError;
 use webhooks::management::ActionError;
@@ -45,6 +46,8 @@ texts! {
         disabled_by_service_text: "Comprueba que tu servidor contesta y actívalo: continúa con el primer evento no entregado.", "Check that your server answers, then enable it: it goes on with the first undelivered event.";
         reason: "Motivo", "Reason";
         suspended_text: "No se envía nada mientras tanto, y sus entregas no se muestran. Después continúa con el primer evento no entregado.", "Nothing is sent meanwhile, and its deliveries are not shown. Afterwards it goes on with the first undelivered event.";
+        suspended_and_paused_text: "Además está pausado: cuando la aplicación vuelva a tener acceso, actívalo para recibir eventos.", "It is paused, too: once the application has access again, enable it to receive events.";
+        suspended_and_disabled_text: "Además el servicio lo había desactivado: cuando la aplicación vuelva a tener acceso, actívalo y continuará con el primer evento no entregado.", "The service had disabled it, too: once the application has access again, enable it, and it goes on with the first undelivered event.";
         unsubscribed_text: "Es definitivo. Suscríbete otra vez para tener un webhook nuevo.", "This is permanent. Subscribe again to get a new webhook.";
         deleted_text: "Es definitivo. Suscríbete otra vez para tener un webhook nuevo.", "This is permanent. Subscribe again to get a new webhook.";
         lost: "Algunos eventos no se entregarán nunca", "Some events will never be delivered";

@@ -3,6 +3,7 @@
 mod deliveries;
 mod events;
 pub(crate) mod fixture;
+mod live;
 mod notices;
 mod reference;
 mod team_pages;

@@ -147,3 +147,45 @@ fn front_page_is_open_in_both_languages() {
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     }
 }
+
+#[test]
+fn front_page_leads_to_the_reference_where_there_is_one() {
+    let links = |server: &TestServer| {
+        let page = Browser::new(server.base_url()).get("/?lang=en").text().to_owned();
+        (page.matches("/docs/\"").count(), page.contains("https://api.example.com/docs/"))
+    };
+    assert_eq!(links(&TestServer::start()), (2, false));
+    assert_eq!(links(&TestServer::builder().set("server.docs", "false").start()), (0, false));
+    let two_hosts = TestServer::builder()
+        .set("server.base_url", "https://api.example.com")
+        .set("server.auth_url", "https://id.example.com");
+    assert_eq!(links(&two_hosts.start()), (2, true));
+}
+
+#[test]
+fn colour_of_the_operator_is_below_the_portal() {
+    let server = TestServer::builder().set("portal.color", "#aa3311").start();
+    let browser = Browser::new(server.base_url());
+    let page = browser.get("/");
+    assert!(page.text().contains("href=\"/portal/brand/colour.css\""), "{page:?}");
+    assert!(browser.get("/portal/brand/colour.css").text().contains("#aa3311"));
+    assert_eq!(browser.get("/portal/brand/logo").status, 404);
+}
+
+/// What an action has done is said on the page that follows it, and nowhere else.
+#[test]
+fn done_is_said_once() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    for page in ["team", "applications", "subscriptions", "signature", "notices"] {
+        let shown = diego.get(&format!("{page}?done=saved"));
+        assert!(shown.text().contains("notice success"), "{page}");
+        let forms = shown.text().matches("method=\"post\"").count();
+        let own = format!("action=\"{}\"", diego.path(page));
+        assert_eq!(shown.text().matches(&own).count(), forms, "{page}: {shown:?}");
+    }
+    let token = form_token(&diego);
+    let fields = [("token", token.as_str()), ("body", "{}"), ("secret", "s"), ("signature", "sha256=00")];
+    let answer = diego.browser.post(&diego.path("signature?done=saved"), &fields);
+    assert!(answer.status == 200 && !answer.text().contains("notice success"), "{answer:?}");
+}

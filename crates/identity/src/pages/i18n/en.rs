@@ -253,7 +253,7 @@ const ACCOUNT: AccountText = AccountText {
     language: "Language",
     save: "Save",
     password: "Password",
-    password_note: "At least 10 characters; several words are easier to remember. A change signs you out everywhere else.",
+    password_note: "A change signs you out everywhere else.",
     current_password: "Current password",
     new_password: "New password",
     repeated_password: "New password again",

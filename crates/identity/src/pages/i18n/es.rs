@@ -256,7 +256,7 @@ const ACCOUNT: AccountText = AccountText {
     language: "Idioma",
     save: "Guardar",
     password: "Contraseña",
-    password_note: "Al menos 10 caracteres; varias palabras se recuerdan mejor. Al cambiarla se cierra la sesión en los demás sitios.",
+    password_note: "Al cambiarla se cierra la sesión en los demás sitios.",
     current_password: "Contraseña actual",
     new_password: "Contraseña nueva",
     repeated_password: "Contraseña nueva, otra vez",

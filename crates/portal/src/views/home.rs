@@ -1,0 +1,203 @@
+//! The home of a team: the checklist from the first key to the first delivery, and what is failing now.
+
+use domain::Ticks;
+use identity::Visitor;
+use maud::{Markup, html};
+use pages::View;
+use serde::Serialize;
+use ui::app::{State, copy_block, empty_state, number, state};
+use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
+
+use crate::Portal;
+use crate::context::Context;
+use crate::shell::Section;
+use crate::text::common::CommonText;
+use crate::text::home::HomeText;
+use crate::text::team::TeamText;
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Home {
+    pub(crate) team: String,
+    pub(crate) progress: Progress,
+    /// The first active client and its first redirect address, for the lines to copy.
+    pub(crate) client: Option<String>,
+    pub(crate) redirect_uri: Option<String>,
+    pub(crate) scopes: String,
+    pub(crate) failing: Vec<FailingWebhook>,
+}
+
+/// What has happened already.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[allow(clippy::struct_excessive_bools, reason = "independent steps")]
+pub(crate) struct Progress {
+    pub(crate) has_key: bool,
+    pub(crate) has_client: bool,
+    pub(crate) has_signed_in: bool,
+    pub(crate) has_called: bool,
+    pub(crate) has_webhook: bool,
+    pub(crate) has_delivery: bool,
+}
+
+impl Progress {
+    fn is_complete(self) -> bool {
+        let Self { has_key, has_client, has_signed_in, has_called, has_webhook, has_delivery } = self;
+        has_key && has_client && has_signed_in && has_called && has_webhook && has_delivery
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(crate) struct FailingWebhook {
+    pub(crate) id: String,
+    pub(crate) url: String,
+    /// `failing`, `disabled` or `suspended`.
+    pub(crate) state: &'static str,
+    pub(crate) since: Option<String>,
+    #[serde(skip)]
+    pub(crate) since_at: Option<Ticks>,
+    pub(crate) behind: u64,
+}
+
+impl View<Context> for Home {
+    fn section(&self) -> Section {
+        Section::Home
+    }
+
+    fn title(&self, lang: Lang) -> &'static str {
+        HomeText::of(lang).title
+    }
+
+    fn content(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let text = HomeText::of(lang);
+        html! {
+            div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
+            p.lead { (text.lead) }
+            section.card #progress data-live=(context.here(&[], [("format", "events")])) data-live-part {
+                h2 { (text.checklist) }
+                @if self.progress.is_complete() { p { (state(State::Ok, text.all_done)) } }
+                ol.checklist { @for (number, step) in (1..).zip(self.steps(context)) { (step.markup(text, number)) } }
+            }
+            section.card #failing data-live-part {
+                h2 { (text.failing) }
+                @if self.failing.is_empty() { p.muted { (text.nothing_fails) } }
+                @else { ul.links { @for one in &self.failing { li { (one.markup(context)) } } } }
+            }
+        }
+    }
+}
+
+impl FailingWebhook {
+    fn markup(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let text = HomeText::of(lang);
+        let href = context.team_path(&format!("webhooks/{}", self.id));
+        let word = match self.state {
+            "disabled" => text.disabled,
+            "suspended" => text.suspended,
+            _ => text.failing_since,
+        };
+        html! {
+            a href=(safe_href(&href)) { (self.url) } " · " (state(State::Bad, word))
+            @if let Some(at) = self.since_at { " " (timestamp(lang, at)) }
+            @if self.behind > 0 { " · " (number(lang, self.behind)) " " (text.behind) }
+        }
+    }
+}
+
+/// One line of the checklist.
+struct Step {
+    is_done: bool,
+    title: &'static str,
+    explanation: &'static str,
+    /// A line to copy, or a link; only while the step is open.
+    help: Markup,
+}
+
+impl Step {
+    fn markup(&self, text: &HomeText, number: u32) -> Markup {
+        let word = if self.is_done { text.done } else { text.open };
+        html! {
+            li .done[self.is_done] {
+                span.tick { @if self.is_done { (Icon::Check) } @else { (number) } span.visually-hidden { (word) } }
+                h3 { (self.title) }
+                @if !self.is_done { div.body { p.muted { (self.explanation) } (self.help) } }
+            }
+        }
+    }
+}
+
+impl Home {
+    fn steps(&self, context: &Context) -> [Step; 6] {
+        let lang = context.lang();
+        let text = HomeText::of(lang);
+        let link = |page: &str, label: &str| {
+            html! { p { a class="button secondary" href=(safe_href(&context.team_path(page))) { (label) } } }
+        };
+        let done = self.progress;
+        let step = |is_done, title, explanation, help| Step { is_done, title, explanation, help };
+        let settings = &context.portal.settings;
+        let (call, subscribe) = (first_call(&settings.base_url), subscription_line(&settings.base_url));
+        [
+            step(done.has_key, text.key, text.key_text, link("subscriptions", text.key_action)),
+            step(done.has_client, text.client, text.client_text, link("applications", text.client_action)),
+            step(
+                done.has_signed_in,
+                text.sign_in,
+                text.sign_in_text,
+                copy_block(lang, "line-sign-in", &self.sign_in_line(&settings.issuer)),
+            ),
+            step(done.has_called, text.call, text.call_text, copy_block(lang, "line-call", &call)),
+            step(
+                done.has_webhook,
+                text.webhook,
+                text.webhook_text,
+                copy_block(lang, "line-webhook", &subscribe),
+            ),
+            step(
+                done.has_delivery,
+                text.delivery,
+                text.delivery_text,
+                link("signature", text.delivery_action),
+            ),
+        ]
+    }
+
+    fn sign_in_line(&self, issuer: &str) -> String {
+        let query = form_urlencoded::Serializer::new(String::new())
+            .append_pair("client_id", self.client.as_deref().unwrap_or("…"))
+            .append_pair("redirect_uri", self.redirect_uri.as_deref().unwrap_or("…"))
+            .append_pair("response_type", "code")
+            .append_pair("scope", if self.scopes.is_empty() { "openid" } else { &self.scopes })
+            .append_pair("state", "xyz")
+            .finish();
+        format!("{issuer}/connect/authorize?{query}")
+    }
+}
+
+fn first_call(base_url: &str) -> String {
+    format!(
+        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
+    )
+}
+
+fn subscription_line(base_url: &str) -> String {
+    let body = r#"{"thirdPartyApplicationName":"…","url":"https://…","secret":"…","eventTypes":["Svc.ACC.Customers.CustomerCreated"]}"#;
+    let headers = "-H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …' \\\n  -H 'context: none' \\\n  -H 'Content-Type: application/json'";
+    format!("curl {base_url}/accounting/api/customers/webhooks/subscribe \\\n  {headers} \\\n  -d '{body}'")
+}
+
+impl Portal {
+    /// For a developer whom no team has.
+    pub(crate) fn no_team_page(&self, visitor: &Visitor) -> Markup {
+        let (lang, base) = (visitor.lang, self.base_path());
+        let (text, common) = (TeamText::of(lang), CommonText::of(lang));
+        let links = html! {
+            a href=(safe_href(&format!("{base}/account"))) { (DisplayName(&visitor.account.email)) }
+            a href=(safe_href(&format!("{base}/logout"))) { (common.sign_out) }
+        };
+        let content = html! { h1 { (common.portal) } (empty_state(text.no_team, text.no_team_text, None)) };
+        self.plain_page(lang, common.portal, &format!("{base}/"), &content, &links)
+    }
+}
