@@ -79,7 +79,7 @@ const PROBLEMS: [(&str, &str); 25] = [
     ("SandboxApart", "A sandbox is for its own user alone, and that user for no other tenant"),
     (
         "SandboxConflict",
-        "Sandboxes are switched off, this one is disabled or not complete, or the team has made all events of the day",
+        "Sandboxes are switched off, the team or this one is disabled, it is not complete, or the team has made all events of the day",
     ),
     (
         "AskConflict",

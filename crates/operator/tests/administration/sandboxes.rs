@@ -9,7 +9,7 @@ use operator::admin::{
 };
 use operator::ingest::known_events;
 use operator::ports::SampleData;
-use serde_json::json;
+use serde_json::{Value, json};
 use store::{AuditContext, AuditQuery, LogPage, LogQuery, ReceiverMode, Status};
 
 use super::fixture::Api;
@@ -89,6 +89,10 @@ async fn other_teams_sandbox_does_not_exist() {
     assert!(not_found(eva.make_event("panel", "customers.created").await.unwrap_err()));
     assert!(not_found(eva.set_receiver_mode("panel", ReceiverMode::Fail).await.unwrap_err()));
     assert!(not_found(eva.received("panel", None, 9).await.unwrap_err()));
+    assert!(not_found(eva.received_request("panel", 1).await.unwrap_err()));
+    assert!(not_found(eva.companies("panel", 9).await.unwrap_err()));
+    assert!(not_found(eva.made_events("panel", 1).await.unwrap_err()));
+    assert!(not_found(eva.enterable("panel", "any").await.unwrap_err()));
     assert_eq!(eva.sandbox("other").await.unwrap(), None);
 }
 
@@ -160,4 +164,67 @@ async fn receiver_is_told_how_to_answer_and_every_step_is_audited() {
             "{kind}"
         );
     }
+}
+
+#[tokio::test]
+async fn contents_are_shown_to_the_team() {
+    let api = teams().await;
+    let ana = sandboxes(&api, "ana");
+    let sandbox = ana.create_sandbox("panel").await.unwrap();
+    // Companies that wait for events are left out.
+    let companies = ana.companies("panel", 9).await.unwrap();
+    let shown: Vec<(&str, &str)> =
+        companies.iter().map(|one| (one.correlation_id.as_str(), one.name.as_str())).collect();
+    assert_eq!(shown, [("c1", "Norte")]);
+    // An event with the one that had to precede it, and nothing of what others made.
+    let name = "customers.disabled";
+    let mut made = ana.make_event("panel", name).await.unwrap();
+    while made.events.len() == 1 {
+        assert_eq!(ana.made_events("panel", made.sequence).await.unwrap().len(), 1);
+        made = ana.make_event("panel", name).await.unwrap();
+    }
+    let entries = ana.made_events("panel", made.sequence).await.unwrap();
+    let kinds: Vec<EventKind> = entries.iter().map(|entry| entry.kind).collect();
+    assert_eq!(kinds, [EventKind::Updated, EventKind::Disabled]);
+    assert_eq!(*entries[1].correlation_id, *made.correlation_id);
+    assert_eq!(ana.made_events("panel", made.sequence + 1).await.unwrap(), []);
+    assert_eq!(ana.made_events("panel", 0).await.unwrap(), []);
+    assert!(matches!(ana.received_request("panel", 1).await, Err(AdminError::NotFound(_))));
+    assert_eq!(ana.sandbox("panel").await.unwrap().unwrap().tenant, sandbox.tenant);
+}
+
+#[tokio::test]
+async fn only_active_clients_of_an_active_team_enter() {
+    let api = teams().await;
+    let ana = sandboxes(&api, "ana");
+    let add = async |name: &str, team: Value| {
+        let body = json!({"name": name, "redirectUris": ["https://erp.example/callback"], "team": team});
+        api.add("/clients", &body).await["client"]["id"].as_str().unwrap().to_owned()
+    };
+    let (own, others, free) = (
+        add("own", json!("panel")).await,
+        add("others", json!("other")).await,
+        add("free", Value::Null).await,
+    );
+    assert!(matches!(ana.enterable("panel", &own).await, Err(AdminError::NotFound(_))), "no sandbox yet");
+    let made = ana.create_sandbox("panel").await.unwrap();
+    let (sandbox, client, _) = ana.enterable("panel", &own).await.unwrap();
+    assert_eq!((sandbox, client.id.as_str()), (made, own.as_str()));
+    for id in [others.as_str(), free.as_str(), "none"] {
+        assert!(matches!(ana.enterable("panel", id).await, Err(AdminError::NotFound(_))), "{id}");
+    }
+    assert_eq!(api.patch(&format!("/clients/{own}"), &json!({"standing": "disabled"})).await.0, 200);
+    let refused = ana.enterable("panel", &own).await;
+    assert!(matches!(refused, Err(AdminError::Conflict { code: "client_disabled", .. })), "{refused:?}");
+    assert_eq!(api.patch("/teams/panel", &json!({"standing": "disabled"})).await.0, 200);
+    for refused in [
+        ana.create_sandbox("panel").await.err(),
+        ana.reset_sandbox("panel").await.err(),
+        ana.make_event("panel", "customers.created").await.err(),
+        ana.set_receiver_mode("panel", ReceiverMode::Fail).await.err(),
+        ana.enterable("panel", &own).await.err(),
+    ] {
+        assert!(matches!(refused, Some(AdminError::Conflict { code: "team_disabled", .. })), "{refused:?}");
+    }
+    assert!(ana.sandbox("panel").await.unwrap().is_some(), "it can still be looked at");
 }

@@ -7,6 +7,7 @@ use operator::admin::TeamWebhookFilter;
 use pages::{PageContext, PageError, Params, Response};
 use webhooks::history::HistoryError;
 
+use super::sandbox;
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
 use crate::views::event::{EventPage, SentTestEvent, SubscribedWebhook};
@@ -36,7 +37,8 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
         Some(wanted) => subscribed(context, wanted).await?,
         None => (Vec::new(), false),
     };
-    Ok(context.show(&EventPage { event, webhooks, has_more_webhooks }))
+    let (sandbox, _) = sandbox::found(context).await?;
+    Ok(context.show(&EventPage { event, webhooks, has_more_webhooks, sandbox }))
 }
 
 fn find(context: &Context) -> Result<&'static Event, PageError> {

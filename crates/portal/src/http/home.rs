@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use domain::{Ticks, WebhookStatus};
+use domain::subscription::Products;
+use domain::{Resource, Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
 use pages::{PageContext, PageError, Response};
 use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
@@ -12,6 +13,7 @@ use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
 use crate::Portal;
 use crate::context::{Context, team_path};
 use crate::http::applications::client_scopes;
+use crate::http::sandbox;
 use crate::views::home::{FailingWebhook, Home, Progress};
 
 /// How many of the team's things the checklist looks at: the oldest ones tell enough.
@@ -52,14 +54,29 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
         has_delivery: has_delivery(context, &webhooks).await?,
     };
     let client = clients.iter().find(|client| client.status == Status::Active);
+    let (sandbox, _) = sandbox::found(context).await?;
     Ok(context.show(&Home {
         team: context.team.name.clone(),
         progress,
         client: client.map(|client| client.id.to_string()),
         redirect_uri: client.and_then(|client| client.redirect_uris.first().cloned()),
         scopes: client.map(client_scopes).unwrap_or_default().join(" "),
+        sandbox,
+        resource: client.and_then(|client| first_resource(client, &subscriptions)),
         failing,
     }))
+}
+
+/// The first resource whose webhooks the client may have: those of accounting begin with customers.
+fn first_resource(client: &Client, subscriptions: &[Subscription]) -> Option<Resource> {
+    let is_usable = |one: &&Subscription| one.status == Status::Active && one.cancelled_at.is_none();
+    let opened = subscriptions.iter().filter(is_usable).map(|one| one.products);
+    let opened = opened.fold(Products::default(), Products::union);
+    let candidates = [Resource::customers()].into_iter().chain(Resource::invoicing());
+    let is_open = |product| client.products.contains(product) && opened.contains(product);
+    candidates
+        .filter(|resource| !resource.event_kinds().is_empty())
+        .find(|resource| is_open(resource.area().product()))
 }
 
 /// Webhooks that do not deliver now: disabled by the service, suspended, or failing.

@@ -15,11 +15,9 @@ use crate::text::sandbox::ReceiverText;
 use crate::text::webhooks::{action_refusal, suspension};
 use crate::views::sandbox::SandboxState;
 use crate::views::sandbox_received::{ReceivedPage, ReceivedRow};
-use crate::views::sandbox_receiver::{MadeEvents, ReceiverPage, SubscribedWebhooks};
+use crate::views::sandbox_receiver::{BuiltInWebhook, MadeEvents, ReceiverPage, SubscribedWebhooks};
 use crate::views::webhooks::WebhookRow;
 use pages::{Format, PageContext, PageError, Params, Response};
-
-pub(crate) const PAGE: &str = "sandbox/receiver";
 
 const ROWS: usize = 25;
 /// The webhooks that the page lists.
@@ -44,7 +42,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
             let changed = context.sandboxes().set_receiver_mode(context.team.id.as_str(), mode).await;
             changed.map_err(|error| refused(context, error))?;
             let values = serde_json::json!({ "receiverMode": mode.as_str() });
-            Ok(context.done(&context.team_path(PAGE), "receiver_mode", &values))
+            Ok(context.done(&context.here(&[], []), "receiver_mode", &values))
         }
         _ => Err(PageError::no_action()),
     }
@@ -81,7 +79,7 @@ async fn page(context: &Context, subscribed: Option<SubscribedWebhooks>) -> Resu
 }
 
 /// The webhooks of the sandbox whose URL is that of its built-in receiver.
-async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<WebhookRow>, PageError> {
+async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<BuiltInWebhook>, PageError> {
     let filter = TeamWebhookFilter {
         tenant: Some(sandbox.tenant.to_string()),
         url_contains: Some(sandbox.receiver.to_string()),
@@ -89,7 +87,7 @@ async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<Webhook
         ..TeamWebhookFilter::default()
     };
     let page = context.developer().webhooks(context.team.id.as_str(), &filter).await?;
-    Ok(page.rows.iter().map(|one| WebhookRow::new(one, None)).collect())
+    Ok(page.rows.iter().map(BuiltInWebhook::new).collect())
 }
 
 /// The event that the URL names by its sequence, as it was made.
@@ -136,8 +134,9 @@ async fn make(context: &Context, form: &Params) -> Result<Response, PageError> {
     let made = Box::pin(sandboxes.make_event(team, name)).await;
     let made = made.map_err(|error| refused(context, error))?;
     if context.format == Format::Html {
-        let page = context.team_path(PAGE);
-        return Ok(pages::see_other(&format!("{page}?made={}", made.sequence)));
+        let sequence = made.sequence.to_string();
+        let shown = context.here(&["made", "event", "before"], [("made", sequence.as_str())]);
+        return Ok(pages::see_other(&shown));
     }
     let sandbox = sandboxes.sandbox(team).await?.ok_or(PageError::NotFound)?;
     let entries = sandboxes.made_events(team, made.sequence).await?;

@@ -4,13 +4,15 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, Table, copy_block, empty_state, prose, table};
-use ui::{Button, Field, Lang, button, field, plain_name, safe_href};
+use ui::{Button, Field, Lang, button, field, hidden_field, plain_name, safe_href};
 
+use super::sandbox::SandboxState;
 use crate::catalogue::{Event, Member};
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::{EventText, EventsText};
+use crate::text::sandbox::{ReceiverText, SandboxText};
 
 #[derive(Serialize)]
 pub(crate) struct EventPage {
@@ -20,6 +22,8 @@ pub(crate) struct EventPage {
     pub(crate) webhooks: Vec<SubscribedWebhook>,
     #[serde(rename = "hasMoreWebhooks")]
     pub(crate) has_more_webhooks: bool,
+    /// Where the event can be made to happen.
+    pub(crate) sandbox: SandboxState,
 }
 
 #[derive(Serialize)]
@@ -66,7 +70,7 @@ impl View<Context> for EventPage {
             (self.examples(context))
             (self.signature(context))
             (self.subscribe(context))
-            @if self.event.subscription.is_some() { (self.send(context)) }
+            @if self.event.subscription.is_some() { (self.make(context)) (self.send(context)) }
         }
     }
 
@@ -125,6 +129,29 @@ impl EventPage {
                 h2 { (text.signature) }
                 p { (text.signature_is) " " code { (self.event.signature_header()) } ". " (text.signature_how) }
                 p { a href=(safe_href(&context.team_path("signature"))) { (text.debugger) } }
+            }
+        }
+    }
+
+    /// Makes the event happen in the sandbox.
+    fn make(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let (sandbox, text) = (SandboxText::of(lang), ReceiverText::of(lang));
+        if self.sandbox == SandboxState::Closed {
+            return html! {};
+        }
+        html! {
+            section.card #make {
+                h2 { (text.make) }
+                p.muted { (text.make_text) }
+                @if self.sandbox == SandboxState::Ready {
+                    form.stack method="post" action=(context.team_path("sandbox/receiver")) {
+                        (context.form_token()) (hidden_field("event", &self.event.id))
+                        (button(&Button { label: text.make_button, name_and_value: Some(("do", "make")), ..Button::default() }))
+                    }
+                } @else {
+                    p { a class="button secondary" href=(safe_href(&context.team_path("sandbox"))) { (sandbox.make_first) } }
+                }
             }
         }
     }

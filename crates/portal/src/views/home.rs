@@ -1,13 +1,14 @@
 //! The home of a team: the checklist from the first key to the first delivery, and what is failing now.
 
-use domain::Ticks;
+use domain::{Resource, Ticks};
 use identity::Visitor;
 use maud::{Markup, html};
 use pages::View;
 use serde::Serialize;
-use ui::app::{State, copy_block, empty_state, number, state};
-use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
+use ui::app::{State, empty_state, number, state};
+use ui::{DisplayName, Lang, safe_href, timestamp};
 
+use super::sandbox::SandboxState;
 use crate::Portal;
 use crate::context::Context;
 use crate::shell::Section;
@@ -24,6 +25,10 @@ pub(crate) struct Home {
     pub(crate) client: Option<String>,
     pub(crate) redirect_uri: Option<String>,
     pub(crate) scopes: String,
+    pub(crate) sandbox: SandboxState,
+    /// The resource whose webhooks the checklist makes in the sandbox.
+    #[serde(skip)]
+    pub(crate) resource: Option<Resource>,
     pub(crate) failing: Vec<FailingWebhook>,
 }
 
@@ -104,88 +109,6 @@ impl FailingWebhook {
             @if self.behind > 0 { " · " (number(lang, self.behind)) " " (text.behind) }
         }
     }
-}
-
-/// One line of the checklist.
-struct Step {
-    is_done: bool,
-    title: &'static str,
-    explanation: &'static str,
-    /// A line to copy, or a link; only while the step is open.
-    help: Markup,
-}
-
-impl Step {
-    fn markup(&self, text: &HomeText, number: u32) -> Markup {
-        let word = if self.is_done { text.done } else { text.open };
-        html! {
-            li .done[self.is_done] {
-                span.tick { @if self.is_done { (Icon::Check) } @else { (number) } span.visually-hidden { (word) } }
-                h3 { (self.title) }
-                @if !self.is_done { div.body { p.muted { (self.explanation) } (self.help) } }
-            }
-        }
-    }
-}
-
-impl Home {
-    fn steps(&self, context: &Context) -> [Step; 6] {
-        let lang = context.lang();
-        let text = HomeText::of(lang);
-        let link = |page: &str, label: &str| {
-            html! { p { a class="button secondary" href=(safe_href(&context.team_path(page))) { (label) } } }
-        };
-        let done = self.progress;
-        let step = |is_done, title, explanation, help| Step { is_done, title, explanation, help };
-        let settings = &context.portal.settings;
-        let (call, subscribe) = (first_call(&settings.base_url), subscription_line(&settings.base_url));
-        [
-            step(done.has_key, text.key, text.key_text, link("subscriptions", text.key_action)),
-            step(done.has_client, text.client, text.client_text, link("applications", text.client_action)),
-            step(
-                done.has_signed_in,
-                text.sign_in,
-                text.sign_in_text,
-                copy_block(lang, "line-sign-in", &self.sign_in_line(&settings.issuer)),
-            ),
-            step(done.has_called, text.call, text.call_text, copy_block(lang, "line-call", &call)),
-            step(
-                done.has_webhook,
-                text.webhook,
-                text.webhook_text,
-                copy_block(lang, "line-webhook", &subscribe),
-            ),
-            step(
-                done.has_delivery,
-                text.delivery,
-                text.delivery_text,
-                link("signature", text.delivery_action),
-            ),
-        ]
-    }
-
-    fn sign_in_line(&self, issuer: &str) -> String {
-        let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("client_id", self.client.as_deref().unwrap_or("…"))
-            .append_pair("redirect_uri", self.redirect_uri.as_deref().unwrap_or("…"))
-            .append_pair("response_type", "code")
-            .append_pair("scope", if self.scopes.is_empty() { "openid" } else { &self.scopes })
-            .append_pair("state", "xyz")
-            .finish();
-        format!("{issuer}/connect/authorize?{query}")
-    }
-}
-
-fn first_call(base_url: &str) -> String {
-    format!(
-        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
-    )
-}
-
-fn subscription_line(base_url: &str) -> String {
-    let body = r#"{"thirdPartyApplicationName":"…","url":"https://…","secret":"…","eventTypes":["Svc.ACC.Customers.CustomerCreated"]}"#;
-    let headers = "-H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …' \\\n  -H 'context: none' \\\n  -H 'Content-Type: application/json'";
-    format!("curl {base_url}/accounting/api/customers/webhooks/subscribe \\\n  {headers} \\\n  -d '{body}'")
 }
 
 impl Portal {

@@ -9,6 +9,7 @@ pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;
+mod home_steps;
 pub(crate) mod notices;
 pub(crate) mod overlap;
 pub(crate) mod reference;

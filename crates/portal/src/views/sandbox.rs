@@ -4,7 +4,7 @@ use domain::Ticks;
 use maud::{Markup, html};
 use operator::admin::SandboxCompany;
 use serde::Serialize;
-use ui::app::{Column, State, Table, copy_inline, empty_state, facts, state, table, tabs};
+use ui::app::{Column, State, Table, copy_inline, empty_state, fact_lines, state, table, tabs};
 use ui::{Button, DisplayName, Lang, Severity, button, notice, safe_href, timestamp};
 
 use super::sandbox_token::{Application, ShownToken};
@@ -168,7 +168,7 @@ impl SandboxPage {
         html! {
             section.card #access {
                 h2 { (text.facts) }
-                (facts(&[
+                (fact_lines(&[
                     (text.tenant, copy_inline(lang, "sandbox-tenant", &sandbox.tenant)),
                     (text.user, copy_inline(lang, "sandbox-email", &sandbox.email)),
                     (text.password, password),

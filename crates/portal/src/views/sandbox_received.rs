@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use store::ReceivedRequest;
-use ui::app::{Column, State, Table, copy_block, facts, state, table, tabs};
+use ui::app::{Column, State, Table, copy_block, fact_lines, state, table, tabs};
 use ui::{Lang, safe_href, timestamp};
 
 use crate::context::Context;
@@ -79,7 +79,7 @@ impl ReceivedRow {
         html! {
             @match self.signature {
                 SignatureVerdict::Verified => (state(State::Ok, text.verified)),
-                SignatureVerdict::Wrong => { (state(State::Bad, text.wrong)) span.sub lang="en" { (self.problem) } },
+                SignatureVerdict::Wrong => { (state(State::Bad, text.wrong)) " " span.sub lang="en" { (self.problem) } },
                 SignatureVerdict::Unsigned => (state(State::Off, text.unsigned)),
             }
         }
@@ -160,10 +160,10 @@ impl ReceivedPage {
         };
         let signature = html! {
             (self.row.signature(lang))
-            @if !self.row.verified.is_empty() { span.sub { @for header in &self.row.verified { code { (header) } " " } } }
-            @if self.row.signature == SignatureVerdict::Unsigned { span.sub { (text.unsigned_text) } }
+            @for header in &self.row.verified { " " code { (header) } }
+            @if self.row.signature == SignatureVerdict::Unsigned { " " span.muted { (text.unsigned_text) } }
         };
-        facts(&[
+        fact_lines(&[
             (common.time, timestamp(lang, self.row.at)),
             (text.event, html! { code { (self.row.event) } }),
             (text.signature, signature),

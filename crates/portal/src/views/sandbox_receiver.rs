@@ -1,10 +1,12 @@
 //! Events of the sandbox on demand, and its built-in receiver with what came.
 
+use domain::event::EventKind;
 use domain::{Area, Resource, WebhookStatus};
 use maud::{Markup, html};
+use operator::admin::TeamWebhook;
 use serde::Serialize;
 use store::ReceiverMode;
-use ui::app::{Column, Table, copy_block, empty_state, facts, table};
+use ui::app::{Column, Table, copy_block, empty_state, fact_lines, table};
 use ui::{Button, DisplayName, Lang, button, safe_href};
 
 use super::sandbox::{SandboxState, head, missing};
@@ -34,7 +36,7 @@ pub(crate) struct ReceiverPage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) subscribed: Option<SubscribedWebhooks>,
     /// Those whose URL is the receiver's.
-    pub(crate) webhooks: Vec<WebhookRow>,
+    pub(crate) webhooks: Vec<BuiltInWebhook>,
     pub(crate) has_more_webhooks: bool,
     /// Newest first.
     pub(crate) received: Vec<ReceivedRow>,
@@ -55,6 +57,36 @@ pub(crate) struct MadeEvents {
     pub(crate) webhooks: Vec<WebhookRow>,
     #[serde(skip)]
     pub(crate) resource: Resource,
+}
+
+/// A webhook to the receiver.
+#[derive(Debug, Serialize)]
+pub(crate) struct BuiltInWebhook {
+    #[serde(flatten)]
+    row: WebhookRow,
+    /// The kinds of its events.
+    events: Vec<&'static str>,
+    #[serde(skip)]
+    has_all_events: bool,
+}
+
+impl BuiltInWebhook {
+    pub(crate) fn new(one: &TeamWebhook) -> Self {
+        let events: Vec<&str> = one.webhook.kinds.iter().map(EventKind::as_str).collect();
+        let has_all_events = events.len() == one.webhook.resource.event_kinds().len();
+        Self { row: WebhookRow::new(one, None), events, has_all_events }
+    }
+
+    fn link(&self, context: &Context) -> Markup {
+        let href = context.team_path(&format!("webhooks/{}", self.row.id));
+        html! {
+            a href=(safe_href(&href)) {
+                (DisplayName(&self.row.name)) " · " (self.row.resource)
+                @if !self.has_all_events { " · " (self.events.join(", ")) }
+            }
+            " " (self.row.state(context.lang()))
+        }
+    }
 }
 
 #[derive(Debug, Serialize)]
@@ -102,11 +134,13 @@ impl View<Context> for ReceiverPage {
         html! {
             (head(context, true, text.lead, &live))
             @if let Some(subscribed) = &self.subscribed { (subscribed.markup(context)) }
-            @if let Some(made) = &self.made { (made.markup(context)) }
+            @if let Some(made) = &self.made { (made.markup(context, &self.receiver_url)) }
+            // Without a webhook nothing arrives: that comes first.
+            @if self.webhooks.is_empty() { (self.subscribe_form(context)) }
             (self.make_form(context))
             (self.came(context))
             (self.receiver(context))
-            (self.subscribe_form(context))
+            @if !self.webhooks.is_empty() { (self.subscribe_form(context)) }
         }
     }
 
@@ -116,9 +150,10 @@ impl View<Context> for ReceiverPage {
 }
 
 impl MadeEvents {
-    fn markup(&self, context: &Context) -> Markup {
+    fn markup(&self, context: &Context, receiver_url: &str) -> Markup {
         let text = ReceiverText::of(context.lang());
         let (last, before) = self.events.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
+        let event = catalogue().all().find(|event| event.name == *last);
         let mut rows = vec![
             (text.event, html! { code { (last) } }),
             (text.record, html! { code { (DisplayName(&self.record)) } }),
@@ -130,26 +165,30 @@ impl MadeEvents {
         html! {
             section.card #made role="status" {
                 h2 { (text.made) }
-                (facts(&rows))
+                (fact_lines(&rows))
+                @if let Some(event) = event {
+                    p { a href=(safe_href(&context.team_path(&format!("events/{}", event.id)))) { (text.see_event) } }
+                }
                 @if !before.is_empty() { p.small.muted { (text.made_before) " " @for name in before { code { (name) } " " } } }
                 h3 { (text.goes_to) }
                 div #goes-to data-live-part {
                     @if self.webhooks.is_empty() { p.muted { (text.goes_nowhere) } }
-                    @else { ul.links { @for one in &self.webhooks { li { (self.target(context, one)) } } } }
+                    @else { ul.links { @for one in &self.webhooks { li { (self.target(context, one, receiver_url)) } } } }
                 }
             }
         }
     }
 
     /// A webhook that gets the event, with the way to its delivery.
-    fn target(&self, context: &Context, one: &WebhookRow) -> Markup {
+    fn target(&self, context: &Context, one: &WebhookRow, receiver_url: &str) -> Markup {
         let lang = context.lang();
         let text = ReceiverText::of(lang);
         let page = format!("webhooks/{}", one.id);
+        let receiver = if one.url == receiver_url { text.receiver } else { &one.url };
         let is_active = one.status == WebhookStatus::Active;
         let delivery = context.team_path(&format!("{page}/deliveries/{}", self.sequence));
         html! {
-            a href=(safe_href(&context.team_path(&page))) { (DisplayName(&one.name)) " · " (one.url) }
+            a href=(safe_href(&context.team_path(&page))) { (DisplayName(&one.name)) " · " (receiver) }
             " " (one.state(lang)) " "
             @if is_active { a href=(safe_href(&delivery)) { (text.see_delivery) } }
             @else { span.small.muted { (text.waits) } }
@@ -191,7 +230,7 @@ impl ReceiverPage {
             section.card #make {
                 h2 { (text.make) }
                 p.muted { (text.make_text) }
-                form.stack method="post" action=(context.path()) {
+                form.stack method="post" action=(here(context)) {
                     (context.form_token())
                     div.field hidden {
                         label for="find-event" { (text.find) }
@@ -256,7 +295,7 @@ impl ReceiverPage {
                 (copy_block(lang, "receiver-url", &self.receiver_url))
                 h3 { (text.behaviour) }
                 p.muted { (text.behaviour_text) }
-                form.inline.modes method="post" action=(context.path()) {
+                form.inline.modes method="post" action=(here(context)) {
                     (context.form_token()) (ui::hidden_field("do", "mode"))
                     @for mode in ReceiverMode::ALL {
                         button type="submit" class="button secondary" name="mode" value=(mode.as_str()) aria-pressed=(mode == self.mode) {
@@ -268,7 +307,7 @@ impl ReceiverPage {
                 h3 { (text.webhooks) }
                 div #receiver-webhooks data-live-part {
                     @if self.webhooks.is_empty() { p.muted { (text.no_webhooks) } }
-                    @else { ul.links { @for one in &self.webhooks { li { (webhook_link(context, one)) } } } }
+                    @else { ul.links { @for one in &self.webhooks { li { (one.link(context)) } } } }
                 }
                 @if self.has_more_webhooks { p { a href=(safe_href(&all)) { (text.more_webhooks) } } }
             }
@@ -287,7 +326,7 @@ impl ReceiverPage {
                     (missing(context, "no-client", token.no_client, token.no_client_text, (token.ask_client, "applications")))
                 } @else {
                     p.muted { (text.subscribe_text) }
-                    form.stack method="post" action=(context.path()) {
+                    form.stack method="post" action=(here(context)) {
                         (context.form_token())
                         (application_field(context, &self.applications))
                         div.field {
@@ -313,11 +352,9 @@ impl ReceiverPage {
     }
 }
 
-fn webhook_link(context: &Context, one: &WebhookRow) -> Markup {
-    let href = context.team_path(&format!("webhooks/{}", one.id));
-    html! {
-        a href=(safe_href(&href)) { (DisplayName(&one.name)) " · " (one.resource) } " " (one.state(context.lang()))
-    }
+/// The page's own URL, for its forms: without what was made before.
+fn here(context: &Context) -> String {
+    context.here(&["made", "event", "before"], [])
 }
 
 /// The resources of an area that have events.

@@ -4,7 +4,7 @@ use domain::{Area, Ticks};
 use maud::{Markup, html};
 use serde::Serialize;
 use serde_json::Value;
-use ui::app::{copy_block, facts};
+use ui::app::{copy_block, copy_lines, fact_lines};
 use ui::{Button, DisplayName, button, plain_name, safe_href, timestamp};
 
 use super::sandbox::{SandboxPage, missing};
@@ -61,8 +61,8 @@ impl ShownToken {
             section.card.secret-once #token role="status" {
                 h2 { (text.shown) }
                 p { (text.shown_text) }
-                (copy_block(lang, "access-token", &self.access_token))
-                (facts(&[
+                (copy_lines(lang, "access-token", &self.access_token))
+                (fact_lines(&[
                     (text.application, html! { (DisplayName(&self.application)) }),
                     (text.scopes, html! { @for scope in &self.scopes { code { (scope) } " " } }),
                     (text.expires, timestamp(lang, self.expires_at)),
@@ -72,7 +72,7 @@ impl ShownToken {
                     (text.call_text) " "
                     @if let Some(page) = &key_page { a href=(safe_href(page)) { (text.see_key) } }
                 }
-                (copy_block(lang, "token-call", &self.curl))
+                (copy_lines(lang, "token-call", &self.curl))
                 details.more id="claims" {
                     summary { (text.claims) }
                     p { (text.claims_text) }

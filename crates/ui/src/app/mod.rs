@@ -12,4 +12,7 @@ pub use chart::{Chart, ChartPoint, chart, meter};
 pub use shell::{Brand, NavGroup, NavItem, Shell, app_page, plain_app_page};
 pub use split::{SplitPart, split};
 pub use table::{Cell, Column, Table, table};
-pub use text::{State, copy_block, copy_inline, empty_state, facts, number, percent, prose, state, tabs};
+pub use text::{
+    State, copy_block, copy_inline, copy_lines, empty_state, fact_lines, facts, number, percent, prose,
+    state, tabs,
+};

@@ -29,6 +29,11 @@ pub fn facts(rows: &[(&str, Markup)]) -> Markup {
     html! { dl.facts { @for (label, value) in rows { div { dt { (label) } dd { (value) } } } } }
 }
 
+/// The same one below the other, for long values.
+pub fn fact_lines(rows: &[(&str, Markup)]) -> Markup {
+    html! { dl.facts.lines { @for (label, value) in rows { div { dt { (label) } dd { (value) } } } } }
+}
+
 /// A whole number with the language's separator: `12.345`, `12,345`. Spanish separates from five digits on.
 pub fn number(lang: Lang, value: u64) -> String {
     let digits = value.to_string();
@@ -63,6 +68,11 @@ pub fn percent(lang: Lang, share: f64) -> String {
 /// Text that people copy. `id` names it on the page. The button appears where the script runs.
 pub fn copy_block(lang: Lang, id: &str, text: &str) -> Markup {
     html! { div.copy { pre tabindex="0" { code #(id) { (text) } } (copy_button(lang, id)) } }
+}
+
+/// The same for long lines, which are not broken: the block scrolls.
+pub fn copy_lines(lang: Lang, id: &str, text: &str) -> Markup {
+    html! { div class="copy lines" { pre tabindex="0" { code #(id) { (text) } } (copy_button(lang, id)) } }
 }
 
 /// A short value that people copy, within a line or a cell.

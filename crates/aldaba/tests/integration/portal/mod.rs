@@ -6,5 +6,7 @@ pub(crate) mod fixture;
 mod live;
 mod notices;
 mod reference;
+mod sandbox;
+mod sandbox_receiver;
 mod team_pages;
 mod webhooks;

@@ -5,7 +5,7 @@ use domain::{ClientId, Resource};
 use store::{AuditContext, Client, LogPage, LogQuery, PageQuery, ReceivedRequest, Sandbox, Status};
 
 use super::super::{AdminError, Result};
-use super::{SandboxAdmin, parsed};
+use super::{SPARES, SandboxAdmin, parsed, spare};
 
 /// A company of a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ impl SandboxAdmin {
         Ok((self.ready(&team).await?, client, self.context()))
     }
 
-    /// The first companies of the team's sandbox; none while it is not complete.
+    /// The first companies of the team's sandbox, without those that wait for events; none while it is not complete.
     pub async fn companies(&self, team: &str, rows_max: usize) -> Result<Vec<SandboxCompany>> {
         let team = self.team(team).await?;
         let sandbox = self.existing(&team).await?;
@@ -37,14 +37,18 @@ impl SandboxAdmin {
             return Ok(Vec::new());
         }
         let resource = Resource::companies();
-        let query = PageQuery { tenant: sandbox.tenant, company: None, resource, offset: 0, rows_max };
+        let is_spare = |id: &str| (1..=SPARES).any(|number| spare(resource, number) == id);
+        let rows = rows_max.saturating_add(SPARES);
+        let query = PageQuery { tenant: sandbox.tenant, company: None, resource, offset: 0, rows_max: rows };
         let page = self.admin.store.page(&query).await?;
         let company = |body: &str| {
             let body = parsed(body);
             let text = |name: &str| body[name].as_str().unwrap_or_default().to_owned();
             SandboxCompany { correlation_id: text("correlationId"), name: text("vatName") }
         };
-        Ok(page.map(|page| page.bodies.iter().map(company).collect()).unwrap_or_default())
+        let Some(page) = page else { return Ok(Vec::new()) };
+        let companies = page.bodies.iter().map(company).filter(|one| !is_spare(&one.correlation_id));
+        Ok(companies.take(rows_max).collect())
     }
 
     /// The change with this sequence, and the one before it if both were made at once.
