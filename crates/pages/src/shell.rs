@@ -9,6 +9,7 @@ use ui::{Lang, Severity, notice, safe_href};
 
 use crate::csv::Csv;
 use crate::error::PageError;
+use crate::live;
 use crate::request::{Format, PageRequest};
 use crate::response::{self, Response};
 use crate::text::ErrorText;
@@ -62,12 +63,15 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
                 let news = news.and_then(|code| self.done_text(code));
                 let refused = self.refused.as_ref().map(|refused| self.refusal_text(&refused.why));
                 let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { status };
+                // A live page compares it with what its stream says.
+                let version = serde_json::to_vec(view).map(|json| live::version(&json)).unwrap_or_default();
                 let content = html! {
                     @if let Some(why) = refused {
                         (notice(Severity::Error, "refused", &html! { (ErrorText::of(self.lang()).refused) }, Some(&html! { (why) })))
                     }
                     @if let Some(text) = news { (notice(Severity::Success, "done", &html! { (text) }, None)) }
                     (view.content(self))
+                    div hidden data-version=(format!("{version:x}")) {}
                 };
                 let title = view.title(self.lang());
                 response::page(status, self.shell(title, Some(view.section()), &content))

@@ -112,8 +112,8 @@
   const enhance = (root) => { localTimes(root); copyButtons(root); };
   enhance(document);
 
-  // Live regions: the server says that something changed, and the same page is read again. What the reader has open or
-  // focused stays.
+  // Live regions: the server says which version of the page is the present one. If it is another one, the same page is read
+  // again. What the reader has open or focused stays.
   const region = document.querySelector('[data-live]');
   if (!region || !window.EventSource) return;
   // The label may stand in a part that is replaced.
@@ -123,6 +123,8 @@
     if (state) { state.hidden = !isLive; state.classList.toggle('paused', source.readyState !== EventSource.OPEN); }
   };
   const known = new Set(Array.from(document.querySelectorAll('[data-row]'), (row) => row.dataset.row));
+  const versionOf = (root) => { const mark = root.querySelector('[data-version]'); return mark && mark.dataset.version; };
+  let version = versionOf(document);
   let isReading = false;
   let isStale = false;
   const refresh = async () => {
@@ -132,6 +134,7 @@
       const response = await fetch(location.href, { credentials: 'same-origin', headers: { accept: 'text/html' } });
       if (!response.ok || response.redirected) { location.reload(); return; }
       const fresh = new DOMParser().parseFromString(await response.text(), 'text/html');
+      version = versionOf(fresh);
       for (const part of document.querySelectorAll('[data-live-part]')) {
         const other = fresh.getElementById(part.id);
         if (!other || part.contains(document.activeElement) && part.querySelector('input:focus, textarea:focus')) continue;
@@ -152,7 +155,7 @@
     }
   };
   const source = new EventSource(region.dataset.live);
-  source.addEventListener('change', refresh);
+  source.addEventListener('version', (event) => { if (event.data !== version) refresh(); });
   source.addEventListener('open', () => { isLive = true; showState(); });
   source.addEventListener('error', showState);
   addEventListener('pagehide', () => source.close());
