@@ -11,6 +11,7 @@ mod deliveries;
 mod dev;
 mod load;
 mod page_query;
+mod pages;
 mod program;
 mod reads;
 mod report;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Some("tokens") => tokens::run(&options),
         Some("reads") => reads::run(&options),
         Some("deliveries") => deliveries::run(&options),
+        Some("pages") => pages::run(&options),
         other => Err(format!("no bench {other:?}").into()),
     };
     exit_code(report.and_then(|report| {

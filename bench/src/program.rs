@@ -20,15 +20,15 @@ pub(crate) struct Program {
     pub(crate) target: Target,
     /// From the start of the process to `/readyz`.
     pub(crate) ready_after: Duration,
+    launch: Launch,
+    /// None for a second process on the store of another.
     folder: Option<tempfile::TempDir>,
 }
 
 /// A configured store with one tenant, before the service starts.
 pub(crate) struct PreparedStore {
     folder: tempfile::TempDir,
-    program: String,
-    tenant: String,
-    token: String,
+    launch: Launch,
 }
 
 impl PreparedStore {
@@ -43,12 +43,12 @@ impl PreparedStore {
         run(program, path, &["init", ".", "--base-url", "http://localhost:1", "--store", &store])?;
         let tenant = run(program, path, &["tenant", "add", "Bench"])?.trim().to_owned();
         let token = std::fs::read_to_string(path.join("operator.token"))?.trim().to_owned();
-        Ok(Self { folder, program: program.into(), tenant, token })
+        Ok(Self { folder, launch: Launch { program: program.into(), tenant, token } })
     }
 
     /// Runs an operator command and returns its standard output.
     pub(crate) fn command(&self, arguments: &[&str], input: &str) -> Fallible<String> {
-        let mut child = Command::new(&self.program)
+        let mut child = Command::new(&self.launch.program)
             .args(arguments)
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())
@@ -64,7 +64,17 @@ impl PreparedStore {
     }
 
     pub(crate) fn tenant(&self) -> &str {
-        &self.tenant
+        &self.launch.tenant
+    }
+
+    /// The folder with the configuration and the master key.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Where a SQLite store is.
+    pub(crate) fn sqlite_file(&self) -> PathBuf {
+        self.folder.path().join(SQLITE_FILE)
     }
 
     /// Starts `serve` and waits until it is ready.
@@ -78,30 +88,42 @@ impl PreparedStore {
     }
 
     fn start_by(self, wrapper: &[&str]) -> Fallible<Program> {
+        let mut program = self.launch.serve(self.folder.path(), wrapper, &[])?;
+        program.folder = Some(self.folder);
+        Ok(program)
+    }
+}
+
+/// How `serve` is started for a configured store.
+#[derive(Clone)]
+struct Launch {
+    program: String,
+    tenant: String,
+    token: String,
+}
+
+impl Launch {
+    /// Starts `serve` with settings as environment variables, and waits until it is ready.
+    fn serve(&self, folder: &Path, wrapper: &[&str], settings: &[(&str, &str)]) -> Fallible<Program> {
         let (public, operator) = (free_address()?, free_address()?);
         let from = Instant::now();
         let mut arguments = wrapper.iter().copied().chain([self.program.as_str()]);
         let child = Command::new(arguments.next().unwrap_or_default())
             .args(arguments)
             .args(["serve", "--listen", &public.to_string(), "--operator-listen", &operator.to_string()])
-            .current_dir(self.folder.path())
+            .current_dir(folder)
             // The rate limiter is on, so that its cost is measured, but its limit is never reached.
             .env("ALDABA__GATEWAY__RATE_PER_MINUTE", "10000000")
+            .envs(settings.iter().copied())
             .stderr(Stdio::null())
             .spawn()?;
         let target = Target {
             address: operator.to_string(),
             path: format!("/operator/v1/tenants/{}/changes", self.tenant),
-            token: self.token,
+            token: self.token.clone(),
         };
-        let mut program = Program {
-            child,
-            operator,
-            public,
-            target,
-            ready_after: Duration::ZERO,
-            folder: Some(self.folder),
-        };
+        let (launch, ready_after) = (self.clone(), Duration::ZERO);
+        let mut program = Program { child, operator, public, target, ready_after, launch, folder: None };
         while !get(operator, "/readyz").is_ok_and(|response| response.starts_with("HTTP/1.1 200")) {
             if from.elapsed() > START_TIMEOUT {
                 return Err("the service did not become ready".into());
@@ -114,6 +136,12 @@ impl PreparedStore {
 }
 
 impl Program {
+    /// A second process on the same store, pinned to one core, with other settings.
+    pub(crate) fn start_second(&self, core: &str, settings: &[(&str, &str)]) -> Fallible<Self> {
+        let folder = self.folder.as_ref().ok_or("only the first process has a folder")?;
+        self.launch.serve(folder.path(), &["taskset", "-c", core], settings)
+    }
+
     /// The file of a SQLite store.
     pub(crate) fn database(&self) -> Option<PathBuf> {
         let folder = self.folder.as_ref()?;

@@ -33,6 +33,8 @@ const PAIRED_ROUNDS: u64 = 15;
 const HOT_GOAL: f64 = 0.6;
 const RANDOM_GOAL: f64 = 0.3;
 const ACCOUNT_GOAL: f64 = 0.5;
+/// What the log of calls leaves of the rate without it.
+const LOG_GOAL: f64 = 0.9;
 const DEEP_GOAL: f64 = 1.3;
 const FILTER_GOAL: f64 = 3.0;
 const RESIDENT_MIB: f64 = 150.0;
@@ -53,8 +55,12 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let database = Database::new(options).await?;
     let bench = fill_store(options, &database).await?;
     let hot_path = "/accounting/api/customers?pageSize=25";
-    if options.only.as_deref() == Some("random") {
-        let figures = bench.random_pages(hot_path).await?;
+    let part = match options.only.as_deref() {
+        Some("random") => Some(bench.random_pages(hot_path).await?),
+        Some("log") => Some(bench.log_alone(hot_path).await?),
+        _ => None,
+    };
+    if let Some(figures) = part {
         drop(bench);
         database.drop().await?;
         return Ok(report(options, figures));
@@ -72,6 +78,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
         write!(path, "/accounting/api/accounts/{}", account_id(mixed(number) % ACCOUNTS))
     };
     let accounts = bench.beside(&account_path, random_account).await?;
+    let logs = bench.call_log(hot_path).await?;
     eprintln!("first pages and deep pages, in turn");
     let first = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 1);
     let deep = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 30_001);
@@ -99,6 +106,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
             ("random accounts", accounts),
         ],
         query_alone,
+        logs,
         depth: (first, deep),
         payroll: (plain, filtered),
         busy_payroll: (busy_plain, busy_filtered),
@@ -115,6 +123,8 @@ fn report(options: &Options, figures: Vec<Figure>) -> Report {
 struct Measurements {
     beside: [(&'static str, (Load, Load)); 4],
     query_alone: Option<Load>,
+    /// The hot page with the log of calls, and without it.
+    logs: (Load, Load),
     depth: (Load, Load),
     payroll: (Load, Load),
     busy_payroll: (Load, Load),
@@ -136,6 +146,9 @@ impl Measurements {
             let [_, (_, (_, bare)), ..] = &self.beside;
             figures.push(Figure::plain(name, query_alone.rate, "requests/s").beside(bare.rate, None));
         }
+        let (logged, unlogged) = &self.logs;
+        let log = Figure::plain("hot page, beside one without the log of calls", logged.rate, "requests/s");
+        figures.push(log.beside(unlogged.rate, goal(LOG_GOAL)));
         let ((first, deep), (plain, filtered)) = (&self.depth, &self.payroll);
         let (busy_plain, busy_filtered) = &self.busy_payroll;
         figures.extend([
@@ -155,6 +168,13 @@ impl Measurements {
 
 fn page(path: &mut Vec<u8>, number: u64) -> std::io::Result<()> {
     write!(path, "/accounting/api/customers?pageSize=25&pageNumber={number}")
+}
+
+/// The round with the median ratio of the first rate to the second.
+fn median_ratio(mut rounds: Vec<(Load, Load)>) -> (Load, Load) {
+    let ratio = |round: &(Load, Load)| round.0.rate / round.1.rate;
+    rounds.sort_by(|first, second| ratio(first).total_cmp(&ratio(second)));
+    rounds.swap_remove(rounds.len() / 2)
 }
 
 /// The ratio of the second latency to the first.
@@ -185,7 +205,7 @@ async fn fill_store(options: &Options, database: &Database) -> Fallible<ReadBenc
         " HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\nocp-apim-subscription-key: {key}\r\ncontext: {{\"clientId\":\"{COMPANY}\"}}\r\n\r\n",
         program.public
     );
-    let figures = 14.0;
+    let figures = 16.0;
     let span = Duration::from_secs_f64((options.seconds as f64 / figures / PAIRED_ROUNDS as f64).max(0.5));
     Ok(ReadBench { program, head, span })
 }
@@ -243,10 +263,28 @@ impl ReadBench {
             let program = self.load(self.program.public, CONNECTIONS, &path, round << 32).await?;
             rounds.push((program, self.load(fixed, CONNECTIONS, &same, 0).await?));
         }
-        rounds.sort_by(|first, second| {
-            (first.0.rate / first.1.rate).total_cmp(&(second.0.rate / second.1.rate))
-        });
-        Ok(rounds.swap_remove(rounds.len() / 2))
+        Ok(median_ratio(rounds))
+    }
+
+    /// The hot page from the program and, in turn, from a second process on the same core and store that does not log calls.
+    async fn call_log(&self, path: &str) -> Fallible<(Load, Load)> {
+        eprintln!("hot page, with and without the log of calls");
+        let second = self.program.start_second(CORE, &[("ALDABA__GATEWAY__CALL_LOG", "false")])?;
+        let same = |_, to: &mut Vec<u8>| write!(to, "{path}");
+        let mut rounds = Vec::new();
+        for _ in 0..PAIRED_ROUNDS {
+            let logged = self.load(self.program.public, CONNECTIONS, &same, 0).await?;
+            rounds.push((logged, self.load(second.public, CONNECTIONS, &same, 0).await?));
+        }
+        Ok(median_ratio(rounds))
+    }
+
+    /// Only the log of calls (`--only log`).
+    async fn log_alone(&self, path: &str) -> Fallible<Vec<Figure>> {
+        let (logged, unlogged) = self.call_log(path).await?;
+        let figure =
+            Figure::plain("hot page, beside one without the log of calls", logged.rate, "requests/s");
+        Ok(vec![figure.beside(unlogged.rate, Some(LOG_GOAL))])
     }
 
     /// Only the random pages (`--only random`).

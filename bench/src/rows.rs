@@ -42,6 +42,11 @@ pub(crate) fn customer_line(salt: u64, number: u64) -> String {
     )
 }
 
+/// The id of the customer of `customer_line`.
+pub(crate) fn customer_id(salt: u64, number: u64) -> Guid {
+    id(salt, number)
+}
+
 pub(crate) fn account_id(number: u64) -> Guid {
     id(11, number)
 }

@@ -3,31 +3,20 @@
 // Screenshots go to target/screenshots.
 
 import { mkdirSync, rmSync } from 'node:fs';
-import axe from 'axe-core';
-import { chromium } from 'playwright-core';
 
+import { LOCALES, SIZES, STATUS, audit, fits, launch, shot, versions, watched } from './browser.mjs';
 import { Callbacks } from './callbacks.mjs';
 import { invitation } from './invitation.mjs';
 import { Mailbox } from './mailbox.mjs';
 import { passwordReset } from './password_reset.mjs';
 import { secondFactors } from './second_factors.mjs';
-import { check, done, version, world } from './stage.mjs';
+import { check, done, world } from './stage.mjs';
 import { swagger } from './swagger.mjs';
 import { tour } from './tour.mjs';
 
-const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
-const LOCALES = { es: 'es-ES', en: 'en-GB' };
-// Error pages have an error status, which the console reports.
-const STATUS = /^Failed to load resource: the server responded with a status of 4/;
 // Advice on the forms of Swagger UI, which are not ours.
 const ADVICE = /^\[DOM\] (Password field|Input elements)/;
-const LOCAL = new Set(['127.0.0.1', 'localhost']);
-const FLAGS = [
-  '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync',
-  // No other host can be resolved.
-  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
-];
+const isGrave = ({ impact }) => impact === 'serious' || impact === 'critical';
 
 /** Every combination to test. `axe` runs without the content security policy, because it injects its own script. */
 function ways() {
@@ -67,21 +56,6 @@ function resetWays() {
   return all;
 }
 
-/** Records forbidden requests, console messages and script errors of a context. `fine` matches allowed messages. */
-function watched(context, fine = STATUS) {
-  context.setDefaultTimeout(20_000);
-  const troubles = [];
-  context.on('request', (request) => {
-    const { protocol, hostname } = new URL(request.url());
-    if (protocol !== 'data:' && !LOCAL.has(hostname)) troubles.push(`asked elsewhere: ${request.url()}`);
-  });
-  context.on('console', (message) => {
-    if (!fine.test(message.text())) troubles.push(`console: ${message.text()}`);
-  });
-  context.on('weberror', (error) => troubles.push(`script: ${error.error()}`));
-  return troubles;
-}
-
 /** The API documentation page. */
 async function document(browser) {
   const context = await browser.newContext({ locale: LOCALES.en, viewport: SIZES.desk, reducedMotion: 'reduce' });
@@ -115,8 +89,8 @@ async function walk(browser, callbacks, users, way, visit = tour) {
   const show = async (title) => {
     count += 1;
     check(`${title} in ${way.lang}`, (await page.locator('html').getAttribute('lang')) === way.lang, page.url());
-    await fits(page, title, way);
-    if (way.kind === 'axe') await audit(page, `${name} ${title}`);
+    await fits(page, title, way.size);
+    if (way.kind === 'axe') await audit(page, `${name} ${title}`, isGrave);
     if (way.kind !== 'axe' || way.isPictured) await picture(page, `${title}-${name}${way.kind === 'plain' ? '-plain' : ''}`, way);
   };
   try {
@@ -131,18 +105,6 @@ async function walk(browser, callbacks, users, way, visit = tour) {
   return count;
 }
 
-/** Chromium sometimes fails to take a screenshot and succeeds on a retry; no test depends on the image. */
-async function shot(page, path) {
-  for (let tries = 4; ; tries -= 1) {
-    try {
-      return await page.screenshot({ path: `${world.screenshots}/${path}.png`, animations: 'disabled' });
-    } catch (error) {
-      if (tries === 1 || !error.message.includes('Unable to capture screenshot')) throw error;
-      await page.bringToFront();
-    }
-  }
-}
-
 /** A screenshot of the viewport and, if the page is longer, one of the whole page. */
 async function picture(page, name, { size }) {
   const shoot = (path) => shot(page, path);
@@ -154,27 +116,11 @@ async function picture(page, name, { size }) {
   await page.setViewportSize(SIZES[size]);
 }
 
-/** Checks that the page does not overflow horizontally. */
-async function fits(page, title, way) {
-  const box = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
-  check(`${title} fits its width (${way.size})`, box[0] <= box[1], box);
-}
-
-async function audit(page, where) {
-  await page.evaluate(axe.source);
-  const { violations } = await page.evaluate(() => globalThis.axe.run());
-  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
-  const told = grave.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.map(({ html }) => html).join(' ')}`);
-  check(`axe finds nothing serious: ${where}`, told.length === 0, told);
-}
-
 rmSync(world.screenshots, { recursive: true, force: true });
 mkdirSync(world.screenshots, { recursive: true });
 const callbacks = await Callbacks.listen(world.callback_port);
 const mailbox = await Mailbox.listen(world.mail_port);
-const browser = await chromium.launch({
-  executablePath: process.env.ALDABA_TEST_CHROMIUM, args: FLAGS, chromiumSandbox: false,
-});
+const browser = await launch();
 const waiting = ways();
 const number = waiting.length + 2 * factorWays().length + resetWays().length;
 let pages = 0;
@@ -199,5 +145,4 @@ try {
   callbacks.close();
   mailbox.close();
 }
-const versions = `${browser.version()} with playwright-core ${version('playwright-core')}, axe ${version('axe-core')}`;
-done(`${versions}, ${number} tours, ${pages} pages`);
+done(`${versions(browser)}, ${number} tours, ${pages} pages`);

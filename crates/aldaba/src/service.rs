@@ -112,6 +112,7 @@ impl Service {
             store: &store,
             identity: &identity,
             metrics: &metrics,
+            stopped: &stopped,
         };
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
@@ -140,6 +141,7 @@ struct RouterParts<'a> {
     store: &'a Arc<dyn Store>,
     identity: &'a Arc<Identity>,
     metrics: &'a Metrics,
+    stopped: &'a watch::Receiver<bool>,
 }
 
 impl RouterParts<'_> {
@@ -152,7 +154,7 @@ impl RouterParts<'_> {
         supervisor: &Supervisor,
         draining: &Arc<AtomicBool>,
     ) -> (Router, Router, Arc<Gateway>) {
-        let Self { base, config, store, identity, metrics } = *self;
+        let Self { base, config, store, identity, metrics, stopped } = *self;
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -170,7 +172,7 @@ impl RouterParts<'_> {
         let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
         let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
         let portal_ports = (admin.clone(), history, management.clone());
-        let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand);
+        let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand, stopped);
         let operator_api = AppState::new(admin, webhook_admin, token, metrics)
             .with_approval(approval)
             .with_sandbox(wiring::sandbox_settings(config));

@@ -35,6 +35,7 @@ pub mod retry;
 pub mod scope;
 pub mod second_factor;
 pub mod secret;
+pub mod service_reason;
 pub mod signature;
 pub mod subscription;
 pub mod suggest;

@@ -1,6 +1,6 @@
 //! Records calls for the team of their subscription: a bounded ring in memory per subscription, which a background task
 //! writes to the store a few times a second. No call waits for it or fails with it; where calls come faster than they are
-//! written, the oldest are dropped. Figures count every call.
+//! written, the oldest are dropped. Figures count every call. The operator may switch the log off: then calls are counted only.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -111,6 +111,8 @@ impl AreaCounts {
 
 #[derive(Debug, Default)]
 pub(crate) struct CallRecorder {
+    /// The log is switched off.
+    only_counts: bool,
     /// Calls in all rings.
     unwritten: AtomicUsize,
     /// The meters whose rings are not empty.
@@ -129,17 +131,26 @@ struct Batch {
 }
 
 impl CallRecorder {
+    pub(crate) fn new(has_call_log: bool) -> Self {
+        Self { only_counts: !has_call_log, ..Self::default() }
+    }
+
+    /// `area`: whose figures count the call; none for sandboxes, which are in the figures of their subscriptions alone.
     /// `meter`: of the call's subscription, where its key is known; other calls are counted only.
-    pub(crate) fn record(&self, area: Area, meter: Option<&Arc<Meter>>, call: RecordedCall) {
+    pub(crate) fn record(&self, area: Option<Area>, meter: Option<&Arc<Meter>>, call: RecordedCall) {
         let (outcome, micros) = (call.outcome(), call.latency_micros());
-        let counts = &self.areas[area as usize];
-        counts.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
-        counts.latencies[latency_bucket(micros)].fetch_add(1, Ordering::Relaxed);
+        if let Some(area) = area {
+            let counts = &self.areas[area as usize];
+            counts.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);
+            counts.latencies[latency_bucket(micros)].fetch_add(1, Ordering::Relaxed);
+        }
         let Some(meter) = meter else { return };
         let is_full = self.unwritten.load(Ordering::Relaxed) >= CALLS_MAX;
         let mut ring = meter.ring.lock();
         ring.counts.count(outcome, Some(micros));
-        if is_full || ring.calls.len() >= RING_CALLS_MAX {
+        if self.only_counts {
+            drop(call);
+        } else if is_full || ring.calls.len() >= RING_CALLS_MAX {
             ring.has_overflowed = true;
             // With an empty ring the new call is the one that goes.
             if ring.calls.pop_front().is_some() {

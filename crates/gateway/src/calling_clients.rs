@@ -37,13 +37,11 @@ impl CallingClient {
     /// sandbox of a team opens with the team's own subscriptions and clients alone; another tenant opens with what is not
     /// for sandboxes. `sandbox_of` is of the tenant.
     pub(crate) fn is_opened_by(&self, subscription: &Subscription, sandbox_of: Option<&TeamId>) -> bool {
-        match sandbox_of {
-            Some(team) => self.team.as_ref() == Some(team) && subscription.team.as_ref() == Some(team),
-            None => {
-                let is_own = subscription.team.is_none() || subscription.team == self.team;
-                is_own && !subscription.is_sandbox && !self.is_sandbox
-            }
+        if let Some(team) = sandbox_of {
+            return self.team.as_ref() == Some(team) && subscription.team.as_ref() == Some(team);
         }
+        let is_own = subscription.team.is_none() || subscription.team == self.team;
+        is_own && !subscription.is_sandbox && !self.is_sandbox
     }
 
     /// Why a subscription does not open for this client.
@@ -79,6 +77,11 @@ impl CallingClients {
         let sandbox_of = self.sandbox_of(tenant).await?;
         let is_open = sandbox_of.is_none() || self.is_sandbox_open;
         Ok(is_open && client.is_opened_by(subscription, sandbox_of.as_ref()))
+    }
+
+    /// Whether a tenant that a call has named is a sandbox.
+    pub(crate) fn is_sandbox(&self, tenant: &TenantId) -> bool {
+        self.tenants.read().get(tenant).is_some_and(Option::is_some)
     }
 
     /// The team whose sandbox the tenant is. Only tenants of valid tokens come here.

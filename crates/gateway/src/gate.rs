@@ -128,6 +128,9 @@ impl Gateway {
         let Arrival { at, area, route, watch, method, request_id } = arrival;
         let (status, refusal) = (response.status(), refusal_of(response));
         let latency = watch.elapsed();
+        let is_sandbox =
+            caller.as_ref().is_some_and(|caller| self.calling_clients.is_sandbox(&caller.tenant));
+        let area = (!is_sandbox).then_some(area);
         let call = RecordedCall { at, method, route, status, latency, request_id, caller, refusal };
         self.recorder.record(area, meter, call);
     }

@@ -79,6 +79,8 @@ pub struct Settings {
     pub quota_per_day: Option<u64>,
     /// Whether the sandboxes of teams are open.
     pub is_sandbox_open: bool,
+    /// Whether calls are logged for the team of their subscription; figures count them in any case.
+    pub has_call_log: bool,
 }
 
 /// The state that all requests share.
@@ -106,6 +108,7 @@ impl Gateway {
     pub fn new(ports: Ports, settings: Settings, gated_routes: Vec<GatedRoute>) -> Self {
         let Ports { store, clock, tokens } = ports;
         let limiter = RateLimiter::new(settings.rate_per_minute);
+        let recorder = CallRecorder::new(settings.has_call_log);
         Self {
             keys: SubscriptionKeys::new(store.clone(), routes::counted_paths(&gated_routes)),
             calling_clients: CallingClients::new(store.clone(), settings.is_sandbox_open),
@@ -115,7 +118,7 @@ impl Gateway {
             tokens,
             settings,
             limiter,
-            recorder: CallRecorder::default(),
+            recorder,
             gated_routes,
         }
     }

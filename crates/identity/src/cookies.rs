@@ -1,9 +1,11 @@
 //! The names of the cookies and the `Set-Cookie` values that set and clear them.
 
+use std::time::Duration;
+
 use axum::http::HeaderValue;
 use domain::{Realm, Secret};
 
-const YEAR_SECONDS: u32 = 365 * 24 * 3600;
+const YEAR_SECONDS: u64 = 365 * 24 * 3600;
 
 /// The names of the cookies. Browsers restrict `__Host-` cookies to this host and to https.
 #[derive(Clone, Copy, Debug)]
@@ -12,6 +14,10 @@ pub(crate) struct CookieNames {
     pub(crate) session: &'static str,
     /// Recognises a browser that has signed in before.
     pub(crate) known_browser: &'static str,
+    /// The language that the person selected on a page.
+    pub(crate) lang: &'static str,
+    /// Keeps a sign-in of a sandbox that the portal has begun.
+    pub(crate) sandbox_run: &'static str,
     attributes: &'static str,
 }
 
@@ -23,6 +29,8 @@ impl CookieNames {
                     browser_id: concat!($prefix, "-browser"),
                     session: concat!($prefix, "-session"),
                     known_browser: concat!($prefix, "-known-browser"),
+                    lang: concat!($prefix, "-lang"),
+                    sandbox_run: concat!($prefix, "-sandbox-sign-in"),
                     attributes: $attributes,
                 }
             };
@@ -51,7 +59,12 @@ impl CookieNames {
 
     /// Sets a cookie for a year.
     pub(crate) fn set_lasting(&self, name: &str, value: &Secret) -> Option<HeaderValue> {
-        sensitive(&format!("{name}={}{}; Max-Age={YEAR_SECONDS}", value.reveal(), self.attributes))
+        self.set_for(name, value, Duration::from_secs(YEAR_SECONDS))
+    }
+
+    /// Sets a cookie for some time.
+    pub(crate) fn set_for(&self, name: &str, value: &Secret, span: Duration) -> Option<HeaderValue> {
+        sensitive(&format!("{name}={}{}; Max-Age={}", value.reveal(), self.attributes, span.as_secs()))
     }
 
     pub(crate) fn clear(&self, name: &str) -> Option<HeaderValue> {

@@ -44,11 +44,11 @@ use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
-pub use http::{RealmPages, Visitor, post_routes, realm_router, router};
+pub use http::{RealmPages, SandboxRun, Visitor, post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
-pub use sandbox_sign_in::{SandboxSignIn, SandboxSignInError, SandboxTokens};
-pub use settings::{CLOCK_TOLERANCE, MailSettings, RealmUrls, Settings};
+pub use sandbox_sign_in::{SandboxPrompt, SandboxSignIn, SandboxSignInError, SandboxTokens};
+pub use settings::{CLOCK_TOLERANCE, MailSettings, RealmUrls, SANDBOX_CALLBACK_PATH, Settings};
 use sign_in::{ClientFailures, MailThrottle, PasswordSignIn};
 use token_cache::{VerifiedToken, VerifiedTokenCache};
 

@@ -14,16 +14,15 @@ use crate::flow::step::{self, FlowState, SecondFactorState, Step};
 use crate::http::EndpointError;
 use crate::jwt;
 use crate::params::{Params, query};
+use crate::sign_in::AUTHENTICATION_METHODS;
 
 /// The scopes of a request that names none: all that the client's products open.
 const SCOPES: &str = "openid profile email offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API \
                       SVC.ES.NEWPOL.IMP.API SVC.ES.EquipoContex SVC.ES.Webhooks";
-/// The session of a sign-in without a browser lasts no longer than the request.
-const METHODS: &str = "pwd";
 
 /// A sign-in that the portal has begun. It goes with the browser, encrypted or in the portal's session: who has it and the
 /// code can exchange the code.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
 pub struct SandboxSignIn {
     pub team: String,
     pub client: String,
@@ -34,6 +33,56 @@ pub struct SandboxSignIn {
     pub nonce: String,
     /// The verifier of the PKCE challenge.
     pub code_verifier: String,
+}
+
+impl SandboxSignIn {
+    /// The fields of the token request for a code, without a client secret. A client that ignores PKCE sends no verifier.
+    pub fn token_request(&self, client: &Client, code: &str) -> Vec<(String, String)> {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", self.redirect_uri.as_str()),
+            ("code_verifier", self.code_verifier.as_str()),
+        ];
+        let is_sent = |name: &str| client.pkce != store::Pkce::Ignore || name != "code_verifier";
+        let sent = fields.into_iter().filter(|(name, _)| is_sent(name));
+        sent.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    }
+}
+
+impl std::fmt::Debug for SandboxSignIn {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SandboxSignIn({}, {})", self.team, self.client)
+    }
+}
+
+/// What the authorization request says about pages (`prompt`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum SandboxPrompt {
+    /// The user signs in, also if another one is signed in already.
+    #[default]
+    Login,
+    /// And consents, also if the client needs no consent or has it.
+    Consent,
+    /// No page at all.
+    Silent,
+}
+
+impl SandboxPrompt {
+    pub const ALL: [Self; 3] = [Self::Login, Self::Consent, Self::Silent];
+
+    /// The value of the parameter.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Login => "login",
+            Self::Consent => "login consent",
+            Self::Silent => "none",
+        }
+    }
+
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|prompt| prompt.as_str() == name)
+    }
 }
 
 /// What came of a sign-in, step by step.
@@ -99,6 +148,7 @@ impl Identity {
         team: &TeamId,
         client: &ClientId,
         scopes: Option<&str>,
+        prompt: SandboxPrompt,
     ) -> Result<SandboxSignIn> {
         let (sandbox, client) = self.sandbox_and_client(developer, team, client).await?;
         let default = domain::Scopes::parse(SCOPES).scopes.allowed_for(client.products).to_string();
@@ -115,8 +165,7 @@ impl Identity {
             ("code_challenge", &base64url(hash.as_ref())),
             ("code_challenge_method", "S256"),
             ("login_hint", sandbox.email.as_str()),
-            // Another user may be signed in.
-            ("prompt", "login"),
+            ("prompt", prompt.as_str()),
         ];
         let authorize_url = format!("{}/connect/authorize?{}", self.settings.issuer, query(params));
         Ok(SandboxSignIn {
@@ -154,18 +203,7 @@ impl Identity {
             return Err(refused("invalid_iss", "The response is of another issuer."));
         }
         let code = params.get("code").ok_or_else(|| refused("invalid_request", "The code is missing."))?;
-        let form = [
-            ("grant_type", "authorization_code"),
-            ("code", code),
-            ("redirect_uri", sign_in.redirect_uri.as_str()),
-            ("code_verifier", sign_in.code_verifier.as_str()),
-        ];
-        // A client that ignores PKCE sends no verifier.
-        let sent = form
-            .into_iter()
-            .filter(|(name, _)| client.pkce != store::Pkce::Ignore || *name != "code_verifier");
-        let sent: Vec<(String, String)> =
-            sent.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
+        let sent = sign_in.token_request(&client, code);
         let pairs = sent.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let form = Params::parse(query(pairs).as_bytes());
         let context = context.by(Actor::Developer(developer.clone()));
@@ -195,7 +233,8 @@ impl Identity {
         scopes: Option<&str>,
         context: &AuditContext,
     ) -> Result<SandboxTokens> {
-        let sign_in = self.begin_sandbox_sign_in(developer, team, client, scopes).await?;
+        let sign_in =
+            self.begin_sandbox_sign_in(developer, team, client, scopes, SandboxPrompt::Login).await?;
         let (sandbox, client) = self.sandbox_and_client(developer, team, client).await?;
         let asked = sign_in.authorize_url.split_once('?').map_or("", |(_, asked)| asked);
         let params = Params::parse(asked.as_bytes());
@@ -210,7 +249,7 @@ impl Identity {
             realm: Realm::Users,
             account: sandbox.user.clone(),
             authenticated_at: now,
-            methods: METHODS.into(),
+            methods: AUTHENTICATION_METHODS.into(),
             expires_at: now + self.settings.code_ttl,
             address: context.address.clone(),
             user_agent: String::new(),

@@ -11,6 +11,9 @@ use crate::site;
 /// Tolerated clock skew.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
+/// The portal's own redirect address, below the developers' URL.
+pub const SANDBOX_CALLBACK_PATH: &str = "/sandbox/callback";
+
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// `{auth_url}/auth/core`, independent of the Host header.
@@ -56,7 +59,7 @@ impl Settings {
 
     /// The portal's own redirect address. Any client of a team may use it, for the user of the team's sandbox alone.
     pub fn sandbox_redirect_uri(&self) -> String {
-        format!("{}/sandbox/callback", self.realms.developers)
+        format!("{}{SANDBOX_CALLBACK_PATH}", self.realms.developers)
     }
 
     /// The path of the issuer: `/auth/core`.

@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, X_CONTENT_TYPE_OPTIONS,
 };
+use pages::Response;
 use ui::app::Brand;
 
 use crate::Portal;
-use crate::response::Response;
 
 /// A picture from the operator's configuration.
 #[derive(Clone, Debug)]
@@ -27,13 +27,26 @@ pub struct BrandSettings {
     pub contact: String,
 }
 
+/// The paths of the operator's picture and colour, below the portal's.
+#[derive(Debug)]
+pub(crate) struct BrandPaths {
+    pub(crate) logo: String,
+    pub(crate) colour: String,
+}
+
+impl BrandPaths {
+    pub(crate) fn below(base_path: &str) -> Self {
+        Self { logo: format!("{base_path}/brand/logo"), colour: format!("{base_path}/brand/colour.css") }
+    }
+}
+
 impl Portal {
     pub(crate) fn brand(&self) -> Brand<'_> {
         let settings = &self.settings.brand;
         Brand {
             name: &settings.name,
-            logo: settings.logo.as_ref().map(|_| "/portal/brand/logo"),
-            stylesheet: settings.color.as_ref().map(|_| "/portal/brand/colour.css"),
+            logo: settings.logo.as_ref().map(|_| self.brand_paths.logo.as_str()),
+            stylesheet: settings.color.as_ref().map(|_| self.brand_paths.colour.as_str()),
         }
     }
 

@@ -87,8 +87,21 @@ impl Diagnosis {
         if attempt.succeeded {
             return None;
         }
-        let reason = attempt.reason.as_str();
-        Some(match attempt.status {
+        Some(Self::of_failure(attempt.status, &attempt.reason))
+    }
+
+    /// Of a reason alone, where no attempt is kept: the status of a response is in it.
+    pub(crate) fn of_reason(reason: &str) -> Self {
+        let status = reason.strip_prefix("the response status was ").and_then(|rest| rest.split_once(';'));
+        let status = status.and_then(|(status, _)| status.parse().ok());
+        // These two do not depend on the status.
+        let is_any =
+            ["the response sets ", "the response body "].iter().any(|start| reason.starts_with(start));
+        Self::of_failure(status.or_else(|| is_any.then_some(200)), reason)
+    }
+
+    fn of_failure(status: Option<u16>, reason: &str) -> Self {
+        match status {
             Some(_) if reason.contains("sets a cookie") => Self::SetsCookie,
             Some(_) if reason.contains("the GUID of the query parameter echo") => Self::EchoBody,
             Some(200..300) => Self::AcknowledgeStatus,
@@ -101,7 +114,7 @@ impl Diagnosis {
                 let known = REASONS.iter().find(|(start, _)| reason.starts_with(start));
                 known.map_or(Self::Unknown, |(_, diagnosis)| *diagnosis)
             }
-        })
+        }
     }
 
     fn of_status(status: u16) -> Self {
@@ -252,6 +265,7 @@ mod tests {
         for error in errors() {
             let diagnosis = Diagnosis::of(&failed(None, &error.to_string())).unwrap();
             assert_eq!(diagnosis, expected(&error), "{error}");
+            assert_eq!(Diagnosis::of_reason(&error.to_string()), diagnosis, "{error}");
             assert_eq!(diagnosis.side() == Side::Service, error.is_internal(), "{error}");
         }
         assert_eq!(Diagnosis::of(&failed(None, "something new")), Some(Diagnosis::Unknown));
@@ -260,6 +274,7 @@ mod tests {
     #[test]
     fn every_status_is_diagnosed_in_both_languages() {
         let reason = "the response status was N; expected a 2xx status";
+        assert_eq!(Diagnosis::of_reason(&reason.replace('N', "503")), Diagnosis::ReceiverUnavailable);
         let acknowledge = "the response status was 202; an Acknowledge must be answered with 200";
         let cookie = "the response sets a cookie; responses must not have a Set-Cookie header";
         let echo = "the response body is not the GUID of the query parameter echo";
@@ -288,6 +303,9 @@ mod tests {
             let found = Diagnosis::of(&failed(Some(status), reason)).unwrap();
             assert_eq!(found, diagnosis, "{status}");
             let (es, en) = (words(ui::Lang::Es, found), words(ui::Lang::En, found));
+            if !reason.contains('N') {
+                assert_eq!(Diagnosis::of_reason(reason), found, "{reason}");
+            }
             assert!(es.what != en.what && es.to_do != en.to_do && !es.what.is_empty(), "{status}");
         }
     }

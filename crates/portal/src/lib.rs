@@ -2,31 +2,26 @@
 //! try the sandbox, and see what their calls and webhooks do. Pages are rendered on the server and work without a script.
 //! The same URLs answer in JSON (`Accept: application/json`) and, where there is a table, in CSV (`format=csv`).
 
-#[macro_use]
-mod text;
 mod brand;
 mod catalogue;
 mod context;
-mod csv;
 mod diagnosis;
-mod error;
-mod form;
 mod http;
-mod live;
-mod pages;
-mod params;
 mod request_text;
-mod response;
 mod routes;
 mod shell;
 mod signature;
+mod text;
+mod views;
 
 use std::sync::Arc;
 
 use domain::{Clock, Random, Realm};
 use identity::{Identity, RealmPages};
 use operator::admin::{Admin, ApprovalSettings, SandboxSettings};
+use pages::PageSite;
 use store::Store;
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
@@ -44,7 +39,6 @@ pub struct Ports {
     pub admin: Admin,
     pub history: History,
     pub management: Arc<Management>,
-    pub sandbox: SandboxSettings,
 }
 
 impl std::fmt::Debug for Ports {
@@ -61,9 +55,12 @@ pub struct Settings {
     pub issuer: String,
     pub brand: BrandSettings,
     pub approval: ApprovalSettings,
+    pub sandbox: SandboxSettings,
     pub is_registration_open: bool,
     /// The page to try calls on; none where it is switched off.
     pub docs_url: Option<String>,
+    /// Whether calls are logged; figures count them in any case.
+    pub has_call_log: bool,
     /// Says why a signature does not match.
     pub diagnose_signature: fn(&SignatureClaim<'_>) -> SignatureDiagnosis,
 }
@@ -73,18 +70,21 @@ pub struct Settings {
 pub struct Portal {
     ports: Ports,
     settings: Settings,
-    pages: RealmPages,
-    tails: live::Tails,
+    site: Arc<PageSite>,
+    brand_paths: brand::BrandPaths,
 }
 
 impl Portal {
-    pub fn new(ports: Ports, settings: Settings) -> Self {
-        let pages = RealmPages::new(ports.identity.clone(), Realm::Developers);
-        Self { ports, settings, pages, tails: live::Tails::default() }
+    /// Live pages end when `stopped` becomes true.
+    pub fn new(ports: Ports, settings: Settings, stopped: watch::Receiver<bool>) -> Self {
+        let realm = RealmPages::new(ports.identity.clone(), Realm::Developers);
+        let brand_paths = brand::BrandPaths::below(realm.base_path());
+        let site = Arc::new(PageSite::new(realm, ports.clock.clone(), stopped));
+        Self { ports, settings, site, brand_paths }
     }
 
     /// The path that every page is below, but the front page.
     fn base_path(&self) -> &str {
-        self.pages.base_path()
+        self.site.realm.base_path()
     }
 }

@@ -32,6 +32,8 @@ pub struct Field<'a> {
     pub value: Option<&'a str>,
     pub autocomplete: Option<&'a str>,
     pub inputmode: Option<&'a str>,
+    /// What the value must be like; it stands beside the field from the beginning.
+    pub hint: Option<&'a str>,
     /// The element id of the notice that explains why the value was rejected.
     pub error_id: Option<&'a str>,
     pub is_focused: bool,
@@ -39,14 +41,20 @@ pub struct Field<'a> {
 }
 
 pub fn field(field: &Field<'_>) -> Markup {
+    let hint_id = field.hint.map(|_| format!("{}-hint", field.name));
+    let described_by = match (field.error_id, &hint_id) {
+        (Some(error), Some(hint)) => Some(format!("{error} {hint}")),
+        (error, hint) => error.map(str::to_owned).or_else(|| hint.clone()),
+    };
     // Names, addresses and passwords are not prose: the browser must not correct them.
     html! {
         div.field {
             label for=(field.name) { (field.label) }
             input id=(field.name) name=(field.name) type=(field.input_type.as_str()) value=[field.value]
                 autocomplete=[field.autocomplete] inputmode=[field.inputmode] autocapitalize="none"
-                spellcheck="false" aria-invalid=[field.error_id.map(|_| "true")] aria-describedby=[field.error_id]
+                spellcheck="false" aria-invalid=[field.error_id.map(|_| "true")] aria-describedby=[described_by]
                 autofocus[field.is_focused] required[field.is_required];
+            @if let (Some(id), Some(hint)) = (&hint_id, field.hint) { span.hint id=(id) { (hint) } }
         }
     }
 }

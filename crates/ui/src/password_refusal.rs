@@ -18,6 +18,14 @@ pub const fn password_refusal_text(lang: Lang, refusal: PasswordRefusal) -> Pass
     }
 }
 
+/// What stands beside the field for a new password.
+pub const fn password_hint(lang: Lang) -> &'static str {
+    match lang {
+        Lang::Es => "Al menos 10 caracteres. Varias palabras sin relación entre sí se recuerdan mejor.",
+        Lang::En => "At least 10 characters. Several unrelated words are easier to remember.",
+    }
+}
+
 const fn spanish(refusal: PasswordRefusal) -> PasswordRefusalText {
     let (title, text) = match refusal {
         PasswordRefusal::TooShort => (
@@ -123,6 +131,7 @@ mod tests {
     fn texts_name_the_limits_that_apply() {
         for lang in Lang::ALL {
             let text = |refusal| password_refusal_text(lang, refusal).text;
+            assert!(password_hint(lang).contains(&NEW_PASSWORD_CHARS_MIN.to_string()));
             assert!(text(PasswordRefusal::TooShort).contains(&NEW_PASSWORD_CHARS_MIN.to_string()));
             assert!(text(PasswordRefusal::TooLong).contains(&PASSWORD_BYTES_MAX.to_string()));
         }

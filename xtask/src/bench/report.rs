@@ -50,6 +50,11 @@ impl Report {
         })
     }
 
+    /// The names of the figures that missed their goal.
+    pub fn missed(&self) -> impl Iterator<Item = &str> {
+        self.figures.iter().filter(|figure| figure.met == Some(false)).map(|figure| figure.name.as_str())
+    }
+
     /// One object on one line; absent values are null.
     pub fn json(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(Figure::json).collect();

@@ -11,7 +11,7 @@ const LOWER: [&str; 3] = ["store", "ui", "web"];
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
 /// Each crate and the groups of crates that it may import. `client` is what integrators import: only the program uses it.
-const TABLE: [(&str, &[&[&str]]); 14] = [
+const TABLE: [(&str, &[&[&str]]); 15] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
     ("ui", &[&["domain"]]),
@@ -20,9 +20,10 @@ const TABLE: [(&str, &[&[&str]]); 14] = [
     ("gateway", &[&["domain"], &LOWER]),
     ("webhooks", &[&["domain"], &LOWER]),
     ("operator", &[&["domain"], &LOWER]),
-    ("portal", &[&["domain"], &LOWER, &MIDDLE]),
+    ("pages", &[&["domain"], &LOWER, &MIDDLE]),
+    ("portal", &[&["domain"], &LOWER, &MIDDLE, &["pages"]]),
     ("sample", &[&["domain"]]),
-    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["portal", "sample", "client"]]),
+    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["pages", "portal", "sample", "client"]]),
     ("client", &[&["domain"]]),
     ("testkit", &[&["domain", "store", "aldaba"]]),
     ("xtask", &[&["domain"]]),

@@ -53,6 +53,9 @@ pub(crate) struct WebhookList {
     /// Only webhooks of this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
+    /// Only webhooks of this team's clients
+    #[arg(long, value_name = "ID")]
+    pub(crate) team: Option<String>,
     /// Only webhooks of this family
     #[arg(long, value_parser = ["accounting", "invoicing"])]
     pub(crate) family: Option<String>,
@@ -96,9 +99,18 @@ pub(crate) struct DeliveryList {
     /// Only deliveries with this status
     #[arg(long, value_parser = PossibleValuesParser::new(DeliveryStatus::LISTED.map(DeliveryStatus::as_str)))]
     pub(crate) status: Option<String>,
+    /// Only deliveries of this event, for example Svc.ACC.Customers.CustomerCreated
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+    /// Only deliveries of the record with this correlationId
+    #[arg(long, value_name = "ID")]
+    pub(crate) record: Option<String>,
     /// Only deliveries since then: a duration (1h) or a time (2026-11-15T08:30:00Z)
     #[arg(long, value_name = "DURATION|TIME", value_parser = since)]
     pub(crate) since: Option<Since>,
+    /// Only deliveries whose newest attempt was before then
+    #[arg(long, value_name = "DURATION|TIME", value_parser = since)]
+    pub(crate) until: Option<Since>,
     /// Only older deliveries: the `next` cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<DeliveryCursor>,

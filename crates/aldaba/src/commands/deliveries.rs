@@ -34,12 +34,14 @@ async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> Comma
     let status = args.status.as_deref().and_then(DeliveryStatus::parse);
     let query = DeliveryPageQuery {
         status: if args.failed { Some(DeliveryStatus::Failed) } else { status },
+        kind: None,
+        record: args.record.map(String::into_boxed_str),
         since: args.since.map(|since| since.time(admin.clock.now())),
+        until: args.until.map(|until| until.time(admin.clock.now())),
         before: args.before,
         page_size: args.limit.into(),
-        ..DeliveryPageQuery::default()
     };
-    let page = admin.deliveries(&args.webhook, &query).await?;
+    let page = admin.deliveries(&args.webhook, query, args.event.as_deref()).await?;
     if output.json {
         output.result(&page, String::new);
         return Ok(());

@@ -41,6 +41,7 @@ async fn list(admin: &WebhookAdmin, args: WebhookList, output: Output) -> Comman
     let query = WebhookListQuery {
         tenant: args.tenant,
         client: args.client,
+        team: args.team,
         family: args.family.as_deref().and_then(WebhookFamily::parse),
         resource: args.resource,
         status: args.status.as_deref().and_then(WebhookStatus::parse),

@@ -114,6 +114,7 @@ pub(crate) struct Identity {
 pub(crate) struct Gateway {
     pub(crate) rate_per_minute: u32,
     pub(crate) quota_per_day: u64,
+    pub(crate) call_log: bool,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -240,6 +241,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         gateway: Gateway {
             rate_per_minute: reader.number("gateway.rate_per_minute", 0, 10_000_000),
             quota_per_day: reader.number("gateway.quota_per_day", 0, 1_000_000_000_000),
+            call_log: reader.flag("gateway.call_log"),
         },
         delivery: delivery(&mut reader),
         egress: Egress {

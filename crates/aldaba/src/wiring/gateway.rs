@@ -40,6 +40,7 @@ pub(crate) fn gateway(
         rate_per_minute: limits.rate_per_minute,
         quota_per_day: limits.calls_per_day,
         is_sandbox_open: config.portal.is_sandbox_open,
+        has_call_log: config.gateway.call_log,
     };
     Gateway::new(ports, settings, gated_routes)
 }

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use ::portal::{BrandSettings, Logo, Portal, Ports, Settings};
 use identity::Identity;
 use operator::admin::{Admin, ApprovalSettings};
+use tokio::sync::watch;
 use webhooks::history::History;
 use webhooks::management::Management;
 
-use super::{BasePorts, signature};
+use super::{BasePorts, sandbox_settings, signature};
 use crate::config::{Config, Server};
 use crate::documents;
 use crate::exit::Failure;
@@ -53,6 +54,7 @@ pub(crate) fn portal(
     identity: Arc<Identity>,
     (admin, history, management): (Admin, History, Arc<Management>),
     brand: BrandSettings,
+    stopped: &watch::Receiver<bool>,
 ) -> Portal {
     let store = admin.store.clone();
     let ports = Ports {
@@ -63,16 +65,17 @@ pub(crate) fn portal(
         admin,
         history,
         management,
-        sandbox: super::sandbox_settings(config),
     };
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         issuer: format!("{}/auth/core", config.server.auth_url),
         brand,
         approval: ApprovalSettings { automatic: config.portal.approval.automatic },
+        sandbox: sandbox_settings(config),
         is_registration_open: config.portal.is_registration_open,
         docs_url: docs_url(&config.server),
+        has_call_log: config.gateway.call_log,
         diagnose_signature: signature::diagnose,
     };
-    Portal::new(ports, settings)
+    Portal::new(ports, settings, stopped.clone())
 }

@@ -55,13 +55,22 @@ fn latencies(written: &Written) -> Vec<u64> {
 }
 
 async fn subscription_total(recorder: &CallRecorder, id: &str) -> u64 {
+    let [total] = totals(recorder, [Series::SubscriptionCalls(SubscriptionId::new(id))]).await;
+    total
+}
+
+/// What was counted for each series.
+async fn totals<const N: usize>(recorder: &CallRecorder, series: [Series; N]) -> [u64; N] {
     let store = store_in_memory();
     store::flush_figures(&store, &[recorder.figures()], NOW).await.unwrap();
-    let series = Series::SubscriptionCalls(SubscriptionId::new(id));
     let until = NOW + Duration::from_secs(3600);
-    let points =
-        store::Figures::figures(&store, &series, domain::figures::Resolution::Hour, NOW, until).await;
-    points.unwrap().iter().map(|point| point.counts.total()).sum()
+    let mut totals = [0; N];
+    for (total, series) in totals.iter_mut().zip(&series) {
+        let points =
+            store::Figures::figures(&store, series, domain::figures::Resolution::Hour, NOW, until).await;
+        *total = points.unwrap().iter().map(|point| point.counts.total()).sum();
+    }
+    totals
 }
 
 fn store_in_memory() -> store::memory::MemoryStore {
@@ -85,10 +94,10 @@ fn store_in_memory() -> store::memory::MemoryStore {
 async fn calls_are_written_once_in_their_order() {
     let (recorder, written, [a, b]) = (CallRecorder::default(), Written::default(), ["a", "b"].map(meter));
     for number in [3, 1, 2] {
-        recorder.record(Area::Accounting, Some(&a), call(number * 2));
-        recorder.record(Area::Payroll, Some(&b), call(number * 2 + 1));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number * 2));
+        recorder.record(Some(Area::Payroll), Some(&b), call(number * 2 + 1));
     }
-    recorder.record(Area::Payroll, None, call(9));
+    recorder.record(Some(Area::Payroll), None, call(9));
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(latencies(&written), [2, 3, 4, 5, 6, 7]);
@@ -99,10 +108,10 @@ async fn calls_are_written_once_in_their_order() {
 #[tokio::test]
 async fn batch_that_could_not_be_written_is_written_later() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
-    recorder.record(Area::Accounting, Some(&a), call(1));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
     written.fails.store(true, Ordering::Relaxed);
     assert!(recorder.flush(&written, false).await.is_err());
-    recorder.record(Area::Accounting, Some(&a), call(2));
+    recorder.record(Some(Area::Accounting), Some(&a), call(2));
     assert!(recorder.flush(&written, false).await.is_err());
     written.fails.store(false, Ordering::Relaxed);
     assert_eq!(recorder.flush(&written, false).await, Ok(true), "the second call still waits");
@@ -115,12 +124,12 @@ async fn overload_drops_the_oldest_and_rests_but_counts_all() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
     let over = RING_CALLS_MAX as u64 + 10;
     for number in 0..over {
-        recorder.record(Area::Accounting, Some(&a), call(number));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number));
     }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), RING_CALLS_MAX);
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert_eq!(latencies(&written), (10..over).collect::<Vec<_>>());
-    recorder.record(Area::Accounting, Some(&a), call(1));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
     for _ in 0..RESTS {
         assert_eq!(recorder.flush(&written, false).await, Ok(true));
     }
@@ -131,12 +140,23 @@ async fn overload_drops_the_oldest_and_rests_but_counts_all() {
 }
 
 #[tokio::test]
+async fn without_the_log_calls_are_counted_only() {
+    let (recorder, written, a) = (CallRecorder::new(false), Written::default(), meter("a"));
+    for number in 0..5 {
+        recorder.record(Area::Accounting, Some(&a), call(number));
+    }
+    assert_eq!(recorder.flush(&written, false).await, Ok(false));
+    assert!(written.batches.lock().is_empty(), "nothing is written");
+    assert_eq!(subscription_total(&recorder, "a").await, 5);
+}
+
+#[tokio::test]
 async fn transactions_and_memory_are_bounded() {
     let (recorder, written) = (CallRecorder::default(), Written::default());
     let meters: Vec<Arc<Meter>> = (0..60).map(|number| meter(&format!("s{number}"))).collect();
     for meter in &meters {
         for number in 0..900 {
-            recorder.record(Area::Core, Some(meter), call(number));
+            recorder.record(Some(Area::Core), Some(meter), call(number));
         }
     }
     assert_eq!(recorder.unwritten.load(Ordering::Relaxed), CALLS_MAX);
@@ -150,10 +170,20 @@ async fn transactions_and_memory_are_bounded() {
 async fn old_calls_are_deleted_at_first_and_then_now_and_then() {
     let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
     for number in 0..2 * TRIMMED_AFTER as u64 {
-        recorder.record(Area::Accounting, Some(&a), call(number));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number));
         if number % 100 == 0 {
             recorder.flush(&written, false).await.unwrap();
         }
     }
     assert_eq!(written.trimmed.lock().len(), 2);
+}
+
+#[tokio::test]
+async fn calls_of_sandboxes_are_in_the_figures_of_their_subscription_alone() {
+    let (recorder, written, a) = (CallRecorder::default(), Written::default(), meter("a"));
+    recorder.record(Some(Area::Accounting), Some(&a), call(1));
+    recorder.record(None, Some(&a), call(2));
+    recorder.flush(&written, false).await.unwrap();
+    let series = [Series::SubscriptionCalls(SubscriptionId::new("a")), Series::AreaCalls(Area::Accounting)];
+    assert_eq!(totals(&recorder, series).await, [2, 1]);
 }

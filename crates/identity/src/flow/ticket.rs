@@ -1,12 +1,14 @@
 //! Tickets carry a pending request from page to page. They are encrypted and authenticated, and bound to the
 //! browser by a cookie, so that another site cannot make a browser submit someone else's ticket.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::secret::base64url;
-use domain::{ClientId, Realm, Secret, Ticks};
+use domain::{ClientId, Guid, Realm, Secret, Ticks};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
 
@@ -144,15 +146,45 @@ impl Tickets {
         started_at: Ticks,
         extra: Option<TicketExtra>,
     ) -> store::Result<Option<String>> {
-        let (id, key) = self.keys.encrypting()?;
-        let browser_id = browser_fingerprint(&key, browser_id);
+        let encrypting = self.keys.encrypting()?;
+        let browser_id = browser_fingerprint(&encrypting.1, browser_id);
         let ticket = Ticket { pending, browser_id, started_at: started_at.0, realm: realm.into(), extra };
-        let plain =
-            serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
-        let mut sealed = id.as_bytes().to_vec();
-        sealed.extend(key.seal(self.keys.random(), PURPOSE, &plain)?);
-        let text = base64url(&sealed);
+        let text = self.seal(&encrypting, PURPOSE, &ticket)?;
         Ok((text.len() <= BYTES_MAX).then_some(text))
+    }
+
+    /// Encrypts a value that a browser keeps for the service. Only the same `purpose` opens it.
+    pub(crate) fn seal_value(&self, purpose: &str, value: &impl Serialize) -> store::Result<String> {
+        self.seal(&self.keys.encrypting()?, purpose, value)
+    }
+
+    /// The value that [`Tickets::seal_value`] has encrypted.
+    pub(crate) fn open_value<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<T> {
+        self.unseal(purpose, text).map(|(value, _)| value)
+    }
+
+    fn seal(
+        &self,
+        (id, key): &(Guid, Arc<Vault>),
+        purpose: &str,
+        value: &impl Serialize,
+    ) -> store::Result<String> {
+        let plain = serde_json::to_string(value).map_err(|error| StoreError::Internal(error.to_string()))?;
+        let mut sealed = id.as_bytes().to_vec();
+        sealed.extend(key.seal(self.keys.random(), purpose, &plain)?);
+        Ok(base64url(&sealed))
+    }
+
+    /// The value, and the key that it was encrypted with.
+    fn unseal<T: DeserializeOwned>(&self, purpose: &str, text: &str) -> Option<(T, Arc<Vault>)> {
+        if text.len() > BYTES_MAX {
+            return None;
+        }
+        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
+        let (id, sealed) = bytes.split_at_checked(KEY_ID_BYTES)?;
+        let key = self.keys.find(id)?;
+        let plain = key.open(purpose, sealed).ok()?;
+        Some((serde_json::from_str(plain.reveal()).ok()?, key))
     }
 
     pub(crate) fn open(
@@ -180,14 +212,7 @@ impl Tickets {
 
     /// The ticket, and the fingerprint that it has if this browser got it.
     fn read(&self, text: &str, browser_id: Option<&Secret>) -> Option<(Ticket, Option<String>)> {
-        if text.len() > BYTES_MAX {
-            return None;
-        }
-        let bytes = URL_SAFE_NO_PAD.decode(text).ok()?;
-        let (id, sealed) = bytes.split_at_checked(KEY_ID_BYTES)?;
-        let key = self.keys.find(id)?;
-        let plain = key.open(PURPOSE, sealed).ok()?;
-        let ticket = serde_json::from_str(plain.reveal()).ok()?;
+        let (ticket, key) = self.unseal(PURPOSE, text)?;
         Some((ticket, browser_id.map(|browser_id| browser_fingerprint(&key, browser_id))))
     }
 }

@@ -11,6 +11,7 @@ mod forgot;
 mod form_body;
 mod introspection;
 mod invitation;
+mod language;
 mod link;
 mod login;
 mod logout;
@@ -23,6 +24,7 @@ mod reset;
 pub(crate) mod response;
 mod revocation;
 mod routes;
+mod sandbox_run;
 mod second_factor;
 mod session;
 mod tenant;
@@ -49,6 +51,7 @@ use response::Response;
 pub use routes::post_routes;
 pub(crate) use routes::{Documentation, Route, routes};
 use routes::{account_routes, provider_routes};
+pub use sandbox_run::SandboxRun;
 
 /// Serves every route of the identity provider, below `/auth/core`, with the pages of the users.
 pub fn router(identity: Arc<Identity>) -> Router {
@@ -66,7 +69,8 @@ pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
         let slashed = format!("{}/", site.base_path);
         router = router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home));
     }
-    router.with_state(site)
+    let router = router.with_state(site.clone());
+    language::keep(site, router)
 }
 
 fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc<Site>> {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use domain::secret::base64url;
@@ -11,6 +12,7 @@ use store::{Account, AuditContext, StoreError};
 use ui::Lang;
 
 use super::browser::BrowserContext;
+use super::language;
 use super::response::Response;
 use crate::Identity;
 use crate::flow::ticket::PendingRequest;
@@ -22,7 +24,7 @@ const FORM_TOKEN: &str = "form token";
 /// The pages of one realm, as another crate sees them.
 #[derive(Clone)]
 pub struct RealmPages {
-    site: Arc<Site>,
+    pub(super) site: Arc<Site>,
 }
 
 impl std::fmt::Debug for RealmPages {
@@ -63,9 +65,19 @@ impl RealmPages {
         &self.site.base_path
     }
 
+    /// The URL that the realm's pages are below, with the host that its cookies are of.
+    pub fn url(&self) -> &str {
+        self.site.settings.realms.url(self.site.realm)
+    }
+
     /// Base path of the static files.
     pub fn assets(&self) -> &str {
         &self.site.assets
+    }
+
+    /// The routes of the realm's other pages, which keep the language that is selected on one of them.
+    pub fn keep_language(&self, router: Router) -> Router {
+        language::keep(self.site.clone(), router)
     }
 
     /// Whether people may register themselves.
@@ -83,7 +95,7 @@ impl RealmPages {
         self.browser(parts).await.is_cross_site
     }
 
-    async fn browser(&self, parts: &mut Parts) -> BrowserContext {
+    pub(super) async fn browser(&self, parts: &mut Parts) -> BrowserContext {
         let Ok(browser) = BrowserContext::from_request_parts(parts, &self.site).await;
         browser
     }

@@ -5,8 +5,8 @@ use domain::{Realm, Ticks};
 use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
-    badge, button, duration, field, hidden_field, notice, page, password_refusal_text, radio_option,
-    safe_href, timestamp, username_field,
+    badge, button, duration, field, hidden_field, notice, page, password_hint, password_refusal_text,
+    radio_option, safe_href, timestamp, username_field,
 };
 
 use super::debug_only;
@@ -33,6 +33,8 @@ pub(crate) struct AccountPage<'a> {
     pub permissions: Option<&'a str>,
     /// URL of the page of the account's second factors.
     pub second_factors: &'a str,
+    /// URL of the portal, which developers come from.
+    pub portal: Option<&'a str>,
     pub sign_out: &'a str,
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
     let AccountPage { lang, assets, language_switch, .. } = *model;
     let layout = Layout { lang, assets, language_switch, title: text.title, width: PageWidth::Wide };
     let aside = html! {
+        @if let Some(url) = model.portal { a href=(safe_href(url)) { (text.to_portal) } }
         span { (DisplayName(model.email)) }
         a href=(safe_href(model.sign_out)) { (messages(lang).permissions.sign_out) }
     };
@@ -139,6 +142,7 @@ fn password(model: &AccountPage<'_>) -> Markup {
         field(&Field {
             name,
             label,
+            hint: (name == "new_password").then(|| password_hint(model.lang)),
             input_type: InputType::Password,
             autocomplete: Some(autocomplete),
             error_id: error_if(is_at_fault),

@@ -8,7 +8,8 @@ use domain::password_rules::PasswordRefusal;
 use maud::{Markup, html};
 use ui::{
     Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity, button, duration,
-    field, hidden_field, notice, page, password_refusal_text, radio_option, safe_href, username_field,
+    field, hidden_field, notice, page, password_hint, password_refusal_text, radio_option, safe_href,
+    username_field,
 };
 
 use super::debug_only;
@@ -321,12 +322,13 @@ fn email_field(lang: Lang, email: &str, error: Option<LinkError>) -> Markup {
 
 fn password_fields(lang: Lang, error: Option<LinkError>, is_focused: bool) -> Markup {
     let text = &messages(lang).account;
-    let one = |name, label, is_at_fault, is_focused| {
+    let one = |name, label, hint, is_at_fault, is_focused| {
         field(&Field {
             name,
             label,
             input_type: InputType::Password,
             autocomplete: Some("new-password"),
+            hint,
             error_id: at_fault(is_at_fault),
             is_focused,
             is_required: true,
@@ -335,8 +337,8 @@ fn password_fields(lang: Lang, error: Option<LinkError>, is_focused: bool) -> Ma
     };
     let is_refused = matches!(error, Some(LinkError::Password(_)));
     html! {
-        (one("new_password", text.new_password, is_refused, is_focused))
-        (one("repeated_password", text.repeated_password, error == Some(LinkError::RepetitionDiffers), false))
+        (one("new_password", text.new_password, Some(password_hint(lang)), is_refused, is_focused))
+        (one("repeated_password", text.repeated_password, None, error == Some(LinkError::RepetitionDiffers), false))
     }
 }
 

@@ -160,7 +160,7 @@ fn every_field_has_a_label_and_every_id_reference_resolves() {
                 }
                 _ => {}
             }
-            if let Some(id) = tag.get("aria-describedby") {
+            for id in tag.get("aria-describedby").into_iter().flat_map(str::split_whitespace) {
                 assert!(ids.contains(&id), "{id} in {name}");
             }
         }
@@ -240,6 +240,21 @@ fn form_for_a_new_password_names_its_account() {
         }
     }
     assert!(count >= 6, "{count}");
+}
+
+#[test]
+fn rule_of_a_new_password_stands_beside_its_field() {
+    let mut count = 0;
+    for (name, page) in every_page(Lang::En, "marta@example.es") {
+        let all = tags(&page);
+        for field in all.iter().filter(|tag| tag.get("name") == Some("new_password")) {
+            let described_by = field.get("aria-describedby").unwrap_or_default();
+            assert!(described_by.ends_with("new_password-hint"), "{name}: {described_by}");
+            assert!(page.contains(ui::password_hint(Lang::En)), "{name}");
+            count += 1;
+        }
+    }
+    assert!(count >= 3, "{count}");
 }
 
 #[test]

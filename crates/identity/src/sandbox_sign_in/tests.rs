@@ -173,7 +173,11 @@ async fn nothing_of_another_team_works() {
     // A code for one team's client is worth nothing in another's sign-in.
     let eva = AccountId::new("eva");
     let (other, client) = (id("other"), ClientId::new("app-other"));
-    let begun = fixture.identity.begin_sandbox_sign_in(&eva, &other, &client, None).await.unwrap();
+    let begun = fixture
+        .identity
+        .begin_sandbox_sign_in(&eva, &other, &client, None, SandboxPrompt::Login)
+        .await
+        .unwrap();
     let stolen = fixture.token("ana", "panel", "app-panel").await.unwrap();
     let code = &stolen.callback.iter().find(|(name, _)| name == "code").unwrap().1;
     let callback =
@@ -189,7 +193,11 @@ async fn nothing_of_another_team_works() {
 async fn callback_is_checked_before_the_exchange() {
     let fixture = Fixture::new(settings()).await;
     let (ana, panel, client) = (AccountId::new("ana"), id("panel"), ClientId::new("app-panel"));
-    let begun = fixture.identity.begin_sandbox_sign_in(&ana, &panel, &client, None).await.unwrap();
+    let begun = fixture
+        .identity
+        .begin_sandbox_sign_in(&ana, &panel, &client, None, SandboxPrompt::Login)
+        .await
+        .unwrap();
     let iss = "https://id.example/auth/core";
     for (callback, expected) in [
         (query([("code", "x"), ("state", "another"), ("iss", iss)]), "invalid_state"),

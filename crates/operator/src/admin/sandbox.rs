@@ -239,7 +239,7 @@ impl SandboxAdmin {
         let sample = self.settings.sample.lines();
         self.ingest(&sandbox.tenant, &sample).await?;
         let company = self.company(&sandbox.tenant).await?;
-        let of = |resource| self.lines(resource, &company, String::new(), "");
+        let of = |resource| lines(resource, &company, String::new(), "");
         let mut spares = vec![of(Resource::accounts()).account().to_string()];
         for resource in Resource::all().filter(|resource| !resource.event_kinds().is_empty()) {
             for number in 1..=SPARES {
@@ -287,23 +287,6 @@ impl SandboxAdmin {
         Ok((first.into(), digits.unwrap_or(ACCOUNT_DIGITS_DEFAULT)))
     }
 
-    fn lines(
-        &self,
-        resource: Resource,
-        (company, account_digits): &(String, usize),
-        id: String,
-        suffix: &str,
-    ) -> EventLines {
-        EventLines {
-            resource,
-            company: (resource.owner() == Owner::Company).then(|| company.clone()),
-            id,
-            suffix: suffix.to_owned(),
-            user: USER,
-            account_digits: *account_digits,
-        }
-    }
-
     /// Makes an event happen: changes a record of the sandbox as the operator's products do. `event` is any name of it,
     /// such as `Svc.ACC.Customers.CustomerCreated` or `customers.created`.
     pub async fn make_event(&self, team: &str, event: &str) -> Result<MadeEvent> {
@@ -325,7 +308,7 @@ impl SandboxAdmin {
         let company = self.company(tenant).await?;
         let generated = self.admin.random.guid().to_string();
         let suffix = generated.rsplit('-').next().unwrap_or_default().to_owned();
-        let mut lines = self.lines(resource, &company, generated, &suffix);
+        let mut lines = lines(resource, &company, generated, &suffix);
         let mut changes = Vec::new();
         match (kind, self.spare(tenant, &lines, kind).await?) {
             (EventKind::ErrorOccurred, _) => {}
@@ -378,6 +361,22 @@ impl SandboxAdmin {
             }
         }
         Ok(disabled)
+    }
+}
+
+fn lines(
+    resource: Resource,
+    (company, account_digits): &(String, usize),
+    id: String,
+    suffix: &str,
+) -> EventLines {
+    EventLines {
+        resource,
+        company: (resource.owner() == Owner::Company).then(|| company.clone()),
+        id,
+        suffix: suffix.to_owned(),
+        user: USER,
+        account_digits: *account_digits,
     }
 }
 

@@ -85,7 +85,7 @@ impl From<store::Sandbox> for Sandbox {
             receiver: stored.receiver.to_string(),
             receiver_mode: stored.receiver_mode.into(),
             created_at: stored.created_at.iso(),
-            loaded_at: stored.loaded_at.map(|at| at.iso()),
+            loaded_at: stored.loaded_at.map(domain::Ticks::iso),
         }
     }
 }

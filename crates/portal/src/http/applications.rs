@@ -2,24 +2,22 @@
 
 use domain::subscription::Product;
 use domain::{ClientId, Ticks};
-use operator::admin::RedirectUriState;
+use operator::admin::{RedirectUriState, TeamClient};
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
 use super::subscriptions::{open_requests, overlap, product_names, withdraw};
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::applications::{AddressRow, ApplicationPage, ApplicationRow, ApplicationsPage};
-use crate::pages::requests::RequestRow;
-use crate::params::Params;
-use crate::response::Response;
+use crate::views::applications::{AddressRow, ApplicationPage, ApplicationRow, ApplicationsPage};
+use crate::views::requests::RequestRow;
+use pages::{PageContext, PageError, Params, Response};
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
     let requests = open_requests(context, |kind| matches!(kind, RequestKind::Client { .. })).await?;
     Ok(context.show(&ApplicationsPage { applications: clients.rows.iter().map(row).collect(), requests }))
 }
 
-pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PageError> {
     match form.get("do") {
         Some("ask") => {
             let text = |name| form.get(name).unwrap_or_default().trim().to_owned();
@@ -33,11 +31,11 @@ pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Respon
             ask(context, kind, &text("note"), "applications").await
         }
         Some("withdraw") => withdraw(context, form, "applications").await,
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }
 
-async fn ask(context: &Context, kind: RequestKind, note: &str, page: &str) -> Result<Response, PortalError> {
+async fn ask(context: &Context, kind: RequestKind, note: &str, page: &str) -> Result<Response, PageError> {
     let request = context.developer().ask(context.team.id.as_str(), kind, note).await?;
     let code = if request.state == RequestState::Approved { "approved" } else { "asked" };
     Ok(context.done(&context.team_path(page), code, &RequestRow::new(&request)))
@@ -55,16 +53,19 @@ fn row(client: &Client) -> ApplicationRow {
     }
 }
 
-pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PortalError> {
+/// The application that the path names, if it is the team's.
+pub(crate) async fn own(context: &Context) -> Result<TeamClient, PageError> {
     let found = context.developer().client(context.segment("client")).await?;
+    if found.client.team.as_ref() == Some(&context.team.id) { Ok(found) } else { Err(PageError::NotFound) }
+}
+
+async fn page(context: &Context, new_secret: Option<String>) -> Result<ApplicationPage, PageError> {
+    let found = own(context).await?;
     let client = &found.client;
-    if client.team.as_ref() != Some(&context.team.id) {
-        return Err(PortalError::NotFound);
-    }
     let address = |one: &operator::admin::RedirectUri| {
         let (state, request, reason) = match &one.state {
             RedirectUriState::Registered => ("registered", None, ""),
@@ -97,7 +98,7 @@ pub(crate) fn client_scopes(client: &Client) -> Vec<&'static str> {
     all.allowed_for(client.products).names()
 }
 
-pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {
     let id = context.segment("client");
     // Only through the pages of its own team.
     page(context, None).await?;
@@ -122,6 +123,6 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
             Ok(context.done(&context.team_path(&here), "saved", &row(&client)))
         }
         Some("withdraw") => withdraw(context, form, &here).await,
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }

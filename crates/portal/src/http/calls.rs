@@ -1,17 +1,16 @@
 //! The last calls with the team's keys.
 
 use domain::Ticks;
+use pages::{Format, PageContext, PageError, Response};
 use store::{CallQuery, ListQuery, Subscription};
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::calls::{CallRow, CallsPage};
-use crate::response::Response;
+use crate::context::Context;
+use crate::views::calls::{CallRow, CallsPage};
 
 const ROWS: usize = 50;
 const CSV_ROWS: usize = 1000;
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let team = context.team.id.as_str();
     let own = context.developer().subscriptions(team, &ListQuery::default()).await?.rows;
     let query = &context.query;
@@ -37,7 +36,8 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
     let name_of = |id: &domain::ids::SubscriptionId| {
         own.iter().find(|one| one.id == *id).map(|one| one.name.clone()).unwrap_or_default()
     };
-    let rows = page.calls.into_iter().map(|one| CallRow::new(one, name_of)).collect();
+    let clients = context.developer().clients(team, &ListQuery::default()).await?.rows;
+    let rows = page.calls.into_iter().map(|one| CallRow::new(one, name_of, &clients)).collect();
     let subscriptions = own.iter().map(|one| (one.id.to_string(), one.name.clone())).collect();
     Ok(context.show(&CallsPage { calls: rows, next: page.next, subscriptions }))
 }

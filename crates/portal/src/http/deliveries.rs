@@ -6,22 +6,20 @@ use domain::delivery::{
 };
 use domain::event::parse_semantic_name;
 use operator::admin::WebhookContent;
+use pages::{Format, PageContext, PageError, Params, Response};
 use store::Webhook;
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::deliveries::{DeliveriesPage, DeliveryRow, SuspendedPage};
-use crate::pages::delivery::{OneDeliveryPage, ReplayJson};
-use crate::params::Params;
-use crate::response::Response;
+use crate::context::Context;
 use crate::text::deliveries::DeliveryText;
 use crate::text::webhooks::replay_refusal;
+use crate::views::deliveries::{DeliveriesPage, DeliveryRow, SuspendedPage};
+use crate::views::delivery::{OneDeliveryPage, ReplayJson};
 
 const ROWS: usize = 25;
 const CSV_PAGES_MAX: usize = 10;
 const RECORD_CHARS_MAX: usize = 200;
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let webhook = team_webhook(context).await?;
     if let Some(hidden) = suspended(context, &webhook).await? {
         return Ok(context.show(&hidden));
@@ -41,7 +39,7 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
     Ok(context.show(&DeliveriesPage::new(&webhook, rows, next)))
 }
 
-pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     let webhook = team_webhook(context).await?;
     if let Some(hidden) = suspended(context, &webhook).await? {
         return Ok(context.show(&hidden));
@@ -53,9 +51,9 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
     Ok(context.show(&OneDeliveryPage::new(&webhook, delivery, success)))
 }
 
-pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {
     if form.get("do") != Some("replay") {
-        return Err(PortalError::no_action());
+        return Err(PageError::no_action());
     }
     team_webhook(context).await?;
     let developer = context.developer();
@@ -63,37 +61,37 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
     let request = ReplayRequest::Delivery(DeliveryName::Sequence(sequence(context)?));
     let requested = context.portal.ports.history.request_replay(&webhook, request, audit).await;
     let replay = requested.map_err(|error| match replay_refusal(context.lang(), &error) {
-        Some(why) => PortalError::Refused(why),
+        Some(why) => PageError::Refused(why),
         None => error.into(),
     })?;
     Ok(context.done(&context.here(&[], []), "replay_started", &ReplayJson::new(&replay)))
 }
 
 /// The webhook that the URL names, if its client is of the URL's team: a developer may belong to several.
-async fn team_webhook(context: &Context) -> Result<Webhook, PortalError> {
+async fn team_webhook(context: &Context) -> Result<Webhook, PageError> {
     let webhook = context.developer().require_webhook(context.segment("webhook")).await?;
     let client = context.portal.ports.store.find_client(&webhook.owner.client).await?;
     let is_of_team = client.is_some_and(|client| client.team.as_ref() == Some(&context.team.id));
-    if is_of_team { Ok(webhook) } else { Err(PortalError::NotFound) }
+    if is_of_team { Ok(webhook) } else { Err(PageError::NotFound) }
 }
 
 /// What is shown instead of any delivery while the client may not receive the tenant's data.
-async fn suspended(context: &Context, webhook: &Webhook) -> Result<Option<SuspendedPage>, PortalError> {
+async fn suspended(context: &Context, webhook: &Webhook) -> Result<Option<SuspendedPage>, PageError> {
     Ok(match context.developer().may_see_content(webhook).await? {
         WebhookContent::Visible => None,
         WebhookContent::Hidden(suspension) => Some(SuspendedPage::new(webhook, suspension)),
     })
 }
 
-fn sequence(context: &Context) -> Result<u64, PortalError> {
-    context.segment("sequence").parse().map_err(|_| PortalError::NotFound)
+fn sequence(context: &Context) -> Result<u64, PageError> {
+    context.segment("sequence").parse().map_err(|_| PageError::NotFound)
 }
 
 /// What the URL asks for. A condition that cannot be understood is refused: leaving it out would show too much.
-fn page_query(context: &Context, webhook: &Webhook) -> Result<DeliveryPageQuery, PortalError> {
+fn page_query(context: &Context, webhook: &Webhook) -> Result<DeliveryPageQuery, PageError> {
     let text = DeliveryText::of(context.lang());
     let query = &context.query;
-    let refused = |why: &str| PortalError::Refused(why.to_owned());
+    let refused = |why: &str| PageError::Refused(why.to_owned());
     let time = |name: &str| match query.get(name) {
         None => Ok(None),
         Some(typed) => parse_time(typed).map(Some).ok_or_else(|| refused(text.wrong_time)),

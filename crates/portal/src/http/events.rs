@@ -4,16 +4,14 @@ use domain::delivery::ReplayRequest;
 use domain::event::EventKind;
 use domain::{Resource, WebhookStatus};
 use operator::admin::TeamWebhookFilter;
+use pages::{PageContext, PageError, Params, Response};
 use webhooks::history::HistoryError;
 
 use super::sandbox;
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::event::{EventPage, SentTestEvent, SubscribedWebhook};
-use crate::pages::events::EventsPage;
-use crate::params::Params;
-use crate::response::Response;
+use crate::views::event::{EventPage, SentTestEvent, SubscribedWebhook};
+use crate::views::events::EventsPage;
 
 /// Longer searches find nothing.
 const SEARCH_CHARS_MAX: usize = 100;
@@ -21,7 +19,7 @@ const SEARCH_CHARS_MAX: usize = 100;
 const WEBHOOKS_MAX: usize = 100;
 
 #[allow(clippy::unused_async, reason = "every page is asynchronous")]
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let search = context.query.get("q").map(str::trim).unwrap_or_default();
     let area = context.query.get("area").unwrap_or_default();
     let is_wanted = |event: &&Event| {
@@ -33,7 +31,7 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
     Ok(context.show(&EventsPage { search: search.to_owned(), area: area.to_owned(), events }))
 }
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let event = find(context)?;
     let (webhooks, has_more_webhooks) = match event.subscribable() {
         Some(wanted) => subscribed(context, wanted).await?,
@@ -43,15 +41,15 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
     Ok(context.show(&EventPage { event, webhooks, has_more_webhooks, sandbox }))
 }
 
-fn find(context: &Context) -> Result<&'static Event, PortalError> {
-    catalogue().find(context.segment("event")).ok_or(PortalError::NotFound)
+fn find(context: &Context) -> Result<&'static Event, PageError> {
+    catalogue().find(context.segment("event")).ok_or(PageError::NotFound)
 }
 
 /// The active webhooks of the team that subscribe to the event, and whether there are more.
 async fn subscribed(
     context: &Context,
     event: (Resource, EventKind),
-) -> Result<(Vec<SubscribedWebhook>, bool), PortalError> {
+) -> Result<(Vec<SubscribedWebhook>, bool), PageError> {
     let filter = TeamWebhookFilter {
         event: Some(event),
         status: Some(WebhookStatus::Active),
@@ -69,18 +67,18 @@ async fn subscribed(
 }
 
 /// Sends a test event to a webhook of the team.
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let event = find(context)?;
     if form.get("do") != Some("send") {
-        return Err(PortalError::no_action());
+        return Err(PageError::no_action());
     }
-    let (resource, kind) = event.subscribable().ok_or(PortalError::NotFound)?;
+    let (resource, kind) = event.subscribable().ok_or(PageError::NotFound)?;
     let id = form.get("other").or_else(|| form.get("webhook")).map(str::trim).unwrap_or_default();
     let developer = context.developer();
     let (webhook, by) = developer.changeable_webhook(id).await?;
     let client = developer.client(webhook.owner.client.as_str()).await?.client;
     if client.team.as_ref() != Some(&context.team.id) {
-        return Err(PortalError::NotFound);
+        return Err(PageError::NotFound);
     }
     if webhook.resource != resource {
         return Err(HistoryError::NotSubscribed.into());

@@ -7,15 +7,14 @@ use axum::http::StatusCode;
 use domain::subscription::Products;
 use domain::{Resource, Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
+use pages::{PageContext, PageError, Response};
 use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
 
 use crate::Portal;
-use crate::context::{Context, Format, team_path};
-use crate::error::PortalError;
+use crate::context::{Context, team_path};
 use crate::http::applications::client_scopes;
 use crate::http::sandbox;
-use crate::pages::home::{FailingWebhook, Home, Progress};
-use crate::response::{self, Response};
+use crate::views::home::{FailingWebhook, Home, Progress};
 
 /// How many of the team's things the checklist looks at: the oldest ones tell enough.
 const LOOKED_AT: usize = 20;
@@ -24,20 +23,20 @@ const LOOKED_AT: usize = 20;
 pub(crate) async fn choose_team(State(portal): State<Arc<Portal>>, request: Request) -> Response {
     let (mut parts, _) = request.into_parts();
     let result = async {
-        let visitor = portal.pages.visitor(&mut parts).await?.ok_or(PortalError::SignIn)?;
+        let visitor = portal.site.realm.visitor(&mut parts).await?.ok_or(PageError::SignIn)?;
         let teams = portal.developer(&visitor).teams().await?;
-        Ok::<_, PortalError>(match teams.first() {
-            Some((team, _)) => response::see_other(&team_path(&portal, team, "")),
-            None => response::page(StatusCode::OK, portal.no_team_page(&visitor)),
+        Ok::<_, PageError>(match teams.first() {
+            Some((team, _)) => pages::see_other(&team_path(&portal, team, "")),
+            None => pages::page(StatusCode::OK, portal.no_team_page(&visitor)),
         })
     };
     match result.await {
         Ok(response) => response,
-        Err(error) => portal.anonymous_error(&mut parts, Format::Html, error).await,
+        Err(error) => portal.anonymous_error(&mut parts, error).await,
     }
 }
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let query = ListQuery { rows_max: LOOKED_AT, ..ListQuery::default() };
     let subscriptions = developer.subscriptions(team, &query).await?.rows;
@@ -84,7 +83,7 @@ fn first_resource(client: &Client, subscriptions: &[Subscription]) -> Option<Res
 async fn failing_webhooks(
     context: &Context,
     filter: &TeamWebhookFilter,
-) -> Result<Vec<FailingWebhook>, PortalError> {
+) -> Result<Vec<FailingWebhook>, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let of_status = |status| TeamWebhookFilter { status: Some(status), ..filter.clone() };
     let failing = TeamWebhookFilter { only_failing: true, ..filter.clone() };
@@ -116,7 +115,7 @@ fn failing_webhook(one: &TeamWebhook) -> FailingWebhook {
 }
 
 /// Whether somebody has authorized one of the team's clients.
-async fn has_signed_in(context: &Context, clients: &[Client]) -> Result<bool, PortalError> {
+async fn has_signed_in(context: &Context, clients: &[Client]) -> Result<bool, PageError> {
     for client in clients {
         let query = AuditQuery {
             kind: Some(AuditKind::Granted),
@@ -131,7 +130,7 @@ async fn has_signed_in(context: &Context, clients: &[Client]) -> Result<bool, Po
     Ok(false)
 }
 
-async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result<bool, PortalError> {
+async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result<bool, PageError> {
     for one in subscriptions {
         let keys = context.developer().subscription(&one.id.to_string()).await?.keys;
         if keys.iter().any(|key| key.last_used_at.is_some()) {
@@ -141,7 +140,7 @@ async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result
     Ok(false)
 }
 
-async fn has_delivery(context: &Context, webhooks: &[TeamWebhook]) -> Result<bool, PortalError> {
+async fn has_delivery(context: &Context, webhooks: &[TeamWebhook]) -> Result<bool, PageError> {
     for one in webhooks.iter().filter(|one| one.webhook.handshake.accepted) {
         let stats = context.portal.ports.store.webhook_stats(one.webhook.id, Ticks(i64::MAX)).await?;
         if stats.last_delivered_at.is_some() {

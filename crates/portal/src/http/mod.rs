@@ -10,6 +10,7 @@ pub(crate) mod notices;
 pub(crate) mod reference;
 pub(crate) mod sandbox;
 pub(crate) mod sandbox_receiver;
+pub(crate) mod sign_in;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
 pub(crate) mod team;

@@ -1,17 +1,15 @@
 //! The notices of the team, and which of them the developer gets as mail.
 
 use domain::{Guid, NoticeKind, Ticks};
+use pages::{Format, PageContext, PageError, Params, Response};
 use store::{NOTICES_MAX, NoticeCursor, NoticeQuery};
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::notices::{NoticeRow, NoticesPage};
-use crate::params::Params;
-use crate::response::Response;
+use crate::context::Context;
+use crate::views::notices::{NoticeRow, NoticesPage};
 
 const ROWS: usize = 50;
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let query = NoticeQuery {
         before: context.query.get("before").and_then(read_cursor),
@@ -34,25 +32,25 @@ fn read_cursor(text: &str) -> Option<NoticeCursor> {
     Some(NoticeCursor { at: Ticks(at.parse().ok()?), id: Guid::parse(id)? })
 }
 
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let here = context.team_path("notices");
     match form.get("do") {
         Some("read") => {
             let up_to = form.get("upTo").and_then(|text| text.parse().ok()).map(Ticks);
-            let up_to = up_to.ok_or_else(|| PortalError::Refused("the form names no time".into()))?;
+            let up_to = up_to.ok_or_else(|| PageError::Refused("the form names no time".into()))?;
             developer.mark_notices_read(team, up_to).await?;
             let unread = developer.unread_notices(team).await?;
             Ok(context.done(&here, "notices_read", &serde_json::json!({ "unread": unread })))
         }
         Some("preferences") => {
-            let unknown = |name: &str| PortalError::Refused(format!("there is no kind of notice \"{name}\""));
+            let unknown = |name: &str| PageError::Refused(format!("there is no kind of notice \"{name}\""));
             let kind = |name| NoticeKind::parse(name).ok_or_else(|| unknown(name));
             let kinds = form.all("kind").map(kind).collect::<Result<Vec<_>, _>>()?;
             developer.set_notice_preferences(team, kinds.iter().copied().collect()).await?;
             let names: Vec<&str> = kinds.iter().map(|kind| kind.as_str()).collect();
             Ok(context.done(&here, "saved", &serde_json::json!({ "mailed": names })))
         }
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }

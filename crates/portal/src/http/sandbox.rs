@@ -1,50 +1,48 @@
 //! The sandbox of the team: its access and data, a token in one click, and its reset.
 
 use domain::{ClientId, Ticks};
-use identity::{SandboxSignInError, SandboxTokens};
+use identity::SandboxTokens;
 use operator::admin::AdminError;
+use pages::{PageContext, PageError, Params, Response};
 use store::{Client, ListQuery, Sandbox, Status, Subscription};
 
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::sandbox::{CompanyRow, SandboxAccess, SandboxPage, SandboxState};
-use crate::pages::sandbox_token::{Application, ShownToken};
-use crate::params::Params;
-use crate::response::Response;
 use crate::text::sandbox::refusal;
+use crate::views::sandbox::{CompanyRow, SandboxAccess, SandboxPage, SandboxState};
+use crate::views::sandbox_token::{Application, ShownToken};
 
 /// The companies that the page lists.
 const COMPANIES_MAX: usize = 8;
 /// Longer lists of scopes are refused.
 const SCOPE_CHARS_MAX: usize = 1000;
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context).await?))
 }
 
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (sandboxes, team) = (context.sandboxes(), context.team.id.as_str());
     let (changed, code) = match form.get("do") {
         Some("create") => (Box::pin(sandboxes.create_sandbox(team)).await, "sandbox_made"),
         Some("reset") => (Box::pin(sandboxes.reset_sandbox(team)).await, "sandbox_reset"),
         Some("reveal") => {
             let found = sandboxes.sandbox(team).await.map_err(|error| refused(context, error))?;
-            let password = found.ok_or(PortalError::NotFound)?.password.reveal().to_owned();
+            let password = found.ok_or(PageError::NotFound)?.password.reveal().to_owned();
             return Ok(context.show(&SandboxPage { password: Some(password), ..page(context).await? }));
         }
         Some("token") => {
             let token = token(context, form).await?;
             return Ok(context.show(&SandboxPage { token: Some(token), ..page(context).await? }));
         }
-        _ => return Err(PortalError::no_action()),
+        _ => return Err(PageError::no_action()),
     };
     let sandbox = changed.map_err(|error| refused(context, error))?;
     Ok(context.done(&context.team_path("sandbox"), code, &access(context, &sandbox)))
 }
 
 /// The sandbox of the team, and how it is doing.
-pub(crate) async fn found(context: &Context) -> Result<(SandboxState, Option<Sandbox>), PortalError> {
-    if !context.portal.ports.sandbox.is_open {
+pub(crate) async fn found(context: &Context) -> Result<(SandboxState, Option<Sandbox>), PageError> {
+    if !context.portal.settings.sandbox.is_open {
         return Ok((SandboxState::Closed, None));
     }
     let found = context.sandboxes().sandbox(context.team.id.as_str()).await?;
@@ -61,7 +59,7 @@ pub(crate) async fn found(context: &Context) -> Result<(SandboxState, Option<San
 }
 
 /// The active clients of the team that may enter its sandbox.
-pub(crate) async fn applications(context: &Context) -> Result<Vec<Application>, PortalError> {
+pub(crate) async fn applications(context: &Context) -> Result<Vec<Application>, PageError> {
     let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
     let may_enter =
         |client: &&Client| client.status == Status::Active && client.may_enter(Some(&context.team.id));
@@ -69,7 +67,7 @@ pub(crate) async fn applications(context: &Context) -> Result<Vec<Application>, 
     Ok(clients.rows.iter().filter(may_enter).map(shown).collect())
 }
 
-async fn page(context: &Context) -> Result<SandboxPage, PortalError> {
+async fn page(context: &Context) -> Result<SandboxPage, PageError> {
     let (state, sandbox) = found(context).await?;
     let mut page = SandboxPage {
         state,
@@ -108,10 +106,10 @@ fn access(context: &Context, sandbox: &Sandbox) -> SandboxAccess {
 }
 
 /// A token of the sandbox's user for a client of the team.
-async fn token(context: &Context, form: &Params) -> Result<ShownToken, PortalError> {
+async fn token(context: &Context, form: &Params) -> Result<ShownToken, PageError> {
     let scopes = form.get("scope").map(str::trim).filter(|scopes| !scopes.is_empty());
     if scopes.is_some_and(|scopes| scopes.chars().count() > SCOPE_CHARS_MAX) {
-        return Err(PortalError::Refused(format!("scopes have {SCOPE_CHARS_MAX} characters at most")));
+        return Err(PageError::Refused(format!("scopes have {SCOPE_CHARS_MAX} characters at most")));
     }
     let id = form.get("client").unwrap_or_default();
     let (sandboxes, team) = (context.sandboxes(), context.team.id.as_str());
@@ -127,22 +125,11 @@ pub(crate) async fn authorize(
     context: &Context,
     client: &ClientId,
     scopes: Option<&str>,
-) -> Result<SandboxTokens, PortalError> {
+) -> Result<SandboxTokens, PageError> {
     let visitor = &context.visitor;
     let identity = &context.portal.ports.identity;
     let (developer, team) = (&visitor.account.id, &context.team.id);
-    let issued = Box::pin(identity.sandbox_token(developer, team, client, scopes, &visitor.audit)).await;
-    issued.map_err(|error| match error {
-        SandboxSignInError::NotFound(_) => PortalError::NotFound,
-        SandboxSignInError::Closed(why) => PortalError::Refused(why.to_owned()),
-        SandboxSignInError::Refused { code, description } => {
-            PortalError::Refused(format!("{code}: {description}"))
-        }
-        SandboxSignInError::Store(error) => PortalError::Store(error),
-        SandboxSignInError::Internal => {
-            PortalError::Store(store::StoreError::Internal("the sign-in of a sandbox failed".into()))
-        }
-    })
+    Ok(Box::pin(identity.sandbox_token(developer, team, client, scopes, &visitor.audit)).await?)
 }
 
 fn shown_token(
@@ -169,9 +156,9 @@ fn shown_token(
 }
 
 /// A refusal in the developer's language.
-pub(crate) fn refused(context: &Context, error: AdminError) -> PortalError {
+pub(crate) fn refused(context: &Context, error: AdminError) -> PageError {
     match refusal(context.lang(), &error) {
-        Some(why) => PortalError::Refused(why.to_owned()),
+        Some(why) => PageError::Refused(why.to_owned()),
         None => error.into(),
     }
 }

@@ -10,16 +10,14 @@ use webhooks::management::{ActionError, BuiltInSubscription};
 
 use super::sandbox::{applications, authorize, found, refused};
 use crate::catalogue::catalogue;
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::sandbox::SandboxState;
-use crate::pages::sandbox_received::{ReceivedPage, ReceivedRow};
-use crate::pages::sandbox_receiver::{BuiltInWebhook, MadeEvents, ReceiverPage, SubscribedWebhooks};
-use crate::pages::webhooks::WebhookRow;
-use crate::params::Params;
-use crate::response::{self, Response};
+use crate::context::Context;
 use crate::text::sandbox::ReceiverText;
 use crate::text::webhooks::{action_refusal, suspension};
+use crate::views::sandbox::SandboxState;
+use crate::views::sandbox_received::{ReceivedPage, ReceivedRow};
+use crate::views::sandbox_receiver::{BuiltInWebhook, MadeEvents, ReceiverPage, SubscribedWebhooks};
+use crate::views::webhooks::WebhookRow;
+use pages::{Format, PageContext, PageError, Params, Response};
 
 const ROWS: usize = 25;
 /// The webhooks that the page lists.
@@ -29,31 +27,28 @@ const RESOURCES_MAX: usize = 5;
 /// Longer names of events are none.
 const EVENT_CHARS_MAX: usize = 200;
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     match form.get("do") {
         Some("make") => make(context, form).await,
         Some("subscribe") => subscribe(context, form).await,
         Some("mode") => {
             let text = ReceiverText::of(context.lang());
             let mode = form.get("mode").and_then(ReceiverMode::from_name);
-            let mode = mode.ok_or_else(|| PortalError::Refused(text.choose_mode.to_owned()))?;
+            let mode = mode.ok_or_else(|| PageError::Refused(text.choose_mode.to_owned()))?;
             let changed = context.sandboxes().set_receiver_mode(context.team.id.as_str(), mode).await;
             changed.map_err(|error| refused(context, error))?;
             let values = serde_json::json!({ "receiverMode": mode.as_str() });
             Ok(context.done(&context.here(&[], []), "receiver_mode", &values))
         }
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }
 
-async fn page(
-    context: &Context,
-    subscribed: Option<SubscribedWebhooks>,
-) -> Result<ReceiverPage, PortalError> {
+async fn page(context: &Context, subscribed: Option<SubscribedWebhooks>) -> Result<ReceiverPage, PageError> {
     let (state, sandbox) = found(context).await?;
     let Some(sandbox) = sandbox.filter(|_| state == SandboxState::Ready) else {
         return Ok(ReceiverPage::unavailable(state));
@@ -84,7 +79,7 @@ async fn page(
 }
 
 /// The webhooks of the sandbox whose URL is that of its built-in receiver.
-async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<BuiltInWebhook>, PortalError> {
+async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<BuiltInWebhook>, PageError> {
     let filter = TeamWebhookFilter {
         tenant: Some(sandbox.tenant.to_string()),
         url_contains: Some(sandbox.receiver.to_string()),
@@ -96,7 +91,7 @@ async fn webhooks_to(context: &Context, sandbox: &Sandbox) -> Result<Vec<BuiltIn
 }
 
 /// The event that the URL names by its sequence, as it was made.
-async fn made_before(context: &Context, sandbox: &Sandbox) -> Result<Option<MadeEvents>, PortalError> {
+async fn made_before(context: &Context, sandbox: &Sandbox) -> Result<Option<MadeEvents>, PageError> {
     let Some(sequence) = context.query.get("made").and_then(|number| number.parse().ok()) else {
         return Ok(None);
     };
@@ -109,7 +104,7 @@ async fn made_events(
     context: &Context,
     sandbox: &Sandbox,
     entries: &[LogEntry],
-) -> Result<Option<MadeEvents>, PortalError> {
+) -> Result<Option<MadeEvents>, PageError> {
     let Some(last) = entries.last() else { return Ok(None) };
     let filter = TeamWebhookFilter {
         tenant: Some(sandbox.tenant.to_string()),
@@ -129,11 +124,11 @@ async fn made_events(
 }
 
 /// Makes an event happen. The browser gets to the page that shows it; reloading that page repeats nothing.
-async fn make(context: &Context, form: &Params) -> Result<Response, PortalError> {
+async fn make(context: &Context, form: &Params) -> Result<Response, PageError> {
     let named = form.get("event").map(str::trim).unwrap_or_default();
     let name = catalogue().find(named).map_or(named, |event| event.name.as_str());
     if name.chars().count() > EVENT_CHARS_MAX || find_event(name).is_none() {
-        return Err(PortalError::Refused(ReceiverText::of(context.lang()).choose_event.to_owned()));
+        return Err(PageError::Refused(ReceiverText::of(context.lang()).choose_event.to_owned()));
     }
     let (sandboxes, team) = (context.sandboxes(), context.team.id.as_str());
     let made = Box::pin(sandboxes.make_event(team, name)).await;
@@ -141,21 +136,21 @@ async fn make(context: &Context, form: &Params) -> Result<Response, PortalError>
     if context.format == Format::Html {
         let sequence = made.sequence.to_string();
         let shown = context.here(&["made", "event", "before"], [("made", sequence.as_str())]);
-        return Ok(response::see_other(&shown));
+        return Ok(pages::see_other(&shown));
     }
-    let sandbox = sandboxes.sandbox(team).await?.ok_or(PortalError::NotFound)?;
+    let sandbox = sandboxes.sandbox(team).await?.ok_or(PageError::NotFound)?;
     let entries = sandboxes.made_events(team, made.sequence).await?;
     let shown = made_events(context, &sandbox, &entries).await?;
-    Ok(response::json(axum::http::StatusCode::OK, &shown))
+    Ok(pages::json(axum::http::StatusCode::OK, &shown))
 }
 
 /// Makes webhooks of a client to the built-in receiver, for all events of the chosen resources.
-async fn subscribe(context: &Context, form: &Params) -> Result<Response, PortalError> {
+async fn subscribe(context: &Context, form: &Params) -> Result<Response, PageError> {
     let text = ReceiverText::of(context.lang());
     let resources: Option<Vec<Resource>> =
         form.all("resource").take(RESOURCES_MAX + 1).map(parse_resource).collect();
     let resources = resources.filter(|all| (1..=RESOURCES_MAX).contains(&all.len()));
-    let resources = resources.ok_or_else(|| PortalError::Refused(text.choose_resource.to_owned()))?;
+    let resources = resources.ok_or_else(|| PageError::Refused(text.choose_resource.to_owned()))?;
     let (sandboxes, team) = (context.sandboxes(), context.team.id.as_str());
     let entered = sandboxes.enterable(team, form.get("client").unwrap_or_default()).await;
     let (sandbox, client, audit) = entered.map_err(|error| refused(context, error))?;
@@ -180,7 +175,7 @@ async fn subscribe(context: &Context, form: &Params) -> Result<Response, PortalE
         made.push(subscribed.map_err(|error| not_subscribed(context, error))?.id.to_string());
     }
     if made.is_empty() {
-        return Err(PortalError::Refused(text.exists.to_owned()));
+        return Err(PageError::Refused(text.exists.to_owned()));
     }
     Ok(context.show(&page(context, Some(SubscribedWebhooks { webhooks: made, secret })).await?))
 }
@@ -197,7 +192,7 @@ async fn missing_webhooks(
     sandbox: &Sandbox,
     owner: &WebhookOwner,
     resources: &[Resource],
-) -> Result<Vec<(Resource, Vec<domain::event::EventKind>)>, PortalError> {
+) -> Result<Vec<(Resource, Vec<domain::event::EventKind>)>, PageError> {
     let filter = TeamWebhookFilter {
         tenant: Some(owner.tenant.to_string()),
         client: Some(owner.client.to_string()),
@@ -218,9 +213,9 @@ async fn missing_webhooks(
 
 /// The client may get the area's events of the sandbox. What its user can give is given; what the team has to ask for is
 /// refused.
-async fn require_access(context: &Context, owner: &WebhookOwner, area: Area) -> Result<(), PortalError> {
+async fn require_access(context: &Context, owner: &WebhookOwner, area: Area) -> Result<(), PageError> {
     let store = &context.portal.ports.store;
-    let refused = |why| PortalError::Refused(suspension(context.lang(), why).to_owned());
+    let refused = |why| PageError::Refused(suspension(context.lang(), why).to_owned());
     match store.owner_access(owner).await?.suspension(area) {
         None => return Ok(()),
         Some(
@@ -234,17 +229,17 @@ async fn require_access(context: &Context, owner: &WebhookOwner, area: Area) -> 
     store.owner_access(owner).await?.suspension(area).map_or(Ok(()), |why| Err(refused(why)))
 }
 
-fn not_subscribed(context: &Context, error: ActionError) -> PortalError {
+fn not_subscribed(context: &Context, error: ActionError) -> PageError {
     match action_refusal(context.lang(), &error) {
-        Some(why) => PortalError::Refused(why),
+        Some(why) => PageError::Refused(why),
         None => error.into(),
     }
 }
 
 /// One request that the receiver got.
-pub(crate) async fn received(context: &Context) -> Result<Response, PortalError> {
-    let number = context.segment("number").parse().map_err(|_| PortalError::NotFound)?;
-    if !context.portal.ports.sandbox.is_open {
+pub(crate) async fn received(context: &Context) -> Result<Response, PageError> {
+    let number = context.segment("number").parse().map_err(|_| PageError::NotFound)?;
+    if !context.portal.settings.sandbox.is_open {
         return Ok(context.show(&ReceiverPage::unavailable(SandboxState::Closed)));
     }
     let request = context.sandboxes().received_request(context.team.id.as_str(), number).await?;

@@ -1,20 +1,19 @@
 //! The signature debugger: nothing is stored.
 
+use pages::{PageContext, PageError, Params, Response};
+
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::signature::{SignatureInput, SignaturePage};
-use crate::params::Params;
-use crate::response::Response;
 use crate::signature::SignatureClaim;
 use crate::text::signature::SignatureText;
+use crate::views::signature::{SignatureInput, SignaturePage};
 
 #[allow(clippy::unused_async, reason = "every page is asynchronous")]
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&SignaturePage::default()))
 }
 
 #[allow(clippy::unused_async, reason = "every action is asynchronous")]
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let text = |name| form.get(name).unwrap_or_default().to_owned();
     let input = SignatureInput {
         // A browser sends line ends of a text field as CRLF; a body that has none of its own has LF.
@@ -26,7 +25,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
     };
     let is_standard = !input.id.is_empty() && !input.timestamp.is_empty();
     if input.signature.starts_with("v1,") && !is_standard {
-        return Err(PortalError::Refused(SignatureText::of(context.lang()).needs_standard.into()));
+        return Err(PageError::Refused(SignatureText::of(context.lang()).needs_standard.into()));
     }
     let diagnosis = (context.portal.settings.diagnose_signature)(&SignatureClaim {
         signature: &input.signature,

@@ -5,22 +5,20 @@ use std::time::Duration;
 use domain::Ticks;
 use domain::subscription::{Product, Products};
 use operator::admin::Usage;
+use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, RequestKind, RequestState, Status, Subscription};
 
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::requests::RequestRow;
-use crate::pages::subscriptions::{
+use crate::views::requests::RequestRow;
+use crate::views::subscriptions::{
     KeyRow, ShownKey, SubscriptionPage, SubscriptionRow, SubscriptionsPage, UsageDay, UsageRoute,
 };
-use crate::params::Params;
-use crate::response::Response;
 
 const USAGE_DAYS: u16 = 30;
 /// How many of the team's latest requests a page lists.
 const REQUESTS_MAX: usize = 10;
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let subscriptions = developer.subscriptions(team, &ListQuery::default()).await?;
     let requests = open_requests(context, |kind| matches!(kind, RequestKind::Subscription { .. })).await?;
@@ -28,17 +26,17 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
         .show(&SubscriptionsPage { subscriptions: subscriptions.rows.iter().map(row).collect(), requests }))
 }
 
-pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Response, PageError> {
     match form.get("do") {
         Some("ask") => ask(context, form).await,
         Some("withdraw") => withdraw(context, form, "subscriptions").await,
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }
 
-async fn ask(context: &Context, form: &Params) -> Result<Response, PortalError> {
+async fn ask(context: &Context, form: &Params) -> Result<Response, PageError> {
     let product = form.get("product").and_then(Product::from_name);
-    let product = product.ok_or_else(|| PortalError::Refused("choose a product".into()))?;
+    let product = product.ok_or_else(|| PageError::Refused("choose a product".into()))?;
     let kind = RequestKind::Subscription {
         name: form.get("name").unwrap_or_default().to_owned(),
         product,
@@ -51,7 +49,7 @@ async fn ask(context: &Context, form: &Params) -> Result<Response, PortalError> 
 }
 
 /// Withdraws a request of the team, from the page that lists it.
-pub(crate) async fn withdraw(context: &Context, form: &Params, page: &str) -> Result<Response, PortalError> {
+pub(crate) async fn withdraw(context: &Context, form: &Params, page: &str) -> Result<Response, PageError> {
     let request = context.developer().withdraw(form.get("request").unwrap_or_default()).await?;
     Ok(context.done(&context.team_path(page), "withdrawn", &RequestRow::new(&request)))
 }
@@ -60,7 +58,7 @@ pub(crate) async fn withdraw(context: &Context, form: &Params, page: &str) -> Re
 pub(crate) async fn open_requests(
     context: &Context,
     is_wanted: impl Fn(&RequestKind) -> bool,
-) -> Result<Vec<RequestRow>, PortalError> {
+) -> Result<Vec<RequestRow>, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let mut rows = Vec::new();
     for state in [RequestState::Pending, RequestState::Refused] {
@@ -95,16 +93,16 @@ fn row(subscription: &Subscription) -> SubscriptionRow {
     }
 }
 
-pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<SubscriptionPage, PortalError> {
+async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<SubscriptionPage, PageError> {
     let id = context.segment("subscription");
     let developer = context.developer();
     let found = developer.subscription(id).await?;
     if found.subscription.team.as_ref() != Some(&context.team.id) {
-        return Err(PortalError::NotFound);
+        return Err(PageError::NotFound);
     }
     let (days, routes) = usage(&developer.usage(id, USAGE_DAYS).await?);
     let key = |key: &store::KeyInfo| KeyRow {
@@ -147,7 +145,7 @@ fn usage(usage: &Usage) -> (Vec<UsageDay>, Vec<UsageRoute>) {
     (days, routes)
 }
 
-pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {
     let id = context.segment("subscription");
     let slot = match form.get("slot") {
         Some("secondary") => KeySlot::Secondary,
@@ -165,7 +163,7 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
             let rotated = context.developer().regenerate_key(id, slot, overlap(form)).await?;
             ShownKey { slot: slot.as_str(), key: rotated.secret.reveal().to_owned(), is_new: true }
         }
-        _ => return Err(PortalError::no_action()),
+        _ => return Err(PageError::no_action()),
     };
     Ok(context.show(&page(context, Some(shown)).await?))
 }

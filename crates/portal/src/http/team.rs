@@ -2,19 +2,17 @@
 
 use domain::AccountId;
 use operator::admin::SentInvitation;
+use pages::{PageContext, PageError, Params, Response};
 use store::{ListQuery, TeamRole};
 
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::team::{InvitationRow, MemberRow, TeamPage};
-use crate::params::Params;
-use crate::response::Response;
+use crate::views::team::{InvitationRow, MemberRow, TeamPage};
 
-pub(crate) async fn get(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
-async fn page(context: &Context, link: Option<String>) -> Result<TeamPage, PortalError> {
+async fn page(context: &Context, link: Option<String>) -> Result<TeamPage, PageError> {
     let members = context.developer().members(context.team.id.as_str()).await?;
     let members = members.into_iter().map(|listed| MemberRow {
         id: listed.member.account.to_string(),
@@ -38,7 +36,7 @@ async fn page(context: &Context, link: Option<String>) -> Result<TeamPage, Porta
     })
 }
 
-pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let member = || AccountId::new(form.get("member").unwrap_or_default());
     let role = || match form.get("role") {
@@ -75,7 +73,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
             let revoked = developer.revoke_invitation(team, id).await?;
             Ok(context.done(&here, "invitation_revoked", &serde_json::json!({ "email": revoked.email })))
         }
-        _ => Err(PortalError::no_action()),
+        _ => Err(PageError::no_action()),
     }
 }
 
@@ -84,7 +82,7 @@ async fn show_sent(
     context: &Context,
     sent: SentInvitation,
     code: &'static str,
-) -> Result<Response, PortalError> {
+) -> Result<Response, PageError> {
     if let Some(link) = sent.link {
         return Ok(context.show(&page(context, Some(link.reveal().to_owned())).await?));
     }

@@ -11,29 +11,27 @@ use webhooks::management::ActionError;
 
 use super::subscriptions::overlap;
 use crate::context::Context;
-use crate::error::PortalError;
-use crate::pages::webhook::{Content, Facts, FigureRow, Figures, ReplayRow, WebhookPage};
-use crate::pages::webhooks::WebhookRow;
-use crate::params::Params;
-use crate::response::Response;
 use crate::text::webhooks::{OneWebhookText, action_refusal, replay_refusal};
+use crate::views::webhook::{Content, Facts, FigureRow, Figures, ReplayRow, WebhookPage};
+use crate::views::webhooks::WebhookRow;
+use pages::{PageContext, PageError, Params, Response};
 
 /// The newest replays that the page lists.
 const REPLAYS_MAX: usize = 10;
 
-pub(crate) async fn one(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
 }
 
 /// The webhook and its client, if they are of the team in the URL.
-async fn found(context: &Context) -> Result<(TeamWebhook, Client), PortalError> {
+async fn found(context: &Context) -> Result<(TeamWebhook, Client), PageError> {
     let one = context.developer().webhook(context.segment("webhook")).await?;
     let client = context.portal.ports.store.find_client(&one.webhook.owner.client).await?;
     let own = client.filter(|client| client.team.as_ref() == Some(&context.team.id));
-    Ok((one, own.ok_or(PortalError::NotFound)?))
+    Ok((one, own.ok_or(PageError::NotFound)?))
 }
 
-async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPage, PortalError> {
+async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPage, PageError> {
     let (one, client) = found(context).await?;
     let (webhook, ports) = (&one.webhook, &context.portal.ports);
     let mut row = WebhookRow::new(&one, Some(client.name));
@@ -42,8 +40,6 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     if let WebhookContent::Visible = visible {
         row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
         content = Some(read_content(context, webhook).await?);
-    } else {
-        row.hide_content();
     }
     let until = webhook.previous_secret.as_ref().map(|previous| previous.until);
     let previous_until = until.filter(|until| *until > context.now);
@@ -67,7 +63,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
 }
 
 /// What is hidden while access does not stand.
-async fn read_content(context: &Context, webhook: &Webhook) -> Result<Content, PortalError> {
+async fn read_content(context: &Context, webhook: &Webhook) -> Result<Content, PageError> {
     let history = &context.portal.ports.history;
     let span = if context.query.get("span") == Some("week") { FigureSpan::Week } else { FigureSpan::Day };
     let figures = history.figures(webhook, span).await?;
@@ -90,7 +86,7 @@ struct Changed {
     status: WebhookStatus,
 }
 
-pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PortalError> {
+pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {
     // Only through the pages of its own team.
     found(context).await?;
     let developer = context.developer();
@@ -115,13 +111,13 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
         Some("replay") => {
             let span = ReplayRequest::Span {
                 from: time(context, form, "from")?.ok_or_else(|| {
-                    PortalError::Refused(OneWebhookText::of(context.lang()).from_needed.to_owned())
+                    PageError::Refused(OneWebhookText::of(context.lang()).from_needed.to_owned())
                 })?,
                 to: time(context, form, "to")?,
             };
             return replay(context, &webhook, span, audit, "webhook_replay_started").await;
         }
-        _ => return Err(PortalError::no_action()),
+        _ => return Err(PageError::no_action()),
     };
     let webhook = changed.map_err(|error| refused(context, error))?;
     let status = WebhookStatus::of(webhook.flags(), false);
@@ -134,7 +130,7 @@ async fn rotate(
     form: &Params,
     webhook: &Webhook,
     audit: &AuditContext,
-) -> Result<Response, PortalError> {
+) -> Result<Response, PageError> {
     context.require_fresh()?;
     let ports = &context.portal.ports;
     let secret = form.get("secret").map_or_else(|| ports.random.token(), str::to_owned);
@@ -150,28 +146,28 @@ async fn replay(
     request: ReplayRequest,
     audit: &AuditContext,
     code: &'static str,
-) -> Result<Response, PortalError> {
+) -> Result<Response, PageError> {
     let requested = context.portal.ports.history.request_replay(webhook, request, audit).await;
     let replay = requested.map_err(|error| not_replayed(context, error))?;
     Ok(context.done(context.path(), code, &ReplayRow::new(&replay)))
 }
 
 /// A time of the form, in UTC.
-fn time(context: &Context, form: &Params, name: &str) -> Result<Option<Ticks>, PortalError> {
-    let invalid = || PortalError::Refused(OneWebhookText::of(context.lang()).time_invalid.to_owned());
+fn time(context: &Context, form: &Params, name: &str) -> Result<Option<Ticks>, PageError> {
+    let invalid = || PageError::Refused(OneWebhookText::of(context.lang()).time_invalid.to_owned());
     form.get(name).map(|text| Ticks::parse_iso(text.trim()).ok_or_else(invalid)).transpose()
 }
 
-fn refused(context: &Context, error: ActionError) -> PortalError {
+fn refused(context: &Context, error: ActionError) -> PageError {
     match action_refusal(context.lang(), &error) {
-        Some(why) => PortalError::Refused(why),
+        Some(why) => PageError::Refused(why),
         None => error.into(),
     }
 }
 
-fn not_replayed(context: &Context, error: HistoryError) -> PortalError {
+fn not_replayed(context: &Context, error: HistoryError) -> PageError {
     match replay_refusal(context.lang(), &error) {
-        Some(why) => PortalError::Refused(why),
+        Some(why) => PageError::Refused(why),
         None => error.into(),
     }
 }

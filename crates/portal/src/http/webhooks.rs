@@ -5,17 +5,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::{TenantId, WebhookStatus};
 use futures_util::future::try_join_all;
 use operator::admin::{TeamWebhookFilter, WebhookCursor};
+use pages::{Format, PageContext, PageError, Response};
 use store::{ListQuery, TEAM_WEBHOOKS_MAX};
 
-use crate::context::{Context, Format};
-use crate::error::PortalError;
-use crate::pages::webhooks::{WebhookRow, WebhooksPage};
-use crate::response::Response;
+use crate::context::Context;
+use crate::views::webhooks::{WebhookRow, WebhooksPage};
 
 /// The pages of the store that one CSV file holds.
 const CSV_PAGES: usize = 5;
 
-pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
+pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let clients = developer.clients(team, &ListQuery::default()).await?.rows;
     let is_csv = context.format == Format::Csv;
@@ -46,27 +45,27 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PortalError> {
 }
 
 /// Looks up the names of the tenants whose data the developer may see.
-async fn name_tenants(context: &Context, rows: &mut [WebhookRow]) -> Result<(), PortalError> {
+async fn name_tenants(context: &Context, rows: &mut [WebhookRow]) -> Result<(), PageError> {
     let store = &context.portal.ports.store;
-    let seen = rows.iter().filter(|row| row.status != WebhookStatus::Suspended);
+    let seen = rows.iter().filter(|row| row.is_visible());
     let ids: BTreeSet<String> = seen.map(|row| row.tenant.clone()).collect();
     let named = try_join_all(ids.into_iter().map(|id| async move {
         let tenant = store.find_tenant(&TenantId::new(id.as_str())).await?;
-        Ok::<_, PortalError>(tenant.map(|tenant| (id, tenant.name)))
+        Ok::<_, PageError>(tenant.map(|tenant| (id, tenant.name)))
     }));
     let names: BTreeMap<String, String> = named.await?.into_iter().flatten().collect();
-    for row in rows.iter_mut().filter(|row| row.status != WebhookStatus::Suspended) {
+    for row in rows.iter_mut().filter(|row| row.is_visible()) {
         row.tenant_name = names.get(&row.tenant).cloned();
     }
     Ok(())
 }
 
-fn filter(context: &Context) -> Result<TeamWebhookFilter, PortalError> {
+fn filter(context: &Context) -> Result<TeamWebhookFilter, PageError> {
     let query = &context.query;
     let text = |name| query.get(name).map(|text| text.trim().to_owned());
     let status = query.get("state").and_then(WebhookStatus::parse);
     let after: Option<WebhookCursor> =
-        query.get("after").map(str::parse).transpose().map_err(PortalError::Refused)?;
+        query.get("after").map(str::parse).transpose().map_err(PageError::Refused)?;
     Ok(TeamWebhookFilter {
         event: None,
         client: text("client"),

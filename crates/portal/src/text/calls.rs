@@ -1,6 +1,7 @@
 //! Words of the requests' page, and the reason of every refusal with what to do.
 
 use domain::Refusal;
+use pages::texts;
 use ui::Lang;
 
 texts! {
@@ -11,6 +12,8 @@ texts! {
         none_text: "Aquí aparece cada llamada que lleve una clave del equipo, pocos segundos después. Prueba con la primera:", "Every call that carries one of the team's keys appears here, moments later. Try the first one:";
         none_found: "Ninguna petición cumple el filtro", "No request matches the filter";
         none_found_text: "Quita alguna condición. Las peticiones de más de 7 días ya no se guardan.", "Remove a condition. Requests older than 7 days are no longer kept.";
+        switched_off: "El registro de peticiones está desactivado", "The log of requests is switched off";
+        switched_off_text: "Las llamadas nuevas no aparecen aquí. El consumo de cada suscripción se sigue contando.", "New calls do not appear here. The usage of each subscription is still counted.";
         route: "Ruta", "Route";
         status: "Estado", "Status";
         latency: "Duración", "Duration";

@@ -1,5 +1,7 @@
 //! Words that every page uses: the navigation, errors.
 
+use pages::texts;
+
 texts! {
     /// The navigation and what surrounds every page.
     CommonText {
@@ -15,7 +17,7 @@ texts! {
         events: "Eventos", "Events";
         calls: "Peticiones", "Requests";
         webhooks: "Webhooks", "Webhooks";
-        signature: "Depurador de firmas", "Signature debugger";
+        signature: "Firmas", "Signatures";
         notices: "Avisos", "Notices";
         team: "Equipo", "Team";
         sign_out: "Cerrar sesión", "Sign out";
@@ -25,28 +27,11 @@ texts! {
         contact: "Contacto", "Contact";
         save: "Guardar", "Save";
         filter: "Filtrar", "Filter";
+        clear_filter: "Quitar el filtro", "Clear the filter";
         all: "Todos", "All";
         time: "Hora", "Time";
         yes: "Sí", "Yes";
         no: "No", "No";
         never: "Nunca", "Never";
-    }
-}
-
-texts! {
-    /// Error pages.
-    ErrorText {
-        not_found: "Esta página no existe", "This page does not exist";
-        not_found_text: "Puede que el enlace esté incompleto, o que pertenezca a otro equipo. Vuelve al inicio y búscalo desde allí.", "The link may be incomplete, or belong to another team. Go back to the start and look for it from there.";
-        refused: "No se ha podido hacer", "This could not be done";
-        forbidden: "No tienes permiso para hacer esto", "You are not allowed to do this";
-        expired: "El formulario ha caducado", "The form has expired";
-        expired_text: "Vuelve a la página, recárgala y repite la acción.", "Go back to the page, reload it and repeat the action.";
-        unavailable: "El servicio está ocupado", "The service is busy";
-        unavailable_text: "No se ha perdido nada. Inténtalo de nuevo dentro de unos segundos.", "Nothing has been lost. Try again in a few seconds.";
-        internal: "Algo ha fallado por nuestra parte", "Something went wrong on our side";
-        internal_text: "El error ha quedado registrado. Si se repite, escribe a la persona de contacto con el número de petición.", "The error has been logged. If it happens again, write to the contact with the request id.";
-        request_id: "Número de petición", "Request id";
-        back: "Volver al inicio", "Back to the start";
     }
 }

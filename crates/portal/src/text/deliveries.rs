@@ -1,6 +1,7 @@
 //! Words of the pages of deliveries.
 
 use domain::delivery::{AttemptOccasion, DeliveryStatus};
+use pages::texts;
 use ui::Lang;
 
 texts! {

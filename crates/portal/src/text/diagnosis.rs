@@ -4,6 +4,7 @@ use ui::Lang;
 
 use super::diagnosis_responses::response;
 use crate::diagnosis::{Diagnosis, Side};
+use pages::texts;
 
 texts! {
     SideText {

@@ -1,5 +1,6 @@
 //! Words of the event catalogue.
 
+use pages::texts;
 use ui::Lang;
 
 texts! {

@@ -1,5 +1,7 @@
 //! Words of a team's home.
 
+use pages::texts;
+
 texts! {
     HomeText {
         title: "Inicio", "Home";

@@ -1,6 +1,7 @@
 //! Words of the page of notices.
 
 use domain::NoticeKind;
+use pages::texts;
 use ui::Lang;
 
 texts! {

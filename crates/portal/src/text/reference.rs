@@ -1,6 +1,7 @@
 //! Words of the reference page.
 
 use domain::subscription::Product;
+use pages::texts;
 use ui::Lang;
 
 texts! {
@@ -10,14 +11,20 @@ texts! {
         open_docs: "Abrir la referencia de las API", "Open the API reference";
         docs_text: "Cada llamada con sus parámetros, respuestas y ejemplos, y un cliente para probarla desde el navegador. Pulsa Authorize y escribe tu clave de suscripción y un token.", "Every call with its parameters, answers and examples, and a client to try it from the browser. Choose Authorize and enter your subscription key and a token.";
         docs_off: "Quien opera este servicio ha desactivado la página para probar las llamadas. Los documentos de abajo dicen lo mismo.", "The operator of this service has switched off the page for trying calls. The documents below say the same.";
-        prefill: "Con tu clave del entorno de pruebas", "With your sandbox key";
-        prefill_text: "Abre la referencia con la clave ya escrita. Te pediremos que confirmes quién eres si hace rato que entraste. La clave pasa de esta pestaña a la referencia sin salir del navegador, y se pierde al recargarla.", "Open the reference with the key filled in. You are asked to prove who you are if you signed in a while ago. The key goes from this tab to the reference without leaving the browser, and is gone when you reload it.";
-        prefill_none: "Con una suscripción para el entorno de pruebas, la referencia puede abrirse con su clave ya escrita. Tu equipo no tiene ninguna todavía.", "With a subscription for the sandbox, the reference can open with its key filled in. Your team has none yet.";
+        prefill: "Con tu clave y un token del entorno de pruebas", "With your key and a sandbox token";
+        prefill_text: "La referencia se abre con la clave y un token de tu entorno de pruebas ya escritos, lista para probar llamadas con datos de muestra. Te pediremos que confirmes quién eres si hace rato que entraste. Pasan de esta pestaña a la referencia sin salir del navegador, y se pierden al recargarla.", "The reference opens with the key and a token of your sandbox filled in, ready to try calls on sample data. You are asked to prove who you are if you signed in a while ago. They go from this tab to the reference without leaving the browser, and are gone when you reload it.";
+        prefill_none: "La referencia puede abrirse con tu clave y un token ya escritos, pero tu equipo no tiene todavía ninguna suscripción activa. Pide una:", "The reference can open with your key and a token filled in, but your team has no active subscription yet. Ask for one:";
+        prefill_no_application: "Tu equipo no tiene ninguna aplicación activa, y sin ella no hay token: la referencia se abrirá solo con la clave. Pide una:", "Your team has no active application, and without one there is no token: the reference will open with the key alone. Ask for one:";
+        prefill_closed: "Quien opera este servicio ha desactivado los entornos de pruebas. Escribe tu clave y un token tuyo en Authorize.", "The operator of this service has switched the sandboxes off. Enter your key and a token of yours in Authorize.";
         prefill_subscription: "Suscripción", "Subscription";
-        prefill_button: "Mostrar la clave", "Reveal the key";
-        key_title: "Clave del entorno de pruebas", "Sandbox key";
-        key_text: "El botón abre la referencia con esta clave ya escrita; sin JavaScript, cópiala en Authorize, en subscriptionKey.", "The button opens the reference with this key filled in; without JavaScript, copy it into Authorize, at subscriptionKey.";
-        open_with_key: "Abrir la referencia con esta clave", "Open the reference with this key";
+        prefill_application: "Aplicación", "Application";
+        prefill_button: "Preparar la clave y el token", "Prepare the key and the token";
+        handed_title: "Listo para probar", "Ready to try";
+        handed_text: "El botón abre la referencia con esto ya escrito; sin JavaScript, cópialo en Authorize.", "The button opens the reference with these filled in; without JavaScript, copy them into Authorize.";
+        handed_key: "Clave:", "Key:";
+        handed_token: "Token:", "Token:";
+        handed_token_text: "Abre los datos de muestra de tu entorno de pruebas y nada más, durante", "It opens the sample data of your sandbox and nothing else, for";
+        open_with_both: "Abrir la referencia con esto", "Open the reference with these";
         apis: "API", "APIs";
         product: "Producto", "Product";
         base: "Dirección", "Address";

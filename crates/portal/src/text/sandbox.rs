@@ -1,6 +1,7 @@
 //! Words of the sandbox's pages.
 
 use operator::admin::AdminError;
+use pages::texts;
 use store::ReceiverMode;
 use ui::Lang;
 

@@ -1,5 +1,6 @@
 //! Words of the signature debugger.
 
+use pages::texts;
 use ui::Lang;
 
 texts! {
@@ -59,6 +60,6 @@ pub(crate) fn reason(lang: Lang, code: &str, english: &str) -> String {
     let spanish = REASONS_ES.iter().find(|(known, _)| *known == code).map(|(_, text)| *text);
     match (lang, spanish) {
         (Lang::Es, Some(text)) => text.to_owned(),
-        _ => crate::shell::sentence(english),
+        _ => pages::sentence(english),
     }
 }

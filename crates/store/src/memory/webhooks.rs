@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{TeamId, Ticks, WebhookId};
 
 use super::{MemoryStore, State};
 use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry, subscribe_again_change};
@@ -180,9 +180,14 @@ impl Webhooks for MemoryStore {
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
         let state = self.state();
+        let is_of_team = |one: &Webhook, team: &TeamId| {
+            let client = state.clients.get(one.owner.client.as_str());
+            client.is_some_and(|stored| stored.client.team.as_ref() == Some(team))
+        };
         let is_wanted = |one: &&Webhook| {
             query.tenant.as_ref().is_none_or(|tenant| one.owner.tenant == *tenant)
                 && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
+                && query.team.as_ref().is_none_or(|team| is_of_team(one, team))
                 && query.resource.is_none_or(|resource| one.resource == resource)
                 && query.family.is_none_or(|family| one.family() == family)
                 && (query.include_ended || !one.flags().is_final())

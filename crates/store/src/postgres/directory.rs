@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{AccountId, Random, TenantId};
+use domain::{AccountId, Random, TeamId, TenantId};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
@@ -33,7 +33,7 @@ pub(super) async fn insert_tenant(on: &Transaction<'_>, tenant: &Tenant) -> Resu
             &tenant.status.code(),
             &tenant.created_at.0,
             &signed(tenant.revision),
-            &tenant.sandbox_of.as_ref().map(|team| team.as_str()),
+            &tenant.sandbox_of.as_ref().map(TeamId::as_str),
         ],
     )
     .await

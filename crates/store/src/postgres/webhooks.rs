@@ -269,6 +269,10 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
         args.push(Box::new(client.as_str().to_owned()));
         sql.push(format!("w.client_id = ${}", args.len()));
     }
+    if let Some(team) = &query.team {
+        args.push(Box::new(team.as_str().to_owned()));
+        sql.push(format!("w.client_id IN (SELECT id FROM clients WHERE team_id = ${})", args.len()));
+    }
     if let Some((at, id)) = query.after {
         args.push(Box::new(at.0));
         args.push(Box::new(id.as_bytes().to_vec()));

@@ -1,7 +1,7 @@
 //! Tenants and memberships in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, Random, TenantId};
+use domain::{AccountId, Random, TeamId, TenantId};
 use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
@@ -41,7 +41,7 @@ pub(super) fn insert_tenant(writer: &Connection, tenant: &Tenant) -> Result<()> 
                 tenant.status.code(),
                 tenant.created_at.0,
                 signed(tenant.revision),
-                tenant.sandbox_of.as_ref().map(|team| team.as_str())
+                tenant.sandbox_of.as_ref().map(TeamId::as_str)
             ],
         )
         .map_err(exists(format!("a tenant \"{}\"", tenant.id)))?;

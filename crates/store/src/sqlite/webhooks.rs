@@ -280,6 +280,10 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
         args.push(Value::Text(client.as_str().to_owned()));
         sql.push(format!("w.client_id = ?{}", args.len()));
     }
+    if let Some(team) = &query.team {
+        args.push(Value::Text(team.as_str().to_owned()));
+        sql.push(format!("w.client_id IN (SELECT id FROM clients WHERE team_id = ?{})", args.len()));
+    }
     if let Some((at, id)) = query.after {
         args.extend([Value::Integer(at.0), Value::Blob(id.as_bytes().to_vec())]);
         sql.push(format!("(w.created_at, w.id) > (?{}, ?{})", args.len() - 1, args.len()));

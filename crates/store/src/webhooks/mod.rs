@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use domain::receiver_url::ReceiverUrl;
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, WebhookFlags};
-use domain::{AccountId, ClientId, Resource, Secret, TenantId, Ticks, WebhookId};
+use domain::{AccountId, ClientId, Resource, Secret, TeamId, TenantId, Ticks, WebhookId};
 
 pub(crate) use checkpoint_writes::{
     CheckpointWrites, DeliveryState, WebhookKey, WebhookNotice, decide_checkpoints, reset_retry,
@@ -260,6 +260,8 @@ impl WebhookChangeOutcome {
 pub struct WebhookQuery {
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
+    /// Only webhooks of this team's clients.
+    pub team: Option<TeamId>,
     pub resource: Option<Resource>,
     pub family: Option<Family>,
     /// Also unsubscribed and deleted webhooks.

@@ -277,7 +277,7 @@ fn received(number: u64) -> ReceivedRequest {
     ReceivedRequest {
         number,
         at: domain::Ticks(i64::try_from(number).unwrap()),
-        webhook: (number % 2 == 0).then(|| Guid::from_bytes([3; 16])),
+        webhook: (number.is_multiple_of(2)).then(|| Guid::from_bytes([3; 16])),
         event: "Svc.ACC.Customers.CustomerCreated".into(),
         method: "POST".into(),
         target: "/portal/receiver/x?echo=ñ".into(),
@@ -285,7 +285,7 @@ fn received(number: u64) -> ReceivedRequest {
         body: "{\"a\":1}".into(),
         verified: vec!["webhook-signature".into()],
         problem: "the secret is another one".into(),
-        status: (number % 3 != 0).then_some(200),
+        status: (!number.is_multiple_of(3)).then_some(200),
     }
 }
 

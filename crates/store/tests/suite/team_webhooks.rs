@@ -6,7 +6,7 @@ use domain::event::EventKind;
 use domain::{ClientId, Guid, Resource, Secret, TeamId, TenantId, WebhookStatus};
 use store::{
     Client, ClientUpdate, HandshakeStep, LISTED_BEHIND_MAX, ListedWebhook, NewWebhook, SuspensionStep,
-    TeamWebhookQuery, Webhook, WebhookChange, WebhookOwner,
+    TeamWebhookQuery, Webhook, WebhookChange, WebhookOwner, WebhookQuery,
 };
 
 use super::clients::client;
@@ -76,6 +76,12 @@ pub(crate) async fn webhooks_of_a_team_are_listed_over_clients_and_tenants(fixtu
     }
     let rows = listed(&fixture, &query()).await;
     assert_eq!(rows.iter().map(|row| &row.webhook).collect::<Vec<_>>(), all.iter().collect::<Vec<_>>());
+    let of = |team| WebhookQuery { team: Some(TeamId::new(team)), rows_max: 50, ..WebhookQuery::default() };
+    assert_eq!(fixture.store.webhooks(&of("panel")).await.as_ref(), Ok(&all));
+    assert_eq!(fixture.store.webhooks(&of("other")).await.unwrap().len(), 4);
+    assert_eq!(fixture.store.webhooks(&of("no\0body")).await, Ok(Vec::new()));
+    let of_client = WebhookQuery { client: Some(ClientId::new("theirs")), ..of("panel") };
+    assert_eq!(fixture.store.webhooks(&of_client).await, Ok(Vec::new()));
     for size in [1, 2, 3, 4, 5] {
         let (mut page_query, mut found) = (TeamWebhookQuery { rows_max: size, ..query() }, Vec::new());
         loop {

@@ -136,18 +136,16 @@ fn language_link(shell: &Shell<'_>) -> Markup {
 
 fn navigation(shell: &Shell<'_>, words: &Words) -> Markup {
     html! {
-        div.side #menu {
+        nav.side #menu aria-label=(words.navigation) {
             a.close href="#" { (Icon::Close) (words.close) }
-            nav aria-label=(words.navigation) {
-                @for group in shell.nav {
-                    @if !group.label.is_empty() { p.group { (group.label) } }
-                    ul {
-                        @for item in &group.items {
-                            li {
-                                a href=(safe_href(&item.href)) aria-current=[item.is_current.then_some("page")] {
-                                    (item.icon) span { (item.label) }
-                                    @if let Some(badge) = &item.badge { span.badge { (badge) } }
-                                }
+            @for group in shell.nav {
+                @if !group.label.is_empty() { p.group { (group.label) } }
+                ul {
+                    @for item in &group.items {
+                        li {
+                            a href=(safe_href(&item.href)) aria-current=[item.is_current.then_some("page")] {
+                                (item.icon) span { (item.label) }
+                                @if let Some(badge) = &item.badge { span.badge { (badge) } }
                             }
                         }
                     }

@@ -8,15 +8,21 @@ use crate::{Lang, safe_href};
 pub struct Column {
     pub label: &'static str,
     pub is_number: bool,
+    /// What the row is: the title of its card on a phone.
+    pub is_main: bool,
 }
 
 impl Column {
     pub const fn text(label: &'static str) -> Self {
-        Self { label, is_number: false }
+        Self { label, is_number: false, is_main: false }
     }
 
     pub const fn number(label: &'static str) -> Self {
-        Self { label, is_number: true }
+        Self { label, is_number: true, is_main: false }
+    }
+
+    pub const fn main(label: &'static str) -> Self {
+        Self { label, is_number: false, is_main: true }
     }
 }
 
@@ -37,6 +43,14 @@ pub struct Table<'a> {
     pub next: Option<String>,
 }
 
+/// A column of buttons has no name, so it has no header.
+fn head(column: &Column) -> Markup {
+    html! {
+        @if column.label.is_empty() { td {} }
+        @else { th scope="col" .number[column.is_number] { (column.label) } }
+    }
+}
+
 pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
     let (first, next, csv) = match lang {
         Lang::Es => ("Primera página", "Siguiente página", "Descargar CSV"),
@@ -47,12 +61,12 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
         div.table {
             table {
                 caption.visually-hidden { (table.caption) }
-                thead { tr { @for column in table.columns { th scope="col" .number[column.is_number] { (column.label) } } } }
+                thead { tr { @for column in table.columns { (head(column)) } } }
                 tbody {
                     @for (key, cells) in &table.rows {
                         tr data-row=(key) {
                             @for (cell, column) in cells.iter().zip(table.columns) {
-                                td .number[column.is_number] data-label=(column.label) { div { (cell) } }
+                                td .number[column.is_number] .main[column.is_main] .acts[column.label.is_empty()] data-label=(column.label) { div { (cell) } }
                             }
                         }
                     }
@@ -68,5 +82,22 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_columns_with_a_name_have_a_header() {
+        let columns = [Column::main("Name"), Column::number("Calls"), Column::text("")];
+        let row = vec![html! { "a" }, html! { "1" }, html! { button { "x" } }];
+        let rows = vec![("a".to_owned(), row)];
+        let markup = table(Lang::En, &Table { columns: &columns, rows, ..Table::default() }).into_string();
+        assert_eq!(markup.matches("<th ").count(), 2, "{markup}");
+        assert!(markup.contains("<td></td></tr></thead>"), "{markup}");
+        assert!(markup.contains("<td class=\"main\" data-label=\"Name\">"), "{markup}");
+        assert!(markup.contains("<td class=\"acts\" data-label=\"\">"), "{markup}");
     }
 }

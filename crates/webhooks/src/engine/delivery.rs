@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::retry::{RetryDecision, RetryState};
+use domain::service_reason::DisabledReason;
 use domain::{Ticks, WebhookId};
 use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery, shard_of};
 
@@ -228,7 +229,7 @@ impl Core {
         match self.settings.schedule.after_failure(before, now, outcome.retry_after, jitter) {
             RetryDecision::GiveUp => {
                 let reason = &outcome.reason;
-                let why = format!("deliveries have failed for the whole window; the last one: {reason}");
+                let why = DisabledReason::DeliveriesFailed { last: reason }.to_string();
                 state.give_up(event, is_new_lane, before, now, why);
             }
             RetryDecision::Retry(retry) => state.park(event, is_new_lane, retry),

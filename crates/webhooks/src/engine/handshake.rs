@@ -1,6 +1,7 @@
 //! The handshake: a receiver gets no events before it has accepted.
 
 use domain::retry::RetryDecision;
+use domain::service_reason::DisabledReason;
 use domain::webhook::HANDSHAKE_REQUEST_PAUSE;
 use domain::{Ticks, WebhookId};
 use store::{AttemptPurpose, AttemptTiming, HandshakeStep, shard_of};
@@ -123,7 +124,7 @@ impl Core {
             }
             RetryDecision::GiveUp => {
                 let reason = &outcome.reason;
-                let why = format!("the receiver has not accepted the handshake; the last time: {reason}");
+                let why = DisabledReason::HandshakeNotAccepted { last: reason }.to_string();
                 state.disable(now, why);
             }
         }

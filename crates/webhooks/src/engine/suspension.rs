@@ -1,6 +1,7 @@
 //! Suspension: a webhook gets nothing while its owner's access does not stand. It keeps its cursor and its lanes; when
 //! access stands again, it goes on from the first undelivered event, and retry windows start anew.
 
+use domain::service_reason::DisabledReason;
 use domain::subscription::Products;
 use domain::{Suspension, Ticks, WebhookId};
 use store::{AuditKind, DisabledOwners, HandshakeStep, SuspensionStep};
@@ -138,7 +139,7 @@ impl Core {
         let (now, retention) = (self.now.wall, self.settings.retention);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
         if state.suspension_end(retention).is_some_and(|end| end <= now) {
-            state.disable(now, "its owner has had no access for longer than events are kept".into());
+            state.disable(now, DisabledReason::NoAccess.to_string());
             self.dirty.insert(webhook);
         }
         false

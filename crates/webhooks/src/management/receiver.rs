@@ -4,6 +4,7 @@ use std::net::IpAddr;
 
 use domain::TenantId;
 use domain::receiver_url::ReceiverUrl;
+use domain::service_reason::HostMismatch;
 use web::ErrorResponse;
 
 use super::body::JsonBody;
@@ -81,7 +82,7 @@ impl Management {
         if addresses.iter().any(|address| address.to_canonical() == caller) {
             return Ok(String::new());
         }
-        let host_mismatch = format!("the host {} is not at {caller}, where the call came from", url.host());
+        let host_mismatch = HostMismatch { host: &url.host().to_string(), caller }.to_string();
         if self.settings.host_check == HostCheck::Enforce {
             return Err(error_with_code(
                 400,

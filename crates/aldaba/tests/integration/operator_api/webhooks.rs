@@ -161,6 +161,36 @@ fn lists_are_filtered_and_paged() {
     let rest = second.get(&format!("/deliveries?pageSize=2&before={}", page["next"].as_str().unwrap()));
     assert_eq!((rest["deliveries"].as_array().unwrap().len(), &rest["next"]), (1, &Value::Null));
     assert_eq!(second.get("/deliveries?since=2999-01-01")["deliveries"], json!([]));
+    let event = "Svc.ACC.Customers.CustomerCreated";
+    for (query, count) in [
+        ("until=2999-01-01".to_owned(), 3),
+        ("until=2020-01-01".to_owned(), 0),
+        (format!("event={event}"), 3),
+        ("event=Svc.ACC.Customers.CustomerDisabled".to_owned(), 0),
+        ("record=1".to_owned(), 1),
+        (format!("record=2&event={event}&until=2999-01-01"), 1),
+        ("record=none".to_owned(), 0),
+    ] {
+        let found = second.get(&format!("/deliveries?{query}"));
+        assert_eq!(found["deliveries"].as_array().unwrap().len(), count, "{query}: {found}");
+    }
+}
+
+#[test]
+fn webhooks_of_a_team_are_listed() {
+    let (own, other) = (Subscriber::new(), Subscriber::new());
+    let team = "webhook-list";
+    assert_eq!(operator().create("/teams", &json!({"id": team, "name": "Webhooks"}))["id"], team);
+    let of_team = format!("/webhooks?team={team}");
+    assert_eq!(operator().get(&of_team).json()["webhooks"], json!([]));
+    let client = format!("/clients/{}", own.api.sign_in.app.id);
+    assert_eq!(operator().patch(&client, &json!({"team": team})).status, 200);
+    let listed = operator().get(&of_team).json();
+    let ids: Vec<&Value> = listed["webhooks"].as_array().unwrap().iter().map(|one| &one["id"]).collect();
+    assert_eq!(ids, [&json!(own.webhook)]);
+    let theirs = format!("{of_team}&client={}", other.api.sign_in.app.id);
+    assert_eq!(operator().get(&theirs).json()["webhooks"], json!([]));
+    operator().get("/webhooks?team=nobody").problem(404);
 }
 
 #[test]
@@ -183,6 +213,7 @@ fn invalid_parameters_are_refused_by_name() {
     for (query, field) in [
         ("status=unknown", "status"),
         ("since=yesterday", "since"),
+        ("until=tomorrow", "until"),
         ("before=1", "before"),
         ("pageSize=101", "pageSize"),
     ] {

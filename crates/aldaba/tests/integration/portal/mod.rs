@@ -3,9 +3,11 @@
 mod deliveries;
 mod events;
 pub(crate) mod fixture;
+mod live;
 mod notices;
 mod reference;
 mod sandbox;
 mod sandbox_receiver;
+mod sign_in_tester;
 mod team_pages;
 mod webhooks;

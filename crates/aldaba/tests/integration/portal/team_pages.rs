@@ -147,3 +147,104 @@ fn front_page_is_open_in_both_languages() {
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     }
 }
+
+#[test]
+fn front_page_leads_to_the_reference_where_there_is_one() {
+    let links = |server: &TestServer| {
+        let page = Browser::new(server.base_url()).get("/?lang=en").text().to_owned();
+        (page.matches("/docs/\"").count(), page.contains("https://api.example.com/docs/"))
+    };
+    assert_eq!(links(&TestServer::start()), (2, false));
+    assert_eq!(links(&TestServer::builder().set("server.docs", "false").start()), (0, false));
+    let two_hosts = TestServer::builder()
+        .set("server.base_url", "https://api.example.com")
+        .set("server.auth_url", "https://id.example.com");
+    assert_eq!(links(&two_hosts.start()), (2, true));
+}
+
+#[test]
+fn colour_of_the_operator_is_below_the_portal() {
+    let server = TestServer::builder().set("portal.color", "#aa3311").start();
+    let browser = Browser::new(server.base_url());
+    let page = browser.get("/");
+    assert!(page.text().contains("href=\"/portal/brand/colour.css\""), "{page:?}");
+    assert!(browser.get("/portal/brand/colour.css").text().contains("#aa3311"));
+    assert_eq!(browser.get("/portal/brand/logo").status, 404);
+}
+
+/// What an action has done is said on the page that follows it, and nowhere else.
+#[test]
+fn done_is_said_once() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    for page in ["team", "applications", "subscriptions", "signature", "notices"] {
+        let shown = diego.get(&format!("{page}?done=saved"));
+        assert!(shown.text().contains("notice success"), "{page}");
+        let forms = shown.text().matches("method=\"post\"").count();
+        let own = format!("action=\"{}\"", diego.path(page));
+        assert_eq!(shown.text().matches(&own).count(), forms, "{page}: {shown:?}");
+    }
+    let token = form_token(&diego);
+    let fields = [("token", token.as_str()), ("body", "{}"), ("secret", "s"), ("signature", "sha256=00")];
+    let answer = diego.browser.post(&diego.path("signature?done=saved"), &fields);
+    assert!(answer.status == 200 && !answer.text().contains("notice success"), "{answer:?}");
+}
+
+#[test]
+fn selected_language_is_kept_until_another_one_is_selected() {
+    let server = TestServer::start();
+    let developer = Developer::sign_in(&server, "diego");
+    let heading = |text: &str| if text.contains("<h1>Team</h1>") { "en" } else { "es" };
+    assert_eq!(heading(developer.get("team").text()), "es", "the account's language");
+    for lang in ["en", "es", "en"] {
+        developer.get_in(lang, "");
+        assert_eq!(heading(developer.get("team").text()), lang);
+    }
+    // Something that is no language changes nothing.
+    developer.get_in("fr", "");
+    assert_eq!(heading(developer.get("team").text()), "en");
+}
+
+/// A form that is refused comes back with the reason in the language of the page and with what was typed.
+#[test]
+fn refused_form_is_shown_again_with_its_reason() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let token = form_token(&diego);
+    let fields = [
+        ("token", token.as_str()),
+        ("do", "ask"),
+        ("name", "Panel de ventas"),
+        ("redirect_uri", "ftp://panel.example/"),
+        ("product", "accounting"),
+    ];
+    for (lang, why) in [
+        ("es", "La dirección de retorno ftp://panel.example/ tiene que ser https."),
+        ("en", "The redirect address ftp://panel.example/ must be an https address."),
+    ] {
+        let page = diego.browser.post(&diego.path(&format!("applications?lang={lang}")), &fields);
+        assert_eq!(page.status, 400, "{page:?}");
+        assert!(page.text().contains("class=\"notice error\"") && page.text().contains(why), "{page:?}");
+        assert!(page.text().contains("value=\"Panel de ventas\""), "{page:?}");
+        assert!(page.text().contains("value=\"ftp://panel.example/\""), "{page:?}");
+    }
+    let json = diego.browser.post(&diego.path("applications?format=json"), &fields);
+    assert_eq!((json.status, &json.json()["error"]), (400, &json!("refused")));
+}
+
+#[test]
+fn link_that_leads_nowhere_gets_a_page() {
+    let server = TestServer::start();
+    let stranger = Browser::new(server.base_url());
+    for path in ["/portal/nothing", "/portal/teams/x/y/z/nothing"] {
+        let page = stranger.get(&format!("{path}?lang=en"));
+        assert_eq!(page.status, 404, "{path}");
+        assert!(
+            page.text().contains("This page does not exist") && page.text().contains("/portal/\""),
+            "{page:?}"
+        );
+        let url = format!("{}{path}", server.base_url());
+        let json = Request::get(&url).header("accept", "application/json").send();
+        assert_eq!((json.status, &json.json()["error"]), (404, &json!("not_found")), "{path}");
+    }
+}

@@ -237,3 +237,29 @@ fn nothing_of_the_tenant_is_shown_after_withdrawal() {
     assert_eq!(fixture.act(&[("do", "test")]).status, 400);
     assert_eq!(fixture.developer.get(&format!("{}?format=csv", fixture.page())).status, 404);
 }
+
+/// A webhook that was paused before access ended: what happens in the tenant is hidden all the same.
+#[test]
+fn paused_webhook_without_access_is_shown_as_suspended() {
+    let fixture = Fixture::new("paused");
+    fixture.done(&[("do", "pause")], "webhook_paused");
+    let tenant = &fixture.api.sign_in.tenants[0];
+    let visible = fixture.developer.get("webhooks?format=json").json()["webhooks"][0].clone();
+    assert!(visible["tenantName"].is_string() && visible["eventsBehind"].is_number(), "{visible}");
+    let browser = fixture.api.sign_in.signed_in_browser();
+    let form = browser.get("/auth/core/permissions").form("post");
+    browser.follow_redirects(browser.submit(&form, &[]));
+    let row = fixture.developer.get("webhooks?format=json").json()["webhooks"][0].clone();
+    for member in ["tenantName", "eventsBehind", "nextAttempt", "failingSince"] {
+        assert_eq!(row[member], Value::Null, "{row}");
+    }
+    assert_eq!((&row["status"], &row["suspension"]), (&json!("disabled"), &json!("access_withdrawn")));
+    assert_eq!(row["tenant"], json!(tenant));
+    for (lang, state, also) in
+        [("es", "Suspendido", "Además está pausado"), ("en", "Suspended", "It is paused, too")]
+    {
+        let list = fixture.developer.get_in(lang, "webhooks");
+        assert!(list.contains(&format!("<span class=\"state bad\">{state}</span>")), "{list}");
+        assert!(fixture.developer.get_in(lang, &fixture.page()).contains(also));
+    }
+}

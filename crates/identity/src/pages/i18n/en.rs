@@ -243,6 +243,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
 
 const ACCOUNT: AccountText = AccountText {
     title: "Your account",
+    to_portal: "Back to the portal",
     lead: |realm| match realm {
         Realm::Users => "Your details, and where you are signed in.",
         Realm::Developers => "Your details as a developer, and where you are signed in to the portal.",
@@ -253,7 +254,7 @@ const ACCOUNT: AccountText = AccountText {
     language: "Language",
     save: "Save",
     password: "Password",
-    password_note: "At least 10 characters; several words are easier to remember. A change signs you out everywhere else.",
+    password_note: "A change signs you out everywhere else.",
     current_password: "Current password",
     new_password: "New password",
     repeated_password: "New password again",

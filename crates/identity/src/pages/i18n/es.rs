@@ -246,6 +246,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
 
 const ACCOUNT: AccountText = AccountText {
     title: "Su cuenta",
+    to_portal: "Volver al portal",
     lead: |realm| match realm {
         Realm::Users => "Sus datos, y dónde tiene la sesión iniciada.",
         Realm::Developers => "Sus datos como desarrollador, y dónde tiene la sesión del portal iniciada.",
@@ -256,7 +257,7 @@ const ACCOUNT: AccountText = AccountText {
     language: "Idioma",
     save: "Guardar",
     password: "Contraseña",
-    password_note: "Al menos 10 caracteres; varias palabras se recuerdan mejor. Al cambiarla se cierra la sesión en los demás sitios.",
+    password_note: "Al cambiarla se cierra la sesión en los demás sitios.",
     current_password: "Contraseña actual",
     new_password: "Contraseña nueva",
     repeated_password: "Contraseña nueva, otra vez",

@@ -41,11 +41,13 @@ pub struct TeamWebhook {
     pub status: WebhookStatus,
     /// Why it is suspended; None where `status` is another.
     pub suspension: Option<Suspension>,
-    /// Since when deliveries or the handshake have failed.
+    /// Why what happens in the tenant is not shown, also where `status` is another: a paused webhook's access may end too.
+    pub hidden: Option<Suspension>,
+    /// Since when deliveries or the handshake have failed; None while it is hidden.
     pub failing_since: Option<Ticks>,
-    /// None while it is suspended: schedules stand still.
+    /// None without access: schedules stand still.
     pub next_attempt_at: Option<Ticks>,
-    /// Undelivered events; `store::LISTED_BEHIND_MAX` stands for that many or more.
+    /// Undelivered events; `store::LISTED_BEHIND_MAX` stands for that many or more. 0 while they are hidden.
     pub behind: u64,
 }
 
@@ -58,9 +60,10 @@ impl TeamWebhook {
         Self {
             status,
             suspension: suspension.filter(|_| is_suspended),
-            failing_since,
-            next_attempt_at: next_attempt_at.filter(|_| !is_suspended),
-            behind,
+            hidden: suspension,
+            failing_since: failing_since.filter(|_| suspension.is_none()),
+            next_attempt_at: next_attempt_at.filter(|_| suspension.is_none()),
+            behind: if suspension.is_some() { 0 } else { behind },
             webhook,
         }
     }

@@ -3,21 +3,31 @@
 use domain::delivery::{
     DELIVERIES_PER_PAGE_MAX, DeliveryName, DeliveryPageQuery, HistoryError, ReplayRequest,
 };
-use domain::{Guid, Ticks, WebhookId};
+use domain::event::{EventKind, parse_semantic_name, semantic_name};
+use domain::{Guid, Resource, Ticks, WebhookId};
 use store::StoreError;
 
 use super::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson, WebhookAdmin, missing_webhook};
 use crate::admin::{AdminError, Authority, Permission, Result};
 
 impl WebhookAdmin {
-    /// Events that were sent at least once. Events before their first attempt are counted in the health.
-    pub async fn deliveries(&self, id: &str, query: &DeliveryPageQuery) -> Result<DeliveryPageJson> {
+    /// Events that were sent at least once. Events before their first attempt are counted in the health. `event`: only
+    /// those with this semantic name, instead of the query's kind.
+    pub async fn deliveries(
+        &self,
+        id: &str,
+        mut query: DeliveryPageQuery,
+        event: Option<&str>,
+    ) -> Result<DeliveryPageJson> {
         if !(1..=DELIVERIES_PER_PAGE_MAX).contains(&query.page_size) {
             let why =
                 format!("a page has 1 to {DELIVERIES_PER_PAGE_MAX} deliveries, not {}", query.page_size);
             return Err(AdminError::Invalid(why));
         }
-        let page = self.history.deliveries(webhook_id(id)?, query).await;
+        if let Some(name) = event {
+            query.kind = Some(event_kind(self.find(id).await?.resource, name)?);
+        }
+        let page = self.history.deliveries(webhook_id(id)?, &query).await;
         Ok(page.map_err(|error| admin_error(error, id))?.into())
     }
 
@@ -74,6 +84,15 @@ impl WebhookAdmin {
 
 fn webhook_id(id: &str) -> Result<WebhookId> {
     Guid::parse(id).ok_or_else(|| missing_webhook(id))
+}
+
+/// The kind of the event that has this name among those of the webhook's resource.
+fn event_kind(resource: Resource, name: &str) -> Result<EventKind> {
+    parse_semantic_name(resource, name).ok_or_else(|| {
+        let kinds = resource.event_kinds().into_iter();
+        let names: Vec<String> = kinds.map(|kind| semantic_name(resource, kind)).collect();
+        AdminError::Invalid(format!("event: it must be one of {}; not {name:?}", names.join(", ")))
+    })
 }
 
 fn delivery_name(id: &str, name: &str) -> Result<DeliveryName> {

@@ -1,7 +1,7 @@
 //! Webhooks in pages, oldest first.
 
 use domain::webhook::Family;
-use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId, WebhookStatus};
+use domain::{ClientId, Guid, Resource, TeamId, TenantId, Ticks, WebhookId, WebhookStatus};
 use serde::Serialize;
 use store::WebhookQuery;
 use utoipa::ToSchema;
@@ -20,6 +20,8 @@ const READS_MAX: usize = 20;
 pub struct WebhookListQuery {
     pub tenant: Option<String>,
     pub client: Option<String>,
+    /// Only those of this team's clients.
+    pub team: Option<String>,
     pub family: Option<WebhookFamily>,
     pub resource: Option<Resource>,
     /// None: all that are neither unsubscribed nor deleted.
@@ -71,6 +73,7 @@ impl WebhookAdmin {
         let mut query = WebhookQuery {
             tenant: list.tenant.as_deref().map(TenantId::new),
             client: list.client.as_deref().map(ClientId::new),
+            team: list.team.as_deref().map(TeamId::new),
             resource: list.resource,
             family: list.family.map(Family::from),
             include_ended: list.status.is_some_and(WebhookStatus::is_final),
@@ -105,7 +108,7 @@ impl WebhookAdmin {
         Ok(WebhookPageJson { next: next(query.after), ..page })
     }
 
-    /// An empty list is an error where the tenant or the client does not exist.
+    /// An empty list is an error where the tenant, the client or the team does not exist.
     async fn check_owner_exists(&self, query: &WebhookQuery) -> Result<()> {
         if let Some(id) = &query.tenant
             && self.store.find_tenant(id).await?.is_none()
@@ -116,6 +119,11 @@ impl WebhookAdmin {
             && self.store.find_client(id).await?.is_none()
         {
             return Err(AdminError::NotFound(format!("client \"{id}\"")));
+        }
+        if let Some(id) = &query.team
+            && self.store.find_team(id).await?.is_none()
+        {
+            return Err(AdminError::NotFound(format!("team \"{id}\"")));
         }
         Ok(())
     }

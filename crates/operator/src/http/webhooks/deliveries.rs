@@ -35,7 +35,7 @@ pub(super) fn routes() -> Routes {
 /// List deliveries
 ///
 /// Events that were sent at least once, each listed once at its newest attempt, newest first. Events that wait for their
-/// first attempt are counted in the webhook's health.
+/// first attempt are counted in the webhook's health. Event and record are those of events that the log still has.
 #[utoipa::path(
     get,
     path = "/operator/v1/webhooks/{webhook}/deliveries",
@@ -49,7 +49,8 @@ async fn list(
     PathParams(id): PathParams<String>,
     QueryParams(params): QueryParams<DeliveryParams>,
 ) -> HandlerResult {
-    Ok(Json(state.webhooks.deliveries(&id, &params.into()).await?).into_response())
+    let (query, event) = params.into_query();
+    Ok(Json(state.webhooks.deliveries(&id, query, event.as_deref()).await?).into_response())
 }
 
 /// Show a delivery

@@ -28,6 +28,9 @@ pub(super) struct WebhookParams {
     /// Only this client's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     client: Option<NameFilter>,
+    /// Only those of this team's clients.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    team: Option<NameFilter>,
     /// Only of this family.
     #[param(value_type = WebhookFamily, inline, required = false)]
     family: Option<EnumParam<WebhookFamily>>,
@@ -54,6 +57,7 @@ impl From<WebhookParams> for WebhookListQuery {
         Self {
             tenant: params.tenant.map(|name| name.0),
             client: params.client.map(|name| name.0),
+            team: params.team.map(|name| name.0),
             family: params.family.map(|family| family.0),
             resource: params.resource.map(|resource| resource.0),
             status: params.status.map(|status| status.0),
@@ -71,9 +75,18 @@ pub(super) struct DeliveryParams {
     /// Only those with this status.
     #[param(schema_with = listed_statuses, required = false)]
     status: Option<EnumParam<DeliveryStatus>>,
+    /// Only deliveries of the event with this name: `Svc.ACC.Customers.CustomerCreated`, for example.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    event: Option<NameFilter>,
+    /// Only deliveries of the record with this correlationId.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    record: Option<NameFilter>,
     /// Only deliveries with an attempt or a success at or after this time.
     #[param(schema_with = Timestamp::schema, required = false)]
     since: Option<Timestamp>,
+    /// Only deliveries whose newest attempt or success was before this time.
+    #[param(schema_with = Timestamp::schema, required = false)]
+    until: Option<Timestamp>,
     /// How many items a page has at most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 100, default = 25)]
     page_size: Option<DeliveryPageSize>,
@@ -82,15 +95,19 @@ pub(super) struct DeliveryParams {
     before: Option<TextParam<DeliveryCursor>>,
 }
 
-impl From<DeliveryParams> for DeliveryPageQuery {
-    fn from(params: DeliveryParams) -> Self {
-        Self {
-            status: params.status.map(|status| status.0),
-            since: params.since.map(|since| since.0),
-            before: params.before.map(|cursor| cursor.0),
-            page_size: params.page_size.map_or(DELIVERIES_PER_PAGE_DEFAULT, |size| size.0),
-            ..Self::default()
-        }
+impl DeliveryParams {
+    /// The query, and the name of the event, whose kind the webhook's resource decides.
+    pub(super) fn into_query(self) -> (DeliveryPageQuery, Option<String>) {
+        let query = DeliveryPageQuery {
+            status: self.status.map(|status| status.0),
+            kind: None,
+            record: self.record.map(|record| record.0.into()),
+            since: self.since.map(|since| since.0),
+            until: self.until.map(|until| until.0),
+            before: self.before.map(|cursor| cursor.0),
+            page_size: self.page_size.map_or(DELIVERIES_PER_PAGE_DEFAULT, |size| size.0),
+        };
+        (query, self.event.map(|event| event.0))
     }
 }
 

@@ -152,7 +152,7 @@ async fn webhook_is_shown_with_its_health_and_without_its_secret() {
 async fn deliveries_and_replays_have_the_documented_form() {
     let fixture = Fixture::new().await;
     let id = fixture.active_webhook().await;
-    let page = fixture.webhooks.deliveries(&id, &DeliveryPageQuery::default()).await.unwrap();
+    let page = fixture.webhooks.deliveries(&id, DeliveryPageQuery::default(), None).await.unwrap();
     let expected = json!({
         "outgoingId": "08080808-0808-0808-0808-080808080808", "sequenceVersion": "7",
         "event": "Svc.ACC.Charges.ChargeCreated", "correlationId": "r1", "company": "c", "status": "delivered",
@@ -220,10 +220,16 @@ async fn errors_of_the_history_name_the_webhook() {
     for name in ["", "nothing", "-1"] {
         missing(fixture.webhooks.delivery(&id, name).await);
     }
-    missing(fixture.webhooks.deliveries("nobody", &DeliveryPageQuery::default()).await);
+    for event in [None, Some("Svc.ACC.Charges.ChargeCreated")] {
+        missing(fixture.webhooks.deliveries("nobody", DeliveryPageQuery::default(), event).await);
+    }
+    let unknown = fixture.webhooks.deliveries(&id, DeliveryPageQuery::default(), Some("created")).await;
+    assert!(
+        matches!(unknown, Err(AdminError::Invalid(why)) if why.contains("Created") && why.starts_with("event"))
+    );
     missing(fixture.webhooks.replays("nobody").await);
     let too_large = DeliveryPageQuery { page_size: 101, ..DeliveryPageQuery::default() };
-    assert!(matches!(fixture.webhooks.deliveries(&id, &too_large).await, Err(AdminError::Invalid(_))));
+    assert!(matches!(fixture.webhooks.deliveries(&id, too_large, None).await, Err(AdminError::Invalid(_))));
 }
 
 #[tokio::test]

@@ -1,0 +1,23 @@
+//! What the developer portal and the operator console share: pages that are rendered on the server, work without a script and
+//! answer in JSON (`Accept: application/json`) and, where there is a table, in CSV (`format=csv`) at the same URLs.
+
+mod csv;
+mod error;
+mod form;
+mod live;
+mod params;
+mod request;
+mod response;
+mod routes;
+mod shell;
+mod text;
+
+pub use csv::Csv;
+pub use error::PageError;
+pub use form::SubmittedForm;
+pub use params::Params;
+pub use request::{Format, PageRequest, PageSite, request_id};
+pub use response::{Response, json, page, see_other};
+pub use routes::{ActionHandler, PageFuture, PageHandler, Route, handlers};
+pub use shell::{PageContext, View, error_page, sentence};
+pub use ui::Lang;

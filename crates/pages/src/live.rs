@@ -1,0 +1,125 @@
+//! Live pages: a stream of server-sent events that says which version of a page is the present one. A browser that has another
+//! version reads the page again, by the same function that checks who may see it; a stream ends with the session, and
+//! when the service stops.
+
+use std::hash::{DefaultHasher, Hasher as _};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use futures_util::StreamExt as _;
+use futures_util::stream;
+use http_body_util::BodyExt as _;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+
+use crate::error::PageError;
+use crate::request::Format;
+use crate::response::{self, Response};
+use crate::routes::PageHandler;
+use crate::shell::PageContext;
+
+/// How often a page is looked at.
+const INTERVAL: Duration = Duration::from_millis(200);
+/// Every so many looks the session is read again, and a comment keeps the connection open.
+const LOOKS_PER_CHECK: u32 = 25;
+/// Open streams of a node; further readers get pages that are not live.
+const TAILS_MAX: usize = 64;
+
+/// The open streams.
+#[derive(Debug)]
+pub(crate) struct Tails {
+    places: Arc<Semaphore>,
+    stopped: watch::Receiver<bool>,
+}
+
+impl Tails {
+    /// `stopped` becomes true when the service stops: a stream that went on would hold it up.
+    pub(crate) fn new(stopped: watch::Receiver<bool>) -> Self {
+        Self { places: Arc::new(Semaphore::new(TAILS_MAX)), stopped }
+    }
+}
+
+/// An open stream.
+struct Tail<C> {
+    context: C,
+    page: PageHandler<C>,
+    seen: Option<u64>,
+    looks: u32,
+    stopped: watch::Receiver<bool>,
+    _permit: OwnedSemaphorePermit,
+}
+
+/// The stream of a page's changes.
+pub(crate) fn events<C: PageContext>(context: C, page: PageHandler<C>) -> Result<Response, PageError> {
+    let Ok(permit) = context.site.tails.places.clone().try_acquire_owned() else {
+        let why = "too many live pages are open; read the page again instead";
+        return Err(PageError::Refused(why.into()));
+    };
+    let stopped = context.site.tails.stopped.clone();
+    let tail = Tail { context, page, seen: None, looks: 0, stopped, _permit: permit };
+    let first =
+        stream::once(async { Ok::<Bytes, std::convert::Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
+    let changes = stream::unfold(tail, |mut tail| async move {
+        let event = tail.next().await?;
+        Some((Ok(event), tail))
+    });
+    Ok(response::events(Body::from_stream(first.chain(changes))))
+}
+
+impl<C: PageContext> Tail<C> {
+    /// The next event, or the end of the stream.
+    async fn next(&mut self) -> Option<Bytes> {
+        loop {
+            if self.looks > 0 && self.is_stopped_within(INTERVAL).await {
+                return None;
+            }
+            self.looks = self.looks.wrapping_add(1);
+            let is_check = self.looks.is_multiple_of(LOOKS_PER_CHECK);
+            if is_check && !self.is_signed_in().await {
+                return None;
+            }
+            let version = self.version().await?;
+            // The first version, too: the page may have changed before the stream was open.
+            match self.seen.replace(version) {
+                seen if seen != Some(version) => {
+                    return Some(Bytes::from(format!("event: version\ndata: {version:x}\n\n")));
+                }
+                _ if is_check => return Some(Bytes::from_static(b": still here\n\n")),
+                _ => {}
+            }
+        }
+    }
+
+    /// Waits for a time, or until the service stops.
+    async fn is_stopped_within(&mut self, time: Duration) -> bool {
+        tokio::select! {
+            // A service that is gone without a word has stopped too.
+            _ = self.stopped.wait_for(|stop| *stop) => true,
+            () = tokio::time::sleep(time) => false,
+        }
+    }
+
+    async fn is_signed_in(&self) -> bool {
+        let mut parts = self.context.parts.clone();
+        let visitor = self.context.site.realm.visitor(&mut parts).await;
+        visitor.is_ok_and(|visitor| {
+            visitor.is_some_and(|visitor| visitor.account.id == self.context.visitor.account.id)
+        })
+    }
+
+    /// A hash of what the page shows; none if it cannot be shown any more.
+    async fn version(&mut self) -> Option<u64> {
+        self.context.now = self.context.site.clock.now();
+        debug_assert_eq!(self.context.format, Format::Events);
+        let response = (self.page)(&self.context).await.ok()?;
+        let body = response.into_body().collect().await.ok()?.to_bytes();
+        Some(version(&body))
+    }
+}
+
+/// The version of a page, from its JSON.
+pub(crate) fn version(json: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(json);
+    hasher.finish()
+}

@@ -1,0 +1,143 @@
+//! What the claims of access tokens and id_tokens mean.
+
+use ui::Lang;
+
+use super::oauth::{Meaning, find};
+
+/// The same in both kinds of tokens.
+const BOTH: &[Meaning] = &[
+    ("iss", "Quién lo ha emitido: compáralo con tu emisor", "Who issued it: compare it with your issuer"),
+    ("exp", "Hasta cuándo vale", "Until when it is valid"),
+    ("iat", "Cuándo se emitió", "When it was issued"),
+    ("auth_time", "Cuándo demostró la persona quién es", "When the person proved who they are"),
+    (
+        "sub",
+        "La persona. No cambia aunque cambie su correo: guarda esto y no el correo",
+        "The person. It stays when their address changes: store this, not the address",
+    ),
+    (
+        "amr",
+        "Cómo lo demostró: password, con su contraseña; 2fa, también con un segundo factor",
+        "How they proved it: password, with a password; 2fa, with a second factor too",
+    ),
+    ("given_name", "Cómo se llama la persona", "What the person is called"),
+    ("email", "Su correo electrónico", "Their e-mail address"),
+];
+
+const ACCESS: &[Meaning] = &[
+    ("$id", "Parte del formato; siempre 1", "Part of the format; always 1"),
+    ("aud", "Para quién es: las API", "Whom it is for: the APIs"),
+    ("nbf", "Desde cuándo vale", "From when on it is valid"),
+    (
+        "jti",
+        "El identificador del token. Empieza por el de la autorización: si se retira, el token deja de valer",
+        "The token's identifier. It begins with the authorization's: when that is withdrawn, the token ends",
+    ),
+    ("client_id", "Tu aplicación", "Your application"),
+    ("scope", "Lo que abre", "What it opens"),
+    ("idp", "Quién comprobó la identidad: este servicio", "Who checked the identity: this service"),
+    ("usr", "La persona, con el mismo valor que sub", "The person, with the same value as sub"),
+    ("owapp", "Tu aplicación, con su identificador interno", "Your application, by its internal identifier"),
+    (
+        "mem",
+        "La pertenencia de la persona a la organización",
+        "The membership of the person in the organisation",
+    ),
+    ("oun", "La organización (tenant), como GUID", "The organisation (tenant), as a GUID"),
+    (
+        "svc.es.clientid",
+        "La organización (tenant) cuyos datos abre; aquí, tu entorno de pruebas",
+        "The organisation (tenant) whose data it opens; here, your sandbox",
+    ),
+    ("svc.es.idcda", "El código corto de la organización", "The short code of the organisation"),
+    ("lang", "Su idioma", "Their language"),
+    (
+        "svc.es.modules",
+        "Los módulos de contabilidad que usa la persona, separados por punto y coma",
+        "The accounting modules that the person uses, separated by semicolons",
+    ),
+    ("svc.es.keyusercorrelationid", "La persona, en contabilidad", "The person, in accounting"),
+    ("svc.es.equipouserid", "La persona, en nóminas", "The person, in payroll"),
+    ("svc.es.secondclientid", "La organización, en nóminas", "The organisation, in payroll"),
+];
+
+const ID: &[Meaning] = &[
+    (
+        "aud",
+        "Para quién es: tu aplicación. Si es otra, recházalo",
+        "Whom it is for: your application. Reject it if it is another one",
+    ),
+    (
+        "nonce",
+        "El de la petición: demuestra que el id_token es de este intento",
+        "The one of the request: it proves that the id_token is of this attempt",
+    ),
+    (
+        "acr",
+        "El nivel de la comprobación: 2fa, con segundo factor",
+        "The level of the check: 2fa, with a second factor",
+    ),
+    (
+        "at_hash",
+        "El hash del access_token: los dos van juntos",
+        "The hash of the access_token: the two belong together",
+    ),
+    ("c_hash", "El hash del código: los dos van juntos", "The hash of the code: the two belong together"),
+    ("name", "Su nombre completo", "Their full name"),
+    ("locale", "Su idioma", "Their language"),
+];
+
+/// The claims in the order in which they are read; others follow.
+const ORDER: [&str; 31] = [
+    "iss",
+    "aud",
+    "client_id",
+    "sub",
+    "scope",
+    "nonce",
+    "svc.es.clientid",
+    "exp",
+    "iat",
+    "nbf",
+    "auth_time",
+    "amr",
+    "acr",
+    "at_hash",
+    "c_hash",
+    "given_name",
+    "name",
+    "email",
+    "lang",
+    "locale",
+    "jti",
+    "idp",
+    "usr",
+    "mem",
+    "oun",
+    "owapp",
+    "svc.es.idcda",
+    "svc.es.modules",
+    "svc.es.keyusercorrelationid",
+    "svc.es.equipouserid",
+    "svc.es.secondclientid",
+];
+
+/// Where a claim stands in a table.
+pub(crate) fn claim_position(name: &str) -> usize {
+    ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len())
+}
+
+fn meaning(lang: Lang, own: &[Meaning], name: &str) -> &'static str {
+    match find(lang, own, name) {
+        "" => find(lang, BOTH, name),
+        text => text,
+    }
+}
+
+pub(crate) fn access_claim(lang: Lang, name: &str) -> &'static str {
+    meaning(lang, ACCESS, name)
+}
+
+pub(crate) fn id_claim(lang: Lang, name: &str) -> &'static str {
+    meaning(lang, ID, name)
+}

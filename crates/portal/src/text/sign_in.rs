@@ -1,0 +1,84 @@
+//! Words of the sign-in tester.
+
+use pages::texts;
+
+texts! {
+    SignInText {
+        title: "Probar el inicio de sesión", "Test the sign-in";
+        teaser: "Un inicio de sesión de verdad con el usuario de tu entorno de pruebas: verás cada petición, cada respuesta y qué significa cada dato de los tokens.", "A real sign-in with the user of your sandbox: you see every request, every response, and what each claim of the tokens means.";
+        lead: "Un inicio de sesión de verdad con el usuario de tu entorno de pruebas, paso a paso. Las páginas, las comprobaciones y los tokens son los mismos que tendrá tu aplicación; los datos, de muestra.", "A real sign-in with the user of your sandbox, step by step. Pages, checks and tokens are the ones that your application will meet; the data is sample data.";
+        closed: "El entorno de pruebas está desactivado", "The sandbox is switched off";
+        closed_text: "Quien opera este servicio lo ha desactivado, y sin él no hay usuario con el que probar. Escribe a la persona de contacto.", "The operator of this service has switched it off, and without it there is no user to try with. Write to the contact.";
+        disabled: "La aplicación está desactivada", "The application is disabled";
+        disabled_text: "Nadie puede iniciar sesión con ella. Escribe a la persona de contacto.", "Nobody can sign in with it. Write to the contact.";
+        other_address: "Abre esta página en la dirección del portal", "Open this page at the portal's address";
+        other_address_text: "El navegador vuelve del inicio de sesión a esta dirección, y tu sesión del portal tiene que estar allí:", "The browser comes back from the sign-in to this address, and your session of the portal has to be there:";
+        ended: "Este inicio de sesión ya ha terminado", "This sign-in is over";
+        ended_text: "El código sirve una sola vez, y un inicio de sesión a medias caduca a los 30 minutos. Empieza otro.", "The code works once, and an unfinished sign-in expires after 30 minutes. Begin another one.";
+        prepare: "Prepara la petición", "Prepare the request";
+        scopes: "Permisos (scopes)", "Scopes";
+        not_open: "fuera de los productos de esta aplicación: verás invalid_scope", "outside this application's products: you will see invalid_scope";
+        pages: "Páginas que se muestran (prompt)", "Pages that are shown (prompt)";
+        prompt_login: "Inicio de sesión", "Sign-in";
+        prompt_login_text: "Pide la contraseña aunque ya haya alguien dentro", "Asks for the password even if somebody is signed in";
+        prompt_consent: "Inicio de sesión y permiso", "Sign-in and consent";
+        prompt_consent_text: "Pregunta de nuevo si se autoriza la aplicación", "Asks again whether the application is authorized";
+        prompt_none: "Ninguna", "None";
+        prompt_none_text: "Sale bien solo si el usuario de pruebas sigue dentro y ya dio su permiso; si no, verás por qué", "Succeeds only if the sandbox user is still signed in and has consented; otherwise you see why not";
+        begin: "Preparar el inicio de sesión", "Prepare the sign-in";
+        enter: "Entra como el usuario de pruebas", "Sign in as the sandbox user";
+        enter_text: "El inicio de sesión se abre en otra pestaña. Escribe allí estos datos y, si te lo pregunta, autoriza la aplicación: el navegador vuelve solo al portal.", "The sign-in opens in another tab. Enter these there and, if you are asked, authorize the application: the browser comes back to the portal by itself.";
+        enter_silent: "La petición se abre en otra pestaña y vuelve al momento, sin mostrar ninguna página.", "The request opens in another tab and comes back at once, without showing a page.";
+        email: "Correo electrónico", "E-mail address";
+        password: "Contraseña", "Password";
+        open: "Abrir el inicio de sesión", "Open the sign-in";
+        new_tab: "se abre en otra pestaña", "opens in another tab";
+        session_note: "Si en este navegador tenías abierta una sesión de usuario, la sustituye la del usuario de pruebas.", "If a user was signed in with this browser, the sandbox user takes that session's place.";
+        start_over: "Empezar de nuevo", "Start over";
+        returned: "El navegador ha vuelto con un código", "The browser is back with a code";
+        returned_text: "Falta cambiarlo por los tokens. Es lo que hace el servidor de tu aplicación, con su secreto; aquí lo hace el portal, que no lo necesita. El código caduca a los pocos minutos y sirve una vez.", "It remains to exchange it for the tokens. Your application's server does this with its secret; here the portal does it and needs none. The code expires after a few minutes and works once.";
+        exchange: "Cambiar el código por tokens", "Exchange the code for tokens";
+        complete: "El inicio de sesión ha funcionado", "The sign-in worked";
+        complete_text: "Los tokens se muestran una vez: al recargar la página desaparecen.", "The tokens are shown once: they are gone when you reload the page.";
+        failed: "El inicio de sesión no ha salido", "The sign-in did not succeed";
+        what_to_do: "Qué hacer", "What to do";
+        stray: "Esta respuesta no es de un inicio de sesión tuyo", "This answer belongs to no sign-in of yours";
+        stray_text: "Ninguna prueba de tu sesión espera esta respuesta: la empezó otra sesión u otro navegador, has empezado otra después, o ha caducado. No se ha cambiado ningún código. Vuelve a la aplicación y empieza de nuevo.", "No test of your session is waiting for this answer: another session or browser began it, you began a newer one, or it has expired. No code was exchanged. Go back to the application and begin again.";
+        to_portal: "Ir al portal", "Go to the portal";
+        steps: "Paso a paso", "Step by step";
+        step_done: "Hecho", "Done";
+        step_failed: "Ha fallado", "Failed";
+        step_open: "Pendiente", "To do";
+        step_request: "La petición de autorización", "The authorization request";
+        step_request_text: "Tu aplicación lleva el navegador a esta dirección.", "Your application takes the browser to this address.";
+        step_callback: "La vuelta al redirect_uri", "The callback to the redirect_uri";
+        step_callback_text: "Tras iniciar sesión, el navegador vuelve con esto en la URL. Comprueba state e iss antes de usar el código.", "After the sign-in, the browser comes back with these in the URL. Check state and iss before you use the code.";
+        step_tokens: "El código por los tokens", "The code for the tokens";
+        step_tokens_text: "De servidor a servidor: un POST con estos campos.", "From server to server: a POST with these fields.";
+        secret_place: "Aquí no hay secreto: el portal cambia el código dentro del servicio. Tu aplicación envía además el suyo, en Authorization: Basic o en el campo client_secret, y nunca desde el navegador:", "There is no secret here: the portal exchanges the code inside the service. Your application also sends its own, in Authorization: Basic or in the field client_secret, and never from the browser:";
+        response: "La respuesta", "The response";
+        whole_response: "La respuesta entera", "The whole response";
+        show_parameters: "Ver los parámetros", "Show the parameters";
+        whole_url: "La URL entera", "The whole URL";
+        step_claims: "Lo que dicen los tokens", "What the tokens say";
+        step_claims_text: "Los dos son JWT firmados. Comprueba la firma con las claves de jwks, y además iss, aud y exp. El access_token es para las API: en tu aplicación basta con enviarlo.", "Both are signed JWTs. Verify the signature with the keys of jwks, and iss, aud and exp besides. The access_token is for the APIs: your application only has to send it.";
+        no_id_token: "No hay id_token: la petición no tenía el scope openid.", "There is no id_token: the request did not have the scope openid.";
+        matches: "Coincide con la petición", "Matches the request";
+        differs: "No coincide con la petición", "Does not match the request";
+        parameter: "Parámetro", "Parameter";
+        field: "Campo", "Field";
+        claim: "Dato", "Claim";
+        value: "Valor", "Value";
+        meaning: "Qué significa", "What it means";
+        step_next: "Y ahora", "What next";
+        step_next_text: "El token abre los datos de muestra de tu entorno de pruebas y nada más. Guárdalo en una variable, con una clave de suscripción de tu equipo:", "The token opens the sample data of your sandbox and nothing else. Put it into a variable, with a subscription key of your team:";
+        keys_link: "Ver las claves", "See the keys";
+        next_read: "Leer datos", "Read data";
+        next_no_read: "Ninguno de los scopes concedidos lee datos: empieza de nuevo con uno de la API.", "None of the granted scopes reads data: start over with one of the API.";
+        next_userinfo: "Preguntar quién es la persona (userinfo)", "Ask who the person is (userinfo)";
+        next_refresh: "Renovar el token", "Refresh the token";
+        next_refresh_text: "El refresh_token sirve una vez: la respuesta trae el siguiente.", "The refresh_token works once: the response has the next one.";
+        next_no_refresh: "Sin refresh_token: la petición no tenía el scope offline_access.", "No refresh_token: the request did not have the scope offline_access.";
+        next_sign_out: "Cerrar la sesión del usuario de pruebas", "Sign the sandbox user out";
+    }
+}
