@@ -22,8 +22,7 @@ async function accessToken(dev, user) {
   return (await answer.json()).access_token;
 }
 
-/** Enters values in the page's dialog, by the names of the security schemes. */
-export async function authorize(page, values) {
+async function authorize(page, values) {
   await page.locator('button.authorize').first().click();
   for (const [scheme, value] of Object.entries(values)) {
     const form = page.locator('.auth-container', { has: page.locator(`h4 code:text-is("${scheme}")`) });
@@ -36,18 +35,13 @@ export async function authorize(page, values) {
 /** Opens the page at the operation. */
 async function open(page, url) {
   await page.goto(url);
-  await unfold(page);
-}
-
-/** Goes to the operation on the page. */
-export async function unfold(page) {
   await page.locator('html[data-ready=yes]').waitFor();
   await page.locator('#operations-tag-Accounting').click();
   await page.locator(`#${LIST} .opblock-summary-control`).click();
 }
 
 /** Calls the list of companies; returns the response as the page shows it. */
-export async function tryIt(page) {
+async function tryIt(page) {
   const operation = page.locator(`#${LIST}`);
   await operation.locator('button.execute').click();
   const answer = operation.locator('.live-responses-table .response');

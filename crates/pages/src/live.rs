@@ -1,5 +1,6 @@
-//! Live pages: a stream of server-sent events that says when a page has changed. The page itself is read again, by the same
-//! function that checks who may see it; a stream ends with the session, and when the service stops.
+//! Live pages: a stream of server-sent events that says which version of a page is the present one. A browser that has another
+//! version reads the page again, by the same function that checks who may see it; a stream ends with the session, and
+//! when the service stops.
 
 use std::hash::{DefaultHasher, Hasher as _};
 use std::sync::Arc;
@@ -78,9 +79,10 @@ impl<C: PageContext> Tail<C> {
                 return None;
             }
             let version = self.version().await?;
+            // The first version, too: the page may have changed before the stream was open.
             match self.seen.replace(version) {
-                Some(seen) if seen != version => {
-                    return Some(Bytes::from_static(b"event: change\ndata:\n\n"));
+                seen if seen != Some(version) => {
+                    return Some(Bytes::from(format!("event: version\ndata: {version:x}\n\n")));
                 }
                 _ if is_check => return Some(Bytes::from_static(b": still here\n\n")),
                 _ => {}
@@ -111,8 +113,13 @@ impl<C: PageContext> Tail<C> {
         debug_assert_eq!(self.context.format, Format::Events);
         let response = (self.page)(&self.context).await.ok()?;
         let body = response.into_body().collect().await.ok()?.to_bytes();
-        let mut hasher = DefaultHasher::new();
-        hasher.write(&body);
-        Some(hasher.finish())
+        Some(version(&body))
     }
+}
+
+/// The version of a page, from its JSON.
+pub(crate) fn version(json: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(json);
+    hasher.finish()
 }

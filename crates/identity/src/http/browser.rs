@@ -45,8 +45,10 @@ pub(crate) struct BrowserContext {
     /// `User-Agent`, shortened.
     pub(crate) user_agent: String,
     accept_language: Option<String>,
-    /// The language that the person selected on this page (`lang`) or, outside the users' realm, on another one before.
+    /// The language that the person selected on this page (`lang`).
     selected_lang: Option<String>,
+    /// The one that was selected on another page before; none in the users' realm.
+    kept_lang: Option<String>,
 }
 
 impl FromRequestParts<Arc<Site>> for BrowserContext {
@@ -77,7 +79,8 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
             is_at_ip_address: is_at_ip_address(parts),
             user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
-            selected_lang: params.get("lang").or_else(|| kept_lang(&parts.headers, site)).map(Into::into),
+            selected_lang: params.get("lang").map(Into::into),
+            kept_lang: kept_lang(&parts.headers, site).map(Into::into),
         })
     }
 }
@@ -85,7 +88,8 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
 impl BrowserContext {
     /// The language of the page: the selected one, else `ui_locales`, else `Accept-Language`.
     pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
-        Lang::choose(self.selected_lang.as_deref().or(ui_locales), self.accept_language.as_deref())
+        let selected = self.selected_lang.as_deref().or(self.kept_lang.as_deref());
+        Lang::choose(selected.or(ui_locales), self.accept_language.as_deref())
     }
 
     /// The same browser with a new session and a new browser id.

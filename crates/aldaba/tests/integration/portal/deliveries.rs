@@ -242,34 +242,38 @@ fn nothing_of_a_delivery_is_shown_once_access_has_ended() {
 }
 
 #[test]
-fn live_list_says_when_a_delivery_happens() {
+fn live_list_tells_its_version_and_every_other_one() {
     let fixture = Fixture::new("dllive");
     let path = fixture.developer.path(&fixture.page());
+    let version = |page: &Page| {
+        let (_, rest) = page.text().split_once("data-version=\"").unwrap_or_else(|| panic!("{page:?}"));
+        rest.split_once('"').unwrap().0.to_owned()
+    };
+    let shown = version(&fixture.developer.get(&fixture.page()));
     let cookies = fixture.developer.browser.cookie_header();
     let head = format!("GET {path}?format=events HTTP/1.1\r\ncookie: {cookies}\r\n");
-    let mut stream = RawConnection::open(&server().public_url, &head);
+    let open = || RawConnection::open(&server().public_url, &head);
+    let mut stream = open();
     assert!(stream.read_until("retry: 2000"));
-    let (changed, changes) = mpsc::channel();
-    std::thread::spawn(move || changed.send(stream.read_until("event: change")));
-    let mut count = 0;
-    // The stream tells of what happens after its first look at the page.
-    let is_change = wait_for("the event", || {
-        count += 1;
-        fixture.put(&count.to_string(), "Bar Manolo");
-        fixture.wait_for_delivery(&count.to_string(), "delivered");
-        changes.try_recv().ok()
-    });
-    assert!(is_change);
+    // Also what happened between the page and its stream is told.
+    assert!(stream.read_until(&format!("event: version\ndata: {shown}\n")));
+    fixture.put("record-1", "Bar Manolo");
+    fixture.wait_for_delivery("record-1", "delivered");
+    let now = version(&fixture.developer.get(&fixture.page()));
+    assert_ne!(now, shown);
+    let told = format!("event: version\ndata: {now}\n");
+    assert!(stream.read_until(&told));
+    assert!(open().read_until(&told), "a stream that opens later tells it at once");
 }
 
-/// Every change that the live list tells of.
+/// Every version that the live list tells of.
 fn follow(fixture: &Fixture) -> mpsc::Receiver<()> {
     let path = fixture.developer.path(&fixture.page());
     let cookies = fixture.developer.browser.cookie_header();
     let head = format!("GET {path}?format=events HTTP/1.1\r\ncookie: {cookies}\r\n");
     let mut stream = RawConnection::open(&server().public_url, &head);
     let (changed, changes) = mpsc::channel();
-    std::thread::spawn(move || while stream.read_until("event: change") && changed.send(()).is_ok() {});
+    std::thread::spawn(move || while stream.read_until("event: version") && changed.send(()).is_ok() {});
     changes
 }
 

@@ -109,7 +109,7 @@ fn sandbox_user_signs_in_for_real_and_every_step_is_explained() {
     assert!(application.contains(&format!("href=\"{}\"", tester.developer.path(&tester.page()))));
     let begun = tester.begin(&[]);
     assert_eq!(begun["request"].as_array().unwrap().len(), 10, "{begun}");
-    let ready = tester.developer.get_in("en", &tester.page());
+    let ready = tester.developer.get_in("es", &tester.page());
     assert!(ready.contains(begun["user"]["password"].as_str().unwrap()), "{ready}");
     let callback = tester.walk(&begun);
     let back = tester.developer.browser.get(&callback);
