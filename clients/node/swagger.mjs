@@ -72,15 +72,25 @@ async function signInThere(page, client, user) {
   await page.locator('.auth-btn-wrapper .btn-done').first().click();
 }
 
-/** What the portal leaves in the storage of the tab is filled in once, and taken out. */
-async function filledIn(page, base, values) {
-  const left = (name) => page.evaluate((key) => sessionStorage.getItem(key), name);
-  await page.evaluate((text) => sessionStorage.setItem('aldaba.authorize', text), JSON.stringify(values));
-  await open(page, base);
-  check('taken out of the storage', await left('aldaba.authorize') === null, 'sessionStorage');
+/** A developer opens the page from the portal: key and sandbox token are filled in once, and never in a URL. */
+async function filledIn(page, dev, base) {
+  await page.goto(dev.portal_url);
+  await page.locator('input[name=username]').fill(dev.developer.email);
+  await page.locator('input[name=password]').fill(dev.developer.password);
+  await page.locator('main button[type=submit]').first().click();
+  await page.waitForURL(/\/portal\/teams\//);
+  await page.locator('nav a[href$="/reference"]').click();
+  await page.locator('button[value=prefill]').click();
+  const [key, token] = await Promise.all(['#docs-key', '#docs-token'].map((id) => page.locator(id).innerText()));
+  await page.screenshot({ path: `${world.screenshots}/api-document-portal.png`, fullPage: true });
+  await page.locator('a[data-hand-over]').click();
+  await unfold(page);
+  check('the page of the APIs', page.url().startsWith(base), page.url());
+  check('nothing in the URL', !page.url().includes(key) && !page.url().includes(token), page.url());
+  const left = await page.evaluate(() => Object.values(sessionStorage).join(' '));
+  check('taken out of the storage', !left.includes(key) && !left.includes(token), 'sessionStorage');
   const given = await tryIt(page);
-  check('an answer with what was handed over', given.status === '200', given);
-  await page.goto(base);
+  check('the sandbox with what was handed over', given.status === '200' && given.body.trim().startsWith('['), given);
   await open(page, base);
   const refused = await tryIt(page);
   check('gone with the page', refused.status === '401', refused);
@@ -118,7 +128,7 @@ export async function swagger(newPage) {
   await page.reload();
   await page.locator('html[data-ready=yes]').waitFor();
   check('nothing is kept in the browser', await page.evaluate(() => localStorage.length) === 0, 'localStorage');
-  await filledIn(page, base, { subscriptionKey: dev.subscription.primary_key, accessToken: token });
+  await filledIn(await newPage(), dev, base);
   await refusesStrangers(page, base);
   const own = await newPage();
   await open(own, base);

@@ -14,6 +14,8 @@ pub(crate) struct CookieNames {
     pub(crate) session: &'static str,
     /// Recognises a browser that has signed in before.
     pub(crate) known_browser: &'static str,
+    /// The language that the person selected on a page.
+    pub(crate) lang: &'static str,
     /// Keeps a sign-in of a sandbox that the portal has begun.
     pub(crate) sandbox_run: &'static str,
     attributes: &'static str,
@@ -27,6 +29,7 @@ impl CookieNames {
                     browser_id: concat!($prefix, "-browser"),
                     session: concat!($prefix, "-session"),
                     known_browser: concat!($prefix, "-known-browser"),
+                    lang: concat!($prefix, "-lang"),
                     sandbox_run: concat!($prefix, "-sandbox-sign-in"),
                     attributes: $attributes,
                 }

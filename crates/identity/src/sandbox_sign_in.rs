@@ -14,12 +14,11 @@ use crate::flow::step::{self, FlowState, SecondFactorState, Step};
 use crate::http::EndpointError;
 use crate::jwt;
 use crate::params::{Params, query};
+use crate::sign_in::AUTHENTICATION_METHODS;
 
 /// The scopes of a request that names none: all that the client's products open.
 const SCOPES: &str = "openid profile email offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API \
                       SVC.ES.NEWPOL.IMP.API SVC.ES.EquipoContex SVC.ES.Webhooks";
-/// The session of a sign-in without a browser lasts no longer than the request.
-const METHODS: &str = "pwd";
 
 /// A sign-in that the portal has begun. It goes with the browser, encrypted or in the portal's session: who has it and the
 /// code can exchange the code.
@@ -250,7 +249,7 @@ impl Identity {
             realm: Realm::Users,
             account: sandbox.user.clone(),
             authenticated_at: now,
-            methods: METHODS.into(),
+            methods: AUTHENTICATION_METHODS.into(),
             expires_at: now + self.settings.code_ttl,
             address: context.address.clone(),
             user_agent: String::new(),

@@ -69,6 +69,13 @@ impl PageSite {
     }
 }
 
+/// A form that was refused: its page is shown again with the reason and what was typed.
+#[derive(Clone, Debug)]
+pub(crate) struct RefusedForm {
+    pub(crate) why: String,
+    pub(crate) form: Params,
+}
+
 /// A request of somebody who is signed in.
 #[derive(Clone, Debug)]
 pub struct PageRequest {
@@ -79,6 +86,7 @@ pub struct PageRequest {
     pub request_id: String,
     pub now: Ticks,
     pub parts: Parts,
+    pub(crate) refused: Option<RefusedForm>,
     path_params: Vec<(String, String)>,
 }
 
@@ -98,6 +106,7 @@ impl PageRequest {
             request_id: request_id(parts),
             now: site.clock.now(),
             parts: parts.clone(),
+            refused: None,
             path_params,
         })
     }
@@ -125,6 +134,16 @@ impl PageRequest {
     /// For actions that reveal or destroy.
     pub fn require_fresh(&self) -> Result<(), PageError> {
         if self.visitor.is_fresh { Ok(()) } else { Err(PageError::Reauthenticate) }
+    }
+
+    /// What was typed into a field of the form that was refused just now.
+    pub fn typed(&self, field: &str) -> Option<&str> {
+        self.refused.as_ref().and_then(|refused| refused.form.get(field))
+    }
+
+    /// Whether this action was refused just now: its form is open then.
+    pub fn is_refused(&self, action: &str) -> bool {
+        self.typed("do") == Some(action)
     }
 
     /// The hidden field that protects a form.

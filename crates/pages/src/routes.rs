@@ -9,7 +9,7 @@ use crate::error::PageError;
 use crate::form::SubmittedForm;
 use crate::live;
 use crate::params::Params;
-use crate::request::Format;
+use crate::request::{Format, RefusedForm};
 use crate::response::Response;
 use crate::shell::PageContext;
 
@@ -68,9 +68,27 @@ where
     let Some(action) = route.action else { return handlers };
     handlers.post(async move |context: C, form: SubmittedForm| {
         let result = match context.accept(form).await {
-            Ok(form) => action(&context, &form).await,
+            Ok(form) => match action(&context, &form).await {
+                Err(PageError::Refused(why)) if context.format == Format::Html => {
+                    show_refused(context.clone(), page, RefusedForm { why, form }).await
+                }
+                result => result,
+            },
             Err(error) => Err(error),
         };
         context.render(result).await
     })
+}
+
+/// The page of the form again, with the reason and what was typed.
+async fn show_refused<C: PageContext>(
+    mut context: C,
+    page: PageHandler<C>,
+    refused: RefusedForm,
+) -> Result<Response, PageError> {
+    let why = refused.why.clone();
+    context.refused = Some(refused);
+    let shown = page(&context).await;
+    // A page that cannot be shown either says less than the reason.
+    shown.map_err(|_| PageError::Refused(why))
 }

@@ -37,6 +37,11 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
     /// Where an error page leads back to.
     fn home(&self) -> String;
 
+    /// The reason of a refusal in the language of the page, as whole sentences.
+    fn refusal_text(&self, why: &str) -> String {
+        sentence(why)
+    }
+
     /// What a page says after the action with this code.
     fn done_text(&self, code: &str) -> Option<&'static str>;
 
@@ -56,9 +61,14 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
                 // A form's own answer is no place for the news of the action before it.
                 let news = self.query.get("done").filter(|_| self.parts.method == Method::GET);
                 let news = news.and_then(|code| self.done_text(code));
+                let refused = self.refused.as_ref().map(|refused| self.refusal_text(&refused.why));
+                let status = if refused.is_some() { StatusCode::BAD_REQUEST } else { status };
                 // A live page compares it with what its stream says.
                 let version = serde_json::to_vec(view).map(|json| live::version(&json)).unwrap_or_default();
                 let content = html! {
+                    @if let Some(why) = refused {
+                        (notice(Severity::Error, "refused", &html! { (ErrorText::of(self.lang()).refused) }, Some(&html! { (why) })))
+                    }
                     @if let Some(text) = news { (notice(Severity::Success, "done", &html! { (text) }, None)) }
                     (view.content(self))
                     div hidden data-version=(format!("{version:x}")) {}
@@ -97,7 +107,13 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
     fn error_response(&self, error: &PageError) -> Response {
         let shell = |title: &str, content: &Markup| self.shell(title, None, content);
         let page = (self.lang(), self.home());
-        error_page(error, self.format, &self.request_id, page, shell)
+        match error {
+            PageError::Refused(why) if self.format == Format::Html => {
+                let error = PageError::Refused(self.refusal_text(why));
+                error_page(&error, self.format, &self.request_id, page, shell)
+            }
+            error => error_page(error, self.format, &self.request_id, page, shell),
+        }
     }
 }
 

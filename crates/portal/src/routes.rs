@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
-use axum::routing::get;
+use axum::http::request::Parts;
+use axum::routing::{any, get};
 use identity::SANDBOX_CALLBACK_PATH;
-use pages::{Response, Route};
+use pages::{PageError, Response, Route};
 
 use crate::Portal;
 use crate::context::Context;
@@ -70,10 +71,17 @@ pub fn router(portal: Arc<Portal>) -> Router {
         .route(&format!("{base}{SANDBOX_CALLBACK_PATH}"), get(sign_in::callback))
         .route(&portal.brand_paths.logo, get(brand_logo))
         .route(&portal.brand_paths.colour, get(brand_colour));
+    // Most links that lead nowhere are below the portal: a person gets a page, a program JSON.
+    router = router.route(&format!("{base}/{{*unknown}}"), any(not_found));
     for route in routes() {
         router = router.route(&format!("{base}/teams/{{team}}/{}", route.path), pages::handlers(&route));
     }
-    router.with_state(portal)
+    let realm = portal.site.realm.clone();
+    realm.keep_language(router.with_state(portal))
+}
+
+async fn not_found(State(portal): State<Arc<Portal>>, mut parts: Parts) -> Response {
+    portal.anonymous_error(&mut parts, PageError::NotFound).await
 }
 
 async fn brand_logo(State(portal): State<Arc<Portal>>) -> Response {

@@ -10,6 +10,7 @@ use crate::Portal;
 use crate::context::{Context, team_path};
 use crate::text::common::CommonText;
 use crate::text::done::done;
+use crate::text::refusals::refusal;
 
 /// The sections of the navigation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +60,10 @@ impl PageContext for Context {
 
     fn home(&self) -> String {
         self.team_path("")
+    }
+
+    fn refusal_text(&self, why: &str) -> String {
+        refusal(self.lang(), why)
     }
 
     fn done_text(&self, code: &str) -> Option<&'static str> {

@@ -2,7 +2,17 @@
 'use strict';
 (() => {
   const lang = document.documentElement.lang || 'en';
-  const times = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+  // As the person writes dates, if that is the language of the page.
+  const locale = (navigator.languages || []).find((one) => one.split('-')[0] === lang) || lang;
+  const format = (parts) => new Intl.DateTimeFormat(locale, parts);
+  const clock = { hour: '2-digit', minute: '2-digit' };
+  const thisYear = format({ month: 'short', day: 'numeric', ...clock, second: '2-digit' });
+  const otherYears = format({ year: 'numeric', month: 'short', day: 'numeric', ...clock, second: '2-digit' });
+  const parts = { hour: format(clock), day: format({ month: 'short', day: 'numeric' }) };
+  const written = (time, at) => {
+    const whole = at.getFullYear() === new Date().getFullYear() ? thisYear : otherYears;
+    return (parts[time.dataset.part] || whole).format(at);
+  };
 
   /** The server writes UTC; the browser shows its own zone, and UTC on hover. */
   const localTimes = (root) => {
@@ -11,7 +21,7 @@
       if (Number.isNaN(at.getTime())) continue;
       time.dataset.utc = time.textContent;
       time.title = time.textContent;
-      time.textContent = times.format(at);
+      time.textContent = written(time, at);
     }
   };
 
@@ -56,10 +66,25 @@
     try { sessionStorage.setItem('aldaba.authorize', JSON.stringify(values)); } catch { /* The page opens without them. */ }
   });
 
-  /** A select that submits its form by itself. */
+  /** What opens above the page closes with Escape and with a click elsewhere. */
+  const openAbove = 'details.teams[open], td details.more[open]';
+  document.addEventListener('click', (event) => {
+    for (const one of document.querySelectorAll(openAbove)) {
+      if (!one.contains(event.target)) one.open = false;
+    }
+  });
+  document.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape') return;
+    for (const one of document.querySelectorAll(openAbove)) {
+      one.open = false;
+      one.querySelector('summary').focus();
+    }
+  });
+
+  /** A select or a box that submits its form by itself. */
   document.addEventListener('change', (event) => {
     const target = event.target;
-    if (target.matches && target.matches('select[data-submit]')) target.form.requestSubmit();
+    if (target.matches && target.matches('[data-submit]')) target.form.requestSubmit();
   });
 
   /** A field that leaves those options of a select that contain its text. */

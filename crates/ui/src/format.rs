@@ -54,15 +54,40 @@ pub(crate) fn plain_timestamp(lang: Lang, at: Ticks) -> String {
     localized(lang, &iso).unwrap_or(iso)
 }
 
+/// `15 nov`, of a date such as `2026-11-15`.
+pub fn short_day(lang: Lang, date: &str) -> String {
+    let months = months(lang);
+    let mut parts = date.split('-').skip(1);
+    let month = parts.next().and_then(|month| months.get(month.parse::<usize>().ok()?.checked_sub(1)?));
+    match (month, parts.next()) {
+        (Some(month), Some(day)) => format!("{}\u{a0}{month}", day.trim_start_matches('0')),
+        _ => date.to_owned(),
+    }
+}
+
+/// The hour of a time, `08:00`, or its day; in UTC, until the script shows the browser's zone.
+pub fn tick_time(lang: Lang, at: Ticks, is_day: bool) -> Markup {
+    let iso = at.iso();
+    let (part, text) = if is_day {
+        ("day", short_day(lang, iso.get(..10).unwrap_or_default()))
+    } else {
+        ("hour", iso.get(11..16).unwrap_or_default().to_owned())
+    };
+    html! { time datetime=(iso) data-part=(part) { (text) } }
+}
+
+const fn months(lang: Lang) -> &'static [&'static str; 12] {
+    match lang {
+        Lang::Es => &MONTHS_ES,
+        Lang::En => &MONTHS_EN,
+    }
+}
+
 fn localized(lang: Lang, iso: &str) -> Option<String> {
     let (date, time) = iso.split_once('T')?;
     let mut date = date.splitn(3, '-');
     let (year, month, day) = (date.next()?, date.next()?, date.next()?);
-    let months = match lang {
-        Lang::Es => &MONTHS_ES,
-        Lang::En => &MONTHS_EN,
-    };
-    let month = months.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    let month = months(lang).get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
     // No-break spaces: a narrow page must not split the date or the time.
     Some(format!("{}\u{a0}{month}\u{a0}{year}, {}\u{a0}UTC", day.trim_start_matches('0'), time.get(..5)?))
 }
@@ -99,6 +124,16 @@ mod tests {
             r#"<time datetime="2026-11-15T08:30:59.0000000Z">15 nov 2026, 08:30 UTC</time>"#
         );
         assert!(rendered(Lang::En, "2026-09-05T23:05:00Z").contains(">5 Sept 2026, 23:05 UTC<"));
+    }
+
+    #[test]
+    fn times_of_charts_are_short() {
+        assert_eq!(short_day(Lang::Es, "2026-11-05"), "5\u{a0}nov");
+        assert_eq!(short_day(Lang::En, "x"), "x");
+        let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
+        let hour = r#"<time datetime="2026-11-15T08:30:00.0000000Z" data-part="hour">08:30</time>"#;
+        assert_eq!(tick_time(Lang::En, at, false).into_string(), hour);
+        assert!(tick_time(Lang::En, at, true).into_string().ends_with(">15\u{a0}Nov</time>"));
     }
 
     #[test]

@@ -23,7 +23,7 @@ pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
     radio_option, username_field,
 };
-pub use format::{DisplayName, duration, plain_name, timestamp};
+pub use format::{DisplayName, duration, plain_name, short_day, tick_time, timestamp};
 pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;

@@ -89,6 +89,7 @@ impl Site {
         let in_lang =
             |page: &str, lang: Lang| self.path(&format!("{page}?{}", query([("lang", lang.tag())])));
         let permissions = (self.realm == Realm::Users).then(|| in_lang("permissions", lang));
+        let portal = (self.realm == Realm::Developers).then(|| in_lang("", lang));
         let model = AccountPage {
             lang,
             assets: &self.assets,
@@ -102,6 +103,7 @@ impl Site {
             sessions: &rows,
             news,
             permissions: permissions.as_deref(),
+            portal: portal.as_deref(),
             second_factors: &in_lang(own_factors::PAGE, lang),
             sign_out: &in_lang("logout", lang),
         };

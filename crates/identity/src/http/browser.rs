@@ -45,8 +45,10 @@ pub(crate) struct BrowserContext {
     /// `User-Agent`, shortened.
     pub(crate) user_agent: String,
     accept_language: Option<String>,
-    /// The language that the user selected on a page (`lang`).
+    /// The language that the person selected on this page (`lang`).
     selected_lang: Option<String>,
+    /// The one that was selected on another page before; none in the users' realm.
+    kept_lang: Option<String>,
 }
 
 impl FromRequestParts<Arc<Site>> for BrowserContext {
@@ -78,6 +80,7 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
             user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             selected_lang: params.get("lang").map(Into::into),
+            kept_lang: kept_lang(&parts.headers, site).map(Into::into),
         })
     }
 }
@@ -85,7 +88,8 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
 impl BrowserContext {
     /// The language of the page: the selected one, else `ui_locales`, else `Accept-Language`.
     pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
-        Lang::choose(self.selected_lang.as_deref().or(ui_locales), self.accept_language.as_deref())
+        let selected = self.selected_lang.as_deref().or(self.kept_lang.as_deref());
+        Lang::choose(selected.or(ui_locales), self.accept_language.as_deref())
     }
 
     /// The same browser with a new session and a new browser id.
@@ -101,6 +105,12 @@ impl BrowserContext {
     pub(crate) fn selected_lang(&self) -> Option<&str> {
         self.selected_lang.as_deref()
     }
+}
+
+/// What [`super::language`] has kept. Users' pages follow the application's `ui_locales` instead.
+fn kept_lang<'a>(headers: &'a HeaderMap, site: &Site) -> Option<&'a str> {
+    let name = (site.realm != Realm::Users).then_some(site.cookies.lang)?;
+    cookie(headers, name, COOKIE_BYTES_MAX)
 }
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {

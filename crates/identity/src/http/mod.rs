@@ -11,6 +11,7 @@ mod forgot;
 mod form_body;
 mod introspection;
 mod invitation;
+mod language;
 mod link;
 mod login;
 mod logout;
@@ -68,7 +69,8 @@ pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
         let slashed = format!("{}/", site.base_path);
         router = router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home));
     }
-    router.with_state(site)
+    let router = router.with_state(site.clone());
+    language::keep(site, router)
 }
 
 fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc<Site>> {

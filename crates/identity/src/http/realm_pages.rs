@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use axum::Router;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use domain::secret::base64url;
@@ -11,6 +12,7 @@ use store::{Account, AuditContext, StoreError};
 use ui::Lang;
 
 use super::browser::BrowserContext;
+use super::language;
 use super::response::Response;
 use crate::Identity;
 use crate::flow::ticket::PendingRequest;
@@ -71,6 +73,11 @@ impl RealmPages {
     /// Base path of the static files.
     pub fn assets(&self) -> &str {
         &self.site.assets
+    }
+
+    /// The routes of the realm's other pages, which keep the language that is selected on one of them.
+    pub fn keep_language(&self, router: Router) -> Router {
+        language::keep(self.site.clone(), router)
     }
 
     /// Whether people may register themselves.

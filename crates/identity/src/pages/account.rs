@@ -33,6 +33,8 @@ pub(crate) struct AccountPage<'a> {
     pub permissions: Option<&'a str>,
     /// URL of the page of the account's second factors.
     pub second_factors: &'a str,
+    /// URL of the portal, which developers come from.
+    pub portal: Option<&'a str>,
     pub sign_out: &'a str,
 }
 
@@ -74,6 +76,7 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
     let AccountPage { lang, assets, language_switch, .. } = *model;
     let layout = Layout { lang, assets, language_switch, title: text.title, width: PageWidth::Wide };
     let aside = html! {
+        @if let Some(url) = model.portal { a href=(safe_href(url)) { (text.to_portal) } }
         span { (DisplayName(model.email)) }
         a href=(safe_href(model.sign_out)) { (messages(lang).permissions.sign_out) }
     };

@@ -36,7 +36,8 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let name_of = |id: &domain::ids::SubscriptionId| {
         own.iter().find(|one| one.id == *id).map(|one| one.name.clone()).unwrap_or_default()
     };
-    let rows = page.calls.into_iter().map(|one| CallRow::new(one, name_of)).collect();
+    let clients = context.developer().clients(team, &ListQuery::default()).await?.rows;
+    let rows = page.calls.into_iter().map(|one| CallRow::new(one, name_of, &clients)).collect();
     let subscriptions = own.iter().map(|one| (one.id.to_string(), one.name.clone())).collect();
     Ok(context.show(&CallsPage { calls: rows, next: page.next, subscriptions }))
 }

@@ -6,7 +6,7 @@ texts! {
     ApplicationText {
         title: "Aplicaciones", "Applications";
         one: "Aplicación", "Application";
-        lead: "Una aplicación (cliente OAuth) es lo que las personas autorizan al iniciar sesión. Cada dirección de retorno la aprueba el operador.", "An application (OAuth client) is what people authorize when they sign in. The operator approves every redirect address.";
+        lead: "Una aplicación (cliente OAuth) es lo que las personas autorizan al iniciar sesión. El operador aprueba cada dirección de retorno.", "An application (OAuth client) is what people authorize when they sign in. The operator approves every redirect address.";
         name: "Nombre", "Name";
         client_id: "client_id", "client_id";
         products: "Productos", "Products";
@@ -22,7 +22,7 @@ texts! {
         redirect: "Dirección de retorno", "Redirect address";
         redirect_hint: "https, o http://localhost mientras desarrollas. Debe coincidir exactamente con redirect_uri.", "https, or http://localhost while you develop. It must match redirect_uri exactly.";
         pkce: "Exigir PKCE", "Require PKCE";
-        pkce_hint: "Recomendado. Quien no pueda usarlo, que lo desmarque.", "Recommended. Clear it only where it cannot be used.";
+        pkce_hint: "Recomendado. Desmárcalo solo si tu aplicación no puede usarlo.", "Recommended. Clear it only if your application cannot use it.";
         send: "Enviar la solicitud", "Send the request";
         note: "Para qué la necesitas", "What you need it for";
         facts: "Datos", "Facts";

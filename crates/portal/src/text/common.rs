@@ -17,7 +17,7 @@ texts! {
         events: "Eventos", "Events";
         calls: "Peticiones", "Requests";
         webhooks: "Webhooks", "Webhooks";
-        signature: "Depurador de firmas", "Signature debugger";
+        signature: "Firmas", "Signatures";
         notices: "Avisos", "Notices";
         team: "Equipo", "Team";
         sign_out: "Cerrar sesión", "Sign out";
@@ -27,6 +27,7 @@ texts! {
         contact: "Contacto", "Contact";
         save: "Guardar", "Save";
         filter: "Filtrar", "Filter";
+        clear_filter: "Quitar el filtro", "Clear the filter";
         all: "Todos", "All";
         time: "Hora", "Time";
         yes: "Sí", "Yes";

@@ -14,6 +14,7 @@ pub(crate) mod notices;
 pub(crate) mod oauth;
 mod oauth_claims;
 pub(crate) mod reference;
+pub(crate) mod refusals;
 pub(crate) mod sandbox;
 pub(crate) mod service_reason;
 pub(crate) mod sign_in;

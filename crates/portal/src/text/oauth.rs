@@ -2,7 +2,7 @@
 
 use ui::Lang;
 
-pub(crate) use super::oauth_claims::{access_claim, id_claim};
+pub(crate) use super::oauth_claims::{access_claim, claim_position, id_claim};
 
 /// A name with its meaning in Spanish and English.
 pub(super) type Meaning = (&'static str, &'static str, &'static str);
@@ -160,6 +160,11 @@ pub(crate) fn token_request_field(lang: Lang, name: &str) -> &'static str {
 
 pub(crate) fn token_response_field(lang: Lang, name: &str) -> &'static str {
     find(lang, TOKEN_RESPONSE, name)
+}
+
+/// Where a field of the token response stands in a table.
+pub(crate) fn token_response_position(name: &str) -> usize {
+    TOKEN_RESPONSE.iter().position(|(known, ..)| *known == name).unwrap_or(TOKEN_RESPONSE.len())
 }
 
 pub(crate) fn scope(lang: Lang, name: &str) -> &'static str {

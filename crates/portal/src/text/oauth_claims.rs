@@ -17,8 +17,8 @@ const BOTH: &[Meaning] = &[
     ),
     (
         "amr",
-        "Cómo lo demostró: pwd, contraseña; otp u otros, segundo factor",
-        "How they proved it: pwd, a password; otp and others, a second factor",
+        "Cómo lo demostró: password, con su contraseña; 2fa, también con un segundo factor",
+        "How they proved it: password, with a password; 2fa, with a second factor too",
     ),
     ("given_name", "Cómo se llama la persona", "What the person is called"),
     ("email", "Su correo electrónico", "Their e-mail address"),
@@ -86,6 +86,46 @@ const ID: &[Meaning] = &[
     ("name", "Su nombre completo", "Their full name"),
     ("locale", "Su idioma", "Their language"),
 ];
+
+/// The claims in the order in which they are read; others follow.
+const ORDER: [&str; 31] = [
+    "iss",
+    "aud",
+    "client_id",
+    "sub",
+    "scope",
+    "nonce",
+    "svc.es.clientid",
+    "exp",
+    "iat",
+    "nbf",
+    "auth_time",
+    "amr",
+    "acr",
+    "at_hash",
+    "c_hash",
+    "given_name",
+    "name",
+    "email",
+    "lang",
+    "locale",
+    "jti",
+    "idp",
+    "usr",
+    "mem",
+    "oun",
+    "owapp",
+    "svc.es.idcda",
+    "svc.es.modules",
+    "svc.es.keyusercorrelationid",
+    "svc.es.equipouserid",
+    "svc.es.secondclientid",
+];
+
+/// Where a claim stands in a table.
+pub(crate) fn claim_position(name: &str) -> usize {
+    ORDER.iter().position(|known| *known == name).unwrap_or(ORDER.len())
+}
 
 fn meaning(lang: Lang, own: &[Meaning], name: &str) -> &'static str {
     match find(lang, own, name) {

@@ -52,7 +52,10 @@ mod tests {
         let last = "the response status was 503; expected a 2xx status";
         let failed = DisabledReason::DeliveriesFailed { last }.to_string();
         let (es, en) = (disabled(Lang::Es, &failed).unwrap(), disabled(Lang::En, &failed).unwrap());
-        assert!(es.starts_with("Las entregas han fallado") && es.contains("5"), "{es}");
+        assert!(
+            es.starts_with("Las entregas han fallado")
+                && es.contains(words(Lang::Es, Diagnosis::ReceiverUnavailable).what)
+        );
         assert!(en.starts_with("Deliveries have failed") && !en.contains(';'), "{en}");
         let strange = DisabledReason::HandshakeNotAccepted { last: "the moon was full" }.to_string();
         assert_eq!(

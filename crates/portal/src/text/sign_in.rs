@@ -27,7 +27,7 @@ texts! {
         prompt_none_text: "Sale bien solo si el usuario de pruebas sigue dentro y ya dio su permiso; si no, verás por qué", "Succeeds only if the sandbox user is still signed in and has consented; otherwise you see why not";
         begin: "Preparar el inicio de sesión", "Prepare the sign-in";
         enter: "Entra como el usuario de pruebas", "Sign in as the sandbox user";
-        enter_text: "El inicio de sesión se abre en otra pestaña. Escribe allí estos datos y autoriza la aplicación: el navegador vuelve solo al portal.", "The sign-in opens in another tab. Enter these there and authorize the application: the browser comes back to the portal by itself.";
+        enter_text: "El inicio de sesión se abre en otra pestaña. Escribe allí estos datos y, si te lo pregunta, autoriza la aplicación: el navegador vuelve solo al portal.", "The sign-in opens in another tab. Enter these there and, if you are asked, authorize the application: the browser comes back to the portal by itself.";
         enter_silent: "La petición se abre en otra pestaña y vuelve al momento, sin mostrar ninguna página.", "The request opens in another tab and comes back at once, without showing a page.";
         email: "Correo electrónico", "E-mail address";
         password: "Contraseña", "Password";
@@ -41,9 +41,8 @@ texts! {
         complete: "El inicio de sesión ha funcionado", "The sign-in worked";
         complete_text: "Los tokens se muestran una vez: al recargar la página desaparecen.", "The tokens are shown once: they are gone when you reload the page.";
         failed: "El inicio de sesión no ha salido", "The sign-in did not succeed";
-        failed_in: "Paso", "Step";
         what_to_do: "Qué hacer", "What to do";
-        stray: "Esta respuesta no es de un inicio de sesión tuyo", "This answer is not of a sign-in of yours";
+        stray: "Esta respuesta no es de un inicio de sesión tuyo", "This answer belongs to no sign-in of yours";
         stray_text: "Ninguna prueba de tu sesión espera esta respuesta: la empezó otra sesión u otro navegador, has empezado otra después, o ha caducado. No se ha cambiado ningún código. Vuelve a la aplicación y empieza de nuevo.", "No test of your session is waiting for this answer: another session or browser began it, you began a newer one, or it has expired. No code was exchanged. Go back to the application and begin again.";
         to_portal: "Ir al portal", "Go to the portal";
         steps: "Paso a paso", "Step by step";
@@ -59,6 +58,7 @@ texts! {
         secret_place: "Aquí no hay secreto: el portal cambia el código dentro del servicio. Tu aplicación envía además el suyo, en Authorization: Basic o en el campo client_secret, y nunca desde el navegador:", "There is no secret here: the portal exchanges the code inside the service. Your application also sends its own, in Authorization: Basic or in the field client_secret, and never from the browser:";
         response: "La respuesta", "The response";
         whole_response: "La respuesta entera", "The whole response";
+        show_parameters: "Ver los parámetros", "Show the parameters";
         whole_url: "La URL entera", "The whole URL";
         step_claims: "Lo que dicen los tokens", "What the tokens say";
         step_claims_text: "Los dos son JWT firmados. Comprueba la firma con las claves de jwks, y además iss, aud y exp. El access_token es para las API: en tu aplicación basta con enviarlo.", "Both are signed JWTs. Verify the signature with the keys of jwks, and iss, aud and exp besides. The access_token is for the APIs: your application only has to send it.";

@@ -10,7 +10,7 @@ texts! {
         name: "Nombre", "Name";
         products: "Productos", "Products";
         product: "Producto", "Product";
-        limits: "Límites", "Limits";
+        limits: "Llamadas por minuto", "Calls per minute";
         status: "Estado", "Status";
         since: "Desde", "Since";
         active: "Activa", "Active";
@@ -18,8 +18,7 @@ texts! {
         suspended_text: "El operador la ha suspendido: sus claves no abren nada. Escribe a la persona de contacto.", "The operator has suspended it: its keys open nothing. Write to the contact.";
         cancelled: "Cancelada", "Cancelled";
         sandbox: "Entorno de pruebas", "Sandbox";
-        per_minute: "por minuto", "per minute";
-        per_day: "por día", "per day";
+        per_day: "Llamadas por día", "Calls per day";
         unlimited: "Sin límite", "No limit";
         none: "Todavía no hay suscripciones", "No subscriptions yet";
         none_text: "Pide una aquí debajo. Las del entorno de pruebas pueden aprobarse al momento; las que abren datos reales las aprueba el operador.", "Ask for one below. Those for the sandbox may be approved at once; those that open real data are approved by the operator.";
@@ -28,7 +27,8 @@ texts! {
         ask_note: "Para qué la necesitas", "What you need it for";
         ask_note_hint: "Ayuda al operador a decidir. Opcional.", "Helps the operator to decide. Optional.";
         send: "Enviar la solicitud", "Send the request";
-        pending: "Solicitudes en curso", "Requests in progress";
+        pending: "Lo que habéis pedido", "What you have asked for";
+        asked: "Pedida", "Asked";
         pending_state: "Pendiente", "Pending";
         refused_state: "Rechazada", "Refused";
         approved_state: "Aprobada", "Approved";
@@ -36,7 +36,7 @@ texts! {
         withdraw: "Retirar", "Withdraw";
         reason: "Motivo", "Reason";
         keys: "Claves", "Keys";
-        keys_text: "Dos claves iguales en derechos: mientras cambias una en tu aplicación, la otra sigue valiendo.", "Two keys with the same rights: while you replace one in your application, the other one keeps working.";
+        keys_text: "Las dos claves valen lo mismo: mientras cambias una en tu aplicación, la otra sigue funcionando.", "Two keys with the same rights: while you replace one in your application, the other one keeps working.";
         primary: "Principal", "Primary";
         secondary: "Secundaria", "Secondary";
         key: "Clave", "Key";
@@ -45,16 +45,18 @@ texts! {
         replaced: "sustituida", "replaced";
         reveal: "Mostrar", "Reveal";
         reveal_text: "Te pediremos que confirmes quién eres si hace rato que entraste. Cada vez que se muestra queda en la auditoría.", "You are asked to prove who you are if you signed in a while ago. Every reveal is in the audit log.";
-        revealed: "Clave", "Key";
+        revealed_primary: "La clave principal", "The primary key";
+        revealed_secondary: "La clave secundaria", "The secondary key";
         revealed_text: "Guárdala como una contraseña: abre los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it opens the data of the companies that authorize your applications.";
         regenerate: "Regenerar", "Regenerate";
         regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The present one keeps working for the time that you choose; after that, whatever uses it stops working.";
-        overlap: "El valor actual sirve todavía", "The present one works for another";
-        overlap_none: "nada: deja de valer ya", "no time: it ends now";
+        overlap: "El actual sigue valiendo", "The present one works for another";
+        overlap_none: "Nada: deja de valer ya", "No time: it ends now";
         hour: "1 hora", "1 hour";
         day: "1 día", "1 day";
         week: "7 días", "7 days";
-        new_key: "La clave nueva", "The new key";
+        new_primary: "La clave principal nueva", "The new primary key";
+        new_secondary: "La clave secundaria nueva", "The new secondary key";
         usage: "Uso", "Usage";
         usage_today: "Hoy", "Today";
         usage_of_quota: "de la cuota diaria", "of the daily quota";
@@ -71,7 +73,7 @@ texts! {
         payroll: "Nóminas", "Payroll";
         invoicing: "Facturación", "Invoicing";
         accounting_text: "Empresas, clientes, cuentas, asientos e impuestos, y sus webhooks.", "Companies, customers, accounts, entries and taxes, and their webhooks.";
-        payroll_text: "Empresas de nóminas.", "Companies of payroll.";
+        payroll_text: "Las empresas de nóminas, con filtros y orden.", "Payroll's companies, with filters and sorting.";
         invoicing_text: "Presupuestos, pedidos, facturas y el resto de documentos, y sus webhooks.", "Quotes, orders, invoices and the other documents, and their webhooks.";
     }
 }

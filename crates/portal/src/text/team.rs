@@ -13,11 +13,11 @@ texts! {
         email: "Correo", "E-mail";
         role: "Rol", "Role";
         since: "Desde", "Since";
-        owner: "Propietaria", "Owner";
+        owner: "Titular", "Owner";
         member: "Miembro", "Member";
-        disabled: "desactivada", "disabled";
+        disabled: "cuenta desactivada", "account disabled";
         you: "tú", "you";
-        make_owner: "Hacer propietaria", "Make owner";
+        make_owner: "Hacer titular", "Make owner";
         make_member: "Hacer miembro", "Make member";
         remove: "Quitar del equipo", "Remove from the team";
         leave: "Dejar el equipo", "Leave the team";
@@ -31,10 +31,10 @@ texts! {
         invitations: "Invitaciones sin aceptar", "Open invitations";
         valid_until: "El enlace vale hasta", "The link is valid until";
         expired: "caducada", "expired";
-        resend: "Enviar de nuevo", "Send again";
+        resend: "Reenviar", "Resend";
         revoke: "Anular", "Revoke";
         revoke_text: "El enlace dejará de funcionar y la persona no podrá entrar en el equipo con él.", "The link stops working, and the person cannot join the team with it.";
         rename: "Nombre del equipo", "Name of the team";
-        owners_only: "Solo las personas propietarias cambian el equipo.", "Only owners change the team.";
+        owners_only: "Solo las personas titulares cambian el equipo.", "Only owners change the team.";
     }
 }

@@ -35,7 +35,10 @@ texts! {
         state_disabled_by_service: "Desactivado por el servicio", "Disabled by the service";
         state_unsubscribed: "Suscripción cancelada", "Unsubscribed";
         state_deleted: "Eliminado", "Deleted";
-        failing_since: "Falla desde", "Failing since";
+        failing_since: "Falla desde el", "Failing since";
+        since: "Desde el", "Since";
+        disabled_on: "Se desactivó el", "It was disabled on";
+        application_and_tenant: "Aplicación y tenant", "Application and tenant";
         active_text: "Los eventos se entregan según ocurren.", "Events are delivered as they happen.";
         failing_text: "Los intentos continúan. Mira en las entregas qué contesta tu servidor y arréglalo: los eventos pendientes llegarán solos.", "Attempts go on. See in the deliveries what your server answers and fix it: the waiting events then arrive by themselves.";
         disabled_at_about: "Si sigue así, el webhook se desactivará hacia el", "If this goes on, the webhook will be disabled at about";
@@ -54,7 +57,7 @@ texts! {
         lost_text: "Eran más antiguos que lo que conserva el registro. Lee las listas del recurso para ponerte al día.", "They were older than the log's retention. Read the resource's lists to catch up.";
         host_mismatch: "Puede que el servidor no sea tuyo", "The receiver may not be yours";
         hidden: "El contenido no se muestra", "The content is not shown";
-        hidden_text: "El acceso de la aplicación a los datos de este tenant ha terminado. Por eso no se muestran eventos, entregas ni cifras.", "The application's access to this tenant's data has ended. Therefore no events, deliveries or figures are shown.";
+        hidden_text: "La aplicación no tiene ahora acceso a los datos de este tenant, así que tampoco se ven aquí sus eventos, entregas ni cifras.", "The application has no access to this tenant's data now, so its events, deliveries and figures cannot be seen here either.";
     }
 }
 

@@ -4,7 +4,7 @@ use domain::Ticks;
 use domain::subscription::Product;
 use maud::{Markup, html};
 use serde::Serialize;
-use ui::app::{Column, State, Table, copy_block, empty_state, facts, state, table};
+use ui::app::{Column, State, Table, copy_block, copy_inline, empty_state, facts, parts_code, state, table};
 use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
 
 use super::overlap::overlap_field;
@@ -120,7 +120,7 @@ impl ApplicationsPage {
         let lang = context.lang();
         let text = ApplicationText::of(lang);
         let columns = [
-            Column::text(text.name),
+            Column::main(text.name),
             Column::text(text.client_id),
             Column::text(text.products),
             Column::text(text.status),
@@ -160,7 +160,7 @@ fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is
                     summary { (text.remove) }
                     form method="post" action=(context.here(&[], [])) {
                         (context.form_token()) (hidden_field("uri", &address.uri))
-                        p { code { (address.uri) } ": " (text.remove_text) }
+                        p { (parts_code(&address.uri)) ": " (text.remove_text) }
                         button type="submit" class="button destructive" name="do" value="remove_address" { (text.remove) }
                     }
                 }
@@ -176,12 +176,12 @@ fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is
     }
 }
 
-fn redirect_field(lang: Lang) -> Markup {
-    let text = ApplicationText::of(lang);
+fn redirect_field(context: &Context) -> Markup {
+    let text = ApplicationText::of(context.lang());
     html! {
         div.field {
             label for="redirect_uri" { (text.redirect) }
-            input #redirect_uri name="redirect_uri" type="text" inputmode="url" autocapitalize="none" spellcheck="false" required aria-describedby="redirect-hint";
+            input #redirect_uri name="redirect_uri" type="text" inputmode="url" autocapitalize="none" spellcheck="false" value=[context.typed("redirect_uri")] required aria-describedby="redirect-hint";
             span.hint #redirect-hint { (text.redirect_hint) }
         }
     }
@@ -193,8 +193,8 @@ fn ask_form(context: &Context) -> Markup {
     html! {
         form.stack method="post" action=(context.here(&[], [])) {
             (context.form_token())
-            (field(&Field { name: "name", label: text.name, is_required: true, ..Field::default() }))
-            (redirect_field(lang))
+            (field(&Field { name: "name", label: text.name, value: context.typed("name"), is_required: true, ..Field::default() }))
+            (redirect_field(context))
             fieldset.stack {
                 legend { (text.products) }
                 @for product in Product::ALL {
@@ -206,12 +206,12 @@ fn ask_form(context: &Context) -> Markup {
             }
             label.check {
                 input type="checkbox" name="pkce" value="true" checked;
-                span { (text.pkce) " " span.hint { (text.pkce_hint) } }
+                span { (text.pkce) span.hint { (text.pkce_hint) } }
             }
             label.check { input type="checkbox" name="sandbox" value="true"; span { (products.ask_sandbox) } }
             div.field {
                 label for="note" { (text.note) }
-                textarea #note name="note" rows="2" maxlength="1000" {}
+                textarea #note name="note" rows="2" maxlength="1000" { (context.typed("note").unwrap_or_default()) }
             }
             (button(&Button { label: text.send, name_and_value: Some(("do", "ask")), ..Button::default() }))
         }
@@ -248,13 +248,13 @@ impl View<Context> for ApplicationPage {
             section.card {
                 h2 { (text.facts) }
                 (facts(&[
-                    (text.client_id, html! { code { (one.id) } }),
+                    (text.client_id, copy_inline(lang, "client-id", &one.id)),
                     (text.products, html! { (products(lang, &one.products)) }),
                     ("PKCE", html! { @if self.requires_pkce { (common.yes) } @else { (common.no) } }),
                     (text.consent, html! { (consent) }),
                     (text.since, timestamp(lang, one.since_at)),
                 ]))
-                p.small.muted { (text.scopes) ": " @for scope in &self.scopes { code { (scope) } " " } }
+                div { p.small.muted { (text.scopes) } p.chips { @for scope in &self.scopes { code { (scope) } } } }
                 p { a href=(safe_href(&webhooks)) { (text.webhooks) } }
             }
             (self.sign_in_tester(context))
@@ -304,12 +304,7 @@ impl ApplicationPage {
     fn addresses(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = ApplicationText::of(lang);
-        let columns = [
-            Column::text(text.address),
-            Column::text(text.status),
-            Column::text(text.reason),
-            Column::text(""),
-        ];
+        let columns = [Column::main(text.address), Column::text(text.status), Column::text("")];
         let is_last = self.addresses.iter().filter(|address| address.state == "registered").count() < 2;
         let cells = |index: usize, address: &AddressRow| {
             let (kind, word) = match address.state {
@@ -318,9 +313,11 @@ impl ApplicationPage {
                 _ => (State::Bad, text.refused),
             };
             vec![
-                html! { code { (address.uri) } },
-                state(kind, word),
-                html! { (address.reason) },
+                parts_code(&address.uri),
+                html! {
+                    (state(kind, word))
+                    @if !address.reason.is_empty() { span.sub { (text.reason) ": " (DisplayName(&address.reason)) } }
+                },
                 address_actions(context, (index, address), is_last),
             ]
         };
@@ -334,11 +331,11 @@ impl ApplicationPage {
                     rows: rows.map(|(index, address)| (address.uri.clone(), cells(index, address))).collect(),
                     ..Table::default()
                 }))
-                details.more id="add-address" {
+                details.more id="add-address" open[context.is_refused("add_address")] {
                     summary { (text.add_address) }
                     form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
-                        (redirect_field(lang))
+                        (redirect_field(context))
                         (button(&Button { label: text.send, name_and_value: Some(("do", "add_address")), ..Button::default() }))
                     }
                 }

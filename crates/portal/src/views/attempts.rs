@@ -113,17 +113,32 @@ impl AttemptRow {
         }
     }
 
-    fn markup(&self, lang: Lang) -> Markup {
+    /// The newest attempt is open.
+    fn markup(&self, lang: Lang, is_open: bool) -> Markup {
         let text = OneDeliveryText::of(lang);
         let class = self.status.map(|status| format!("status-{}", status / 100)).unwrap_or_default();
         html! {
-            div.title-row {
-                h3 { (text.attempt) " " (self.number) }
-                @if self.succeeded { (state(State::Ok, text.accepted)) } @else { (state(State::Bad, text.rejected)) }
-                @match self.status { Some(status) => { b class=(class) { (status) } }, None => span.muted { (text.no_status) } }
-                span.muted { (occasion_word(lang, self.occasion)) }
-                span.muted { (timestamp(lang, self.at)) }
+            details id={ "attempt-" (self.occasion.as_str()) "-" (self.at.0) } open[is_open] {
+                summary {
+                    span.title-row {
+                        b {
+                            @if self.occasion == AttemptOccasion::Event { (text.attempt) " " (self.number) }
+                            @else { (occasion_word(lang, self.occasion)) }
+                        }
+                        @if self.succeeded { (state(State::Ok, text.accepted)) } @else { (state(State::Bad, text.rejected)) }
+                        @match self.status { Some(status) => { b class=(class) { (status) } }, None => span.muted { (text.no_status) } }
+                        span.muted { (milliseconds(lang, self.total_milliseconds)) }
+                        span.muted { (timestamp(lang, self.at)) }
+                    }
+                }
+                div.body { (self.body(lang)) }
             }
+        }
+    }
+
+    fn body(&self, lang: Lang) -> Markup {
+        let text = OneDeliveryText::of(lang);
+        html! {
             @if let Some(why) = self.why { p { (words(lang, why).what) } }
             @if !self.reason.is_empty() { p.small { span.muted { (text.reason) ": " } span lang="en" { (self.reason) } } }
             @if !self.excerpt.is_empty() {
@@ -135,15 +150,15 @@ impl AttemptRow {
 
     fn times(&self, lang: Lang) -> Markup {
         let text = OneDeliveryText::of(lang);
-        let milliseconds = |value| format!("{}\u{a0}ms", number(lang, value));
+        let milliseconds = |value| milliseconds(lang, value);
         let Some(phases) = self.milliseconds else {
-            return html! { p.small { span.muted { (text.duration) ": " } (milliseconds(self.total_milliseconds)) " " span.muted { (text.only_total) } } };
+            return html! { p.small { span.muted { (text.duration) ": " } (milliseconds(self.total_milliseconds)) ". " span.muted { (text.only_total) } } };
         };
         let parts = phases.named(text);
         let bar = parts.map(|(label, value)| SplitPart { label, value, text: milliseconds(value) });
         html! {
             div {
-                p.small { span.muted { (text.duration) ": " } (milliseconds(self.total_milliseconds)) @if phases.is_reused() && self.status.is_some() { " " span.muted { (text.reused) } } }
+                p.small { span.muted { (text.duration) ": " } (milliseconds(self.total_milliseconds)) @if phases.is_reused() && self.status.is_some() { ". " span.muted { (text.reused) } } }
                 @if self.total_milliseconds > 0 { (split(text.time_split, &bar)) }
                 details.more id={ "times-" (self.occasion.as_str()) "-" (self.at.0) } {
                     summary { (text.show_table) }
@@ -164,9 +179,17 @@ impl AttemptRow {
     }
 }
 
+fn milliseconds(lang: Lang, value: u64) -> String {
+    format!("{}\u{a0}ms", number(lang, value))
+}
+
 /// Every attempt, newest first.
 pub(super) fn attempts(lang: Lang, rows: &[AttemptRow]) -> Markup {
-    html! { ol.attempts reversed { @for row in rows.iter().rev() { li { (row.markup(lang)) } } } }
+    html! {
+        ol.attempts reversed {
+            @for (index, row) in rows.iter().rev().enumerate() { li { (row.markup(lang, index == 0)) } }
+        }
+    }
 }
 
 /// What the last failure means and what to do, unless the delivery has succeeded since.

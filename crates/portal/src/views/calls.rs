@@ -5,8 +5,8 @@ use domain::{Refusal, Ticks};
 use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
-use store::NumberedCall;
-use ui::app::{Column, Table, copy_block, empty_state, number, table};
+use store::{Client, NumberedCall};
+use ui::app::{Column, Table, copy_block, empty_state, number, parts_code, short_id, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use crate::context::Context;
@@ -36,6 +36,7 @@ pub(crate) struct CallRow {
     latency_micros: u64,
     request_id: String,
     client: Option<String>,
+    client_name: Option<String>,
     tenant: Option<String>,
     subscription: String,
     subscription_name: String,
@@ -45,10 +46,16 @@ pub(crate) struct CallRow {
 }
 
 impl CallRow {
-    pub(crate) fn new(one: NumberedCall, name_of: impl Fn(&SubscriptionId) -> String) -> Self {
+    pub(crate) fn new(
+        one: NumberedCall,
+        name_of: impl Fn(&SubscriptionId) -> String,
+        clients: &[Client],
+    ) -> Self {
         let NumberedCall { number, call } = one;
+        let client = call.client.as_ref().and_then(|id| clients.iter().find(|client| client.id == *id));
         Self {
             number,
+            client_name: client.map(|client| client.name.clone()),
             time: call.at.iso(),
             at: call.at,
             method: call.method,
@@ -65,9 +72,27 @@ impl CallRow {
         }
     }
 
+    /// With which key, by which application, for which tenant.
+    fn origin(&self, context: &Context) -> Markup {
+        let text = CallText::of(context.lang());
+        let client = self.client.as_ref().map(|id| (id, context.team_path(&format!("applications/{id}"))));
+        html! {
+            span.sub {
+                (DisplayName(&self.subscription_name))
+                @if let Some((id, href)) = client {
+                    " · " a href=(safe_href(&href)) { (DisplayName(self.client_name.as_ref().unwrap_or(id))) }
+                }
+                @if let Some(tenant) = &self.tenant { " · " (text.tenant) " " (short_id(tenant)) }
+            }
+        }
+    }
+
     fn milliseconds(&self, lang: Lang) -> String {
         let (whole, tenths) = (self.latency_micros / 1000, self.latency_micros % 1000 / 100);
         match lang {
+            _ if whole == 0 && tenths == 0 => {
+                format!("<\u{a0}{}\u{a0}ms", if lang == Lang::Es { "0,1" } else { "0.1" })
+            }
             _ if whole >= 100 => format!("{}\u{a0}ms", number(lang, whole)),
             Lang::Es => format!("{whole},{tenths}\u{a0}ms"),
             Lang::En => format!("{whole}.{tenths}\u{a0}ms"),
@@ -180,7 +205,8 @@ impl CallsPage {
         let is_filtered =
             ["result", "subscription", "request_id", "route"].iter().any(|name| context.query.is_set(name));
         if is_filtered {
-            return empty_state(text.none_found, text.none_found_text, None);
+            let clear = (CommonText::of(lang).clear_filter, context.path());
+            return empty_state(text.none_found, text.none_found_text, Some(clear));
         }
         let line = format!(
             "curl {}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'",
@@ -194,27 +220,23 @@ impl CallsPage {
         let (text, common) = (CallText::of(lang), CommonText::of(lang));
         let columns = [
             Column::text(common.time),
-            Column::text(text.route),
+            Column::main(text.route),
             Column::text(text.status),
             Column::number(text.latency),
-            Column::text(text.client),
             Column::text(text.request_id),
         ];
         let cells = |one: &CallRow| {
             let class = format!("status-{}", one.status / 100);
             vec![
                 timestamp(lang, one.at),
-                html! { code { (one.method) " " (one.route) } span.sub { (DisplayName(&one.subscription_name)) } },
                 html! {
-                    b class=(class) { (one.status) }
-                    @if let Some(why) = one.why { span.sub { (refusal(lang, why)) } }
+                    code { (one.method) " " } (parts_code(&one.route))
+                    @if let Some(why) = one.why { span.sub.why { (refusal(lang, why)) } }
+                    (one.origin(context))
                 },
+                html! { b class=(class) { (one.status) } },
                 html! { (one.milliseconds(lang)) },
-                html! {
-                    @if let Some(client) = &one.client { a href=(safe_href(&context.team_path(&format!("applications/{client}")))) { code { (client) } } }
-                    @if let Some(tenant) = &one.tenant { span.sub { (text.tenant) " " (DisplayName(tenant)) } }
-                },
-                html! { code.small { (one.request_id) } },
+                short_id(&one.request_id),
             ]
         };
         let next =

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use store::Webhook;
-use ui::app::{Column, State, Table, empty_state, number, state, table};
+use ui::app::{Column, State, Table, empty_state, number, parts_code, short_id, state, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use crate::context::Context;
@@ -238,7 +238,8 @@ impl DeliveriesPage {
             return empty_state(text.none_here, text.none_here_text, Some((text.look_further, &next)));
         }
         if FILTERS.iter().any(|name| context.query.is_set(name)) || context.query.is_set("before") {
-            return empty_state(text.none_found, text.none_found_text, None);
+            let clear = (CommonText::of(context.lang()).clear_filter, context.path());
+            return empty_state(text.none_found, text.none_found_text, Some(clear));
         }
         let webhook = context.team_path(&format!("webhooks/{}", self.webhook_id));
         empty_state(text.none, text.none_text, Some((text.to_webhook, &webhook)))
@@ -249,11 +250,10 @@ impl DeliveriesPage {
         let (text, common) = (DeliveryText::of(lang), CommonText::of(lang));
         let columns = [
             Column::text(common.time),
-            Column::text(text.event),
+            Column::main(text.event),
             Column::text(text.record),
             Column::text(text.status),
             Column::number(text.attempts),
-            Column::text(text.next_attempt),
         ];
         let first = context.query.get("before").map(|_| context.here(&["before"], []));
         let rows = self.deliveries.iter();
@@ -279,22 +279,22 @@ impl DeliveriesPage {
             html! { @if let Some(at) = one.at { (timestamp(lang, at)) } },
             html! {
                 a href=(safe_href(&context.team_path(&page))) {
-                    @match &one.event { Some(event) => { code { (event) } }, None => (text.not_kept) }
+                    @match &one.event { Some(event) => (parts_code(event)), None => (text.not_kept) }
                 }
                 span.sub { "#" (one.sequence) }
             },
             html! {
                 @if let Some(record) = &one.record { code { (DisplayName(record)) } }
-                @if let Some(company) = company { span.sub { (text.company) " " (DisplayName(company)) } }
+                @if let Some(company) = company { span.sub { (text.company) " " (short_id(company)) } }
             },
             html! {
                 (delivery_state(lang, one.status))
                 @if let Some(why) = one.why {
                     span.sub { @if let Some(status) = one.last_status { (status) " · " } (words(lang, why).what) }
                 }
+                @if let Some(at) = one.next_at { span.sub { (text.next_attempt) ": " (timestamp(lang, at)) } }
             },
             html! { (number(lang, u64::try_from(one.attempts).unwrap_or(u64::MAX))) },
-            html! { @if let Some(at) = one.next_at { (timestamp(lang, at)) } },
         ]
     }
 }

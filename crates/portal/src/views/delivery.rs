@@ -6,8 +6,8 @@ use domain::webhook::Family;
 use maud::{Markup, html};
 use serde::Serialize;
 use store::{SuccessfulDelivery, Webhook};
-use ui::app::{copy_block, facts, tabs};
-use ui::{Button, ButtonStyle, DisplayName, Lang, button, safe_href, timestamp};
+use ui::app::{copy_block, facts, parts_code, tabs};
+use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href, timestamp};
 
 use super::attempts::{AttemptRow, attempts, diagnosis};
 use super::deliveries::{crumbs, delivery_state};
@@ -73,7 +73,7 @@ impl OneDeliveryPage {
         let lang = context.lang();
         let (text, one) = (DeliveryText::of(lang), OneDeliveryText::of(lang));
         let kept = |value: &Option<String>| {
-            html! { @match value { Some(value) => { code { (DisplayName(value)) } }, None => span.muted { (text.not_kept) } } }
+            html! { @match value { Some(value) => (parts_code(&plain_name(value))), None => span.muted { (text.not_kept) } } }
         };
         let company = match self.company.as_deref() {
             Some("") => html! { (one.of_tenant) },
@@ -85,7 +85,7 @@ impl OneDeliveryPage {
             (text.company, company),
             (one.outgoing_id, kept(&self.outgoing_id)),
             (one.sequence, html! { code { (self.sequence) } }),
-            (one.address, html! { code { (DisplayName(&self.url)) } }),
+            (one.address, parts_code(&self.url)),
         ];
         rows.extend(self.delivered.map(|at| (one.delivered_at, timestamp(lang, at))));
         rows.extend(self.next_at.map(|at| (text.next_attempt, timestamp(lang, at))));

@@ -8,6 +8,23 @@ use crate::Portal;
 use crate::text::common::CommonText;
 use crate::text::front::FrontText;
 
+/// The beginning of what the call on the front page returns, with sample data.
+const SAMPLE: &str = r#"[
+  {
+    "vatName": "Cafetería Molina, S.L.",
+    "vatNumber": "B75686493",
+    "state": "Enabled",
+    "correlationId": "2a3b3c72-fb9b-8e45-…",
+    "sequenceVersion": "359"
+  }
+]"#;
+
+fn first_call(base_url: &str) -> String {
+    format!(
+        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
+    )
+}
+
 pub(crate) struct FrontPage {
     pub(crate) is_up: bool,
     pub(crate) is_signed_in: bool,
@@ -28,17 +45,20 @@ impl Portal {
         };
         let content = html! {
             div.hero {
-                h1 { (text.headline) }
-                p.lead { (text.lead) }
-                div.actions {
-                    @if page.is_signed_in { a.button href=(safe_href(&portal_href)) { (text.open_portal) } }
-                    @else {
-                        a.button href=(safe_href(&sign_in)) { (common.sign_in) }
-                        @if let Some(register) = &register { a class="button secondary" href=(safe_href(register)) { (common.register) } }
+                div {
+                    h1 { (text.headline) }
+                    p.lead { (text.lead) }
+                    div.actions {
+                        @if page.is_signed_in { a.button href=(safe_href(&portal_href)) { (text.open_portal) } }
+                        @else {
+                            a.button href=(safe_href(&sign_in)) { (common.sign_in) }
+                            @if let Some(register) = &register { a class="button secondary" href=(safe_href(register)) { (common.register) } }
+                        }
+                        @if let Some(docs) = docs { a class="button secondary" href=(safe_href(docs)) { (text.read_reference) } }
                     }
-                    @if let Some(docs) = docs { a class="button secondary" href=(safe_href(docs)) { (text.read_reference) } }
+                    @if register.is_none() && !page.is_signed_in { p.small.muted { (text.by_invitation) } }
                 }
-                @if register.is_none() && !page.is_signed_in { p.small.muted { (text.by_invitation) } }
+                pre tabindex="0" role="region" aria-label=(text.sample) { code { (first_call(&self.settings.base_url)) "\n\n" span.answer { (SAMPLE) } } }
             }
             section.card aria-labelledby="begin" {
                 h2 #begin { (text.begin) }

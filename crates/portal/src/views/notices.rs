@@ -71,7 +71,7 @@ impl NoticeRow {
     fn what(&self, lang: Lang) -> Markup {
         let text = NoticeText::of(lang);
         html! {
-            (notice_title(lang, self.kind))
+            b { (notice_title(lang, self.kind)) }
             @if self.is_unread { " " (badge(text.new)) }
             @match self.kind {
                 NoticeKind::RequestRefused => { p.muted { (text.reason) ": " (DisplayName(&self.detail)) } }
@@ -162,7 +162,7 @@ impl NoticesPage {
         let lang = context.lang();
         let text = NoticeText::of(lang);
         let columns =
-            [Column::text(CommonText::of(lang).time), Column::text(text.what), Column::text(text.about)];
+            [Column::text(CommonText::of(lang).time), Column::main(text.what), Column::text(text.about)];
         let cells = |one: &NoticeRow| {
             let name = if one.name.is_empty() { &one.subject } else { &one.name };
             vec![
@@ -190,7 +190,7 @@ impl NoticesPage {
             form.stack method="post" action=(safe_href(context.path())) {
                 (context.form_token())
                 fieldset {
-                    legend { (NoticeText::of(lang).by_mail_text) }
+                    legend.plain { (NoticeText::of(lang).by_mail_text) }
                     @for kind in NoticeKind::ALL {
                         label.check {
                             input type="checkbox" name="kind" value=(kind.as_str()) checked[self.mailed.contains(&kind.as_str())];

@@ -5,15 +5,16 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use ui::app::{Column, Table, copy_block, facts, table};
-use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href};
+use ui::{Button, ButtonStyle, Lang, button, duration, plain_name, safe_href};
 
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::reference::{ProductText, ReferenceText};
 
-/// The security scheme of the OpenAPI document that takes the key.
+/// The security schemes of the OpenAPI document that take the key and the token.
 const KEY_SCHEME: &str = "subscriptionKey";
+const TOKEN_SCHEME: &str = "accessToken";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -24,17 +25,41 @@ pub(crate) struct ReferencePage {
     pub(crate) openapi_url: String,
     pub(crate) asyncapi_url: String,
     pub(crate) discovery_url: String,
-    /// Subscriptions whose key the page that tries calls can have.
-    pub(crate) sandbox_subscriptions: Vec<SandboxSubscription>,
-    /// The revealed key of one of them.
+    pub(crate) is_sandbox_open: bool,
+    /// Subscriptions whose key the page that tries calls can have, and applications for whose sandbox token it can ask.
+    pub(crate) subscriptions: Vec<Choice>,
+    pub(crate) applications: Vec<Choice>,
+    /// What that page gets.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) key: Option<String>,
+    pub(crate) handed_over: Option<HandOver>,
+}
+
+/// A subscription or an application to choose.
+#[derive(Serialize)]
+pub(crate) struct Choice {
+    pub(crate) id: String,
+    pub(crate) name: String,
+}
+
+impl Choice {
+    pub(crate) fn new(id: &impl ToString, name: &str) -> Self {
+        Self { id: id.to_string(), name: name.to_owned() }
+    }
+}
+
+/// The revealed key of a subscription, and a token of the sandbox's user.
+#[derive(Serialize)]
+pub(crate) struct HandOver {
+    pub(crate) key: String,
+    pub(crate) token: Option<HandedToken>,
 }
 
 #[derive(Serialize)]
-pub(crate) struct SandboxSubscription {
-    pub(crate) id: String,
-    pub(crate) name: String,
+#[serde(rename_all = "camelCase")]
+pub(crate) struct HandedToken {
+    pub(crate) access_token: String,
+    /// Seconds.
+    pub(crate) expires_in: u64,
 }
 
 #[derive(Serialize)]
@@ -93,19 +118,15 @@ impl View<Context> for ReferencePage {
 }
 
 impl ReferencePage {
-    /// The way to the page that tries calls. The link of a revealed key hands it over in the tab's storage, by the script.
+    /// The way to the page that tries calls. The link of a revealed key and token hands them over in the tab's storage, by the
+    /// script.
     fn docs(&self, context: &Context, url: &str) -> Markup {
         let lang = context.lang();
         let text = ReferenceText::of(lang);
         html! {
             p.muted.after { (text.docs_text) }
-            @match &self.key {
-                Some(key) => section.card.secret-once role="status" {
-                    h2 { (text.key_title) }
-                    p { (text.key_text) }
-                    (copy_block(lang, "docs-key", key))
-                    p { a.button href=(safe_href(url)) data-hand-over={ (KEY_SCHEME) "=docs-key" } { (text.open_with_key) } }
-                },
+            @match &self.handed_over {
+                Some(values) => (values.markup(lang, url)),
                 None => {
                     p.after { a.button href=(safe_href(url)) { (text.open_docs) } }
                     (self.prefill_form(context))
@@ -119,19 +140,19 @@ impl ReferencePage {
         html! {
             section.card {
                 h2 { (text.prefill) }
-                @if self.sandbox_subscriptions.is_empty() {
+                @if !self.is_sandbox_open { p { (text.prefill_closed) } }
+                @else if self.subscriptions.is_empty() {
                     p { (text.prefill_none) }
                     p { a href=(safe_href(&context.team_path("subscriptions"))) { (CommonText::of(context.lang()).subscriptions) } }
                 } @else {
                     p.muted { (text.prefill_text) }
+                    @if self.applications.is_empty() {
+                        p { (text.prefill_no_application) " " a href=(safe_href(&context.team_path("applications"))) { (CommonText::of(context.lang()).applications) } }
+                    }
                     form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
-                        div.field {
-                            label for="subscription" { (text.prefill_subscription) }
-                            select #subscription name="subscription" {
-                                @for one in &self.sandbox_subscriptions { option value=(one.id) { (plain_name(&one.name)) } }
-                            }
-                        }
+                        (select("subscription", text.prefill_subscription, &self.subscriptions))
+                        @if !self.applications.is_empty() { (select("application", text.prefill_application, &self.applications)) }
                         (button(&Button { label: text.prefill_button, style: ButtonStyle::Secondary, name_and_value: Some(("do", "prefill")), ..Button::default() }))
                     }
                 }
@@ -194,6 +215,39 @@ impl ReferencePage {
                 h2 { (text.feed) }
                 p { (text.feed_text) }
                 (copy_block(context.lang(), "feed", &command))
+            }
+        }
+    }
+}
+
+fn select(name: &str, label: &str, choices: &[Choice]) -> Markup {
+    html! {
+        div.field {
+            label for=(name) { (label) }
+            select id=(name) name=(name) { @for one in choices { option value=(one.id) { (plain_name(&one.name)) } } }
+        }
+    }
+}
+
+impl HandOver {
+    fn markup(&self, lang: Lang, docs_url: &str) -> Markup {
+        let text = ReferenceText::of(lang);
+        let mut values = format!("{KEY_SCHEME}=docs-key");
+        if self.token.is_some() {
+            values.push_str(&format!(" {TOKEN_SCHEME}=docs-token"));
+        }
+        html! {
+            section.card.secret-once role="status" {
+                h2 { (text.handed_title) }
+                p { (text.handed_text) }
+                h3 { (text.handed_key) " " code { (KEY_SCHEME) } }
+                (copy_block(lang, "docs-key", &self.key))
+                @if let Some(token) = &self.token {
+                    h3 { (text.handed_token) " " code { (TOKEN_SCHEME) } }
+                    p { (text.handed_token_text) " " (duration(lang, token.expires_in)) "." }
+                    div.compact { (copy_block(lang, "docs-token", &token.access_token)) }
+                }
+                p { a.button href=(safe_href(docs_url)) data-hand-over=(values) { (text.open_with_both) } }
             }
         }
     }

@@ -9,7 +9,6 @@ use ui::{DisplayName, hidden_field, timestamp};
 
 use crate::context::Context;
 use crate::http::subscriptions::product_names;
-use crate::text::common::CommonText;
 use crate::text::subscriptions::SubscriptionText;
 
 #[derive(Debug, Serialize)]
@@ -67,20 +66,14 @@ impl RequestRow {
 
 /// The table of requests; nothing where there are none.
 pub(crate) fn requests(context: &Context, rows: &[RequestRow]) -> Markup {
-    let (text, common) = (SubscriptionText::of(context.lang()), CommonText::of(context.lang()));
-    let columns = [
-        Column::text(text.name),
-        Column::text(text.status),
-        Column::text(text.reason),
-        Column::text(common.time),
-        Column::text(""),
-    ];
+    let text = SubscriptionText::of(context.lang());
+    let columns =
+        [Column::main(text.name), Column::text(text.status), Column::text(text.asked), Column::text("")];
     let cells = |row: &RequestRow| {
         let (kind, word) = row.state(text);
         vec![
             html! { (DisplayName(&row.what)) @if row.is_sandbox { span.sub { (text.sandbox) } } },
-            state(kind, word),
-            html! { (row.reason) },
+            html! { (state(kind, word)) @if !row.reason.is_empty() { span.sub { (text.reason) ": " (DisplayName(&row.reason)) } } },
             timestamp(context.lang(), row.asked_at),
             html! {
                 @if row.state == "pending" {

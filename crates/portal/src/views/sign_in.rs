@@ -185,7 +185,7 @@ impl View<Context> for SignInPage {
                 h2 { (text.steps) }
                 (self.steps(context))
             }
-            @if matches!(self.stage, Stage::Done | Stage::Failed) { (start_over(context, ButtonStyle::Primary)) }
+            @if matches!(self.stage, Stage::Done | Stage::Failed) { div.after { (start_over(context, ButtonStyle::Primary)) } }
         }
     }
 }
@@ -238,7 +238,7 @@ impl SignInPage {
                     }
                     fieldset.stack {
                         legend { (text.pages) }
-                        @for (prompt, label, note) in prompts {
+                        div.choices { @for (prompt, label, note) in prompts {
                             (radio_option(&RadioOption {
                                 name: "prompt",
                                 value: prompt.as_str(),
@@ -248,7 +248,7 @@ impl SignInPage {
                                 error_id: None,
                                 is_checked: prompt == SandboxPrompt::default(),
                             }))
-                        }
+                        } }
                     }
                     (button(&Button { label: text.begin, name_and_value: Some(("do", "begin")), ..Button::default() }))
                 }
@@ -306,14 +306,9 @@ impl Failure {
     fn markup(&self, lang: Lang) -> Markup {
         let text = SignInText::of(lang);
         let (cause, advice) = oauth::error(lang, &self.error);
-        let (number, step) = match self.step {
-            FailureStep::Callback => (2, text.step_callback),
-            FailureStep::TokenRequest => (3, text.step_tokens),
-        };
         let title = html! { (text.failed) ": " code { (DisplayName(&self.error)) } };
         let why = html! {
             (cause) " " b { (text.what_to_do) ": " } (advice)
-            span.sub { (text.failed_in) " " (number) ", " (step) }
         };
         notice(Severity::Error, "failed", &title, Some(&why))
     }
@@ -322,7 +317,7 @@ impl Failure {
 fn start_over(context: &Context, style: ButtonStyle) -> Markup {
     let label = SignInText::of(context.lang()).start_over;
     html! {
-        form.inline.after method="post" {
+        form.inline method="post" {
             (context.form_token())
             (button(&Button { label, style, name_and_value: Some(("do", "stop")), ..Button::default() }))
         }

@@ -36,7 +36,7 @@ impl SignInPage {
             (text.step_next, self.next_step(context)),
         ];
         html! {
-            ol.checklist {
+            ol.checklist.run {
                 @for (number, (title, body)) in (1..).zip(steps) {
                     @let state = self.state_of(number);
                     li .done[state == StepState::Done] .failed[state == StepState::Failed] {
@@ -68,7 +68,7 @@ impl SignInPage {
         let text = SignInText::of(lang);
         html! {
             p.muted { (text.step_request_text) }
-            (folded("request", text.parameter, self.stage == Stage::Done, &html! {
+            (folded("request", text.show_parameters, self.stage != Stage::Ready, &html! {
                 (pairs(lang, text.parameter, text.step_request, &self.request, oauth::request_parameter))
             }))
             details.more id="authorize-url" {
@@ -97,9 +97,8 @@ impl SignInPage {
             p.muted { (text.secret_place) }
             (copy_block(lang, "token-request", &self.token_command()))
             @if let Some(Value::Object(response)) = &self.token_response {
-                @let fields: Vec<Named> = response.iter().map(|(name, value)| Named { name: name.clone(), value: shortened(value) }).collect();
                 h4 { (text.response) }
-                (pairs(lang, text.field, text.response, &fields, oauth::token_response_field))
+                (pairs(lang, text.field, text.response, &fields_of(response), oauth::token_response_field))
                 details.more id="token-response" {
                     summary { (text.whole_response) }
                     (copy_block(lang, "response", &serde_json::to_string_pretty(response).unwrap_or_default()))
@@ -141,7 +140,7 @@ impl SignInPage {
             format!("curl {}/connect/userinfo \\\n  -H \"Authorization: Bearer $ACCESS\"", self.issuer);
         html! {
             p { (text.step_next_text) " " a href=(safe_href(&context.team_path("subscriptions"))) { (text.keys_link) } }
-            (copy_block(lang, "variables", &variables))
+            div.compact { (copy_block(lang, "variables", &variables)) }
             h4 { (text.next_read) }
             @match self.read_command() {
                 Some(command) => (copy_block(lang, "read", &command)),
@@ -224,7 +223,7 @@ fn rows(lang: Lang, first: &'static str, caption: &str, rows: Vec<(String, Vec<M
 fn pairs(lang: Lang, first: &'static str, caption: &str, of: &[Named], meaning: MeaningOf) -> Markup {
     let cells = |one: &Named| {
         let cells = vec![
-            html! { code { (DisplayName(&one.name)) } },
+            html! { code.whole { (DisplayName(&one.name)) } },
             html! { code { (one.value) } },
             html! { (meaning(lang, &one.name)) },
         ];
@@ -236,7 +235,7 @@ fn pairs(lang: Lang, first: &'static str, caption: &str, of: &[Named], meaning: 
 fn claims(lang: Lang, token: &str, of: &serde_json::Map<String, Value>, meaning: MeaningOf) -> Markup {
     let cells = |(name, value): (&String, &Value)| {
         let cells = vec![
-            html! { code { (name) } },
+            html! { code.whole { (name) } },
             html! {
                 code { (shown(value)) }
                 @if let Some(at) = value.as_i64().filter(|_| TIMES.contains(&name.as_str())) {
@@ -247,7 +246,16 @@ fn claims(lang: Lang, token: &str, of: &serde_json::Map<String, Value>, meaning:
         ];
         (format!("{token} {name}"), cells)
     };
-    rows(lang, SignInText::of(lang).claim, token, of.iter().map(cells).collect())
+    let mut sorted: Vec<(&String, &Value)> = of.iter().collect();
+    sorted.sort_by_key(|(name, _)| oauth::claim_position(name));
+    rows(lang, SignInText::of(lang).claim, token, sorted.into_iter().map(cells).collect())
+}
+
+/// The fields of the token response, tokens shortened.
+fn fields_of(response: &serde_json::Map<String, Value>) -> Vec<Named> {
+    let mut sorted: Vec<(&String, &Value)> = response.iter().collect();
+    sorted.sort_by_key(|(name, _)| oauth::token_response_position(name));
+    sorted.into_iter().map(|(name, value)| Named { name: name.clone(), value: shortened(value) }).collect()
 }
 
 /// A claim's value without JSON's marks.

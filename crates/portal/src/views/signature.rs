@@ -57,7 +57,7 @@ impl SignaturePage {
                 (context.form_token())
                 div.field {
                     label for="body" { (text.body) }
-                    textarea #body name="body" rows="8" spellcheck="false" { "\n" (self.input.body) }
+                    textarea.code #body name="body" rows="8" spellcheck="false" { "\n" (self.input.body) }
                 }
                 div.field {
                     label for="secret" { (text.secret) }

@@ -5,10 +5,12 @@ use domain::subscription::Product;
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{
-    Chart, ChartPoint, Column, State, Table, chart, copy_block, empty_state, facts, meter, number, state,
-    table,
+    Chart, ChartPoint, Column, State, Table, chart, copy_block, empty_state, facts, meter, number,
+    parts_code, state, table,
 };
-use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
+use ui::{
+    Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, short_day, timestamp,
+};
 
 use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
@@ -159,7 +161,7 @@ impl SubscriptionsPage {
     fn table(&self, context: &Context) -> Markup {
         let text = SubscriptionText::of(context.lang());
         let columns = [
-            Column::text(text.name),
+            Column::main(text.name),
             Column::text(text.products),
             Column::text(text.status),
             Column::text(text.since),
@@ -210,15 +212,15 @@ fn ask_form(context: &Context) -> Markup {
                             note: explanation,
                             badge: None,
                             error_id: None,
-                            is_checked: index == 0,
+                            is_checked: context.typed("product").map_or(index == 0, |typed| typed == product.as_str()),
                         }))
                     }
                 }
             }
-            (field(&Field { name: "name", label: text.name, is_required: true, ..Field::default() }))
+            (field(&Field { name: "name", label: text.name, value: context.typed("name"), is_required: true, ..Field::default() }))
             div.field {
                 label for="note" { (text.ask_note) }
-                textarea #note name="note" rows="2" maxlength="1000" aria-describedby="note-hint" {}
+                textarea #note name="note" rows="2" maxlength="1000" aria-describedby="note-hint" { (context.typed("note").unwrap_or_default()) }
                 span.hint #note-hint { (text.ask_note_hint) }
             }
             label.check { input type="checkbox" name="sandbox" value="true"; span { (text.ask_sandbox) } }
@@ -240,8 +242,8 @@ impl View<Context> for SubscriptionPage {
         let lang = context.lang();
         let text = SubscriptionText::of(lang);
         let one = &self.subscription;
-        let limit = |limit: Option<u64>, unit: &str| {
-            html! { @if let Some(limit) = limit { (number(lang, limit)) " " (unit) } @else { (text.unlimited) } }
+        let limit = |limit: Option<u64>| {
+            html! { @if let Some(limit) = limit { (number(lang, limit)) } @else { (text.unlimited) } }
         };
         html! {
             p.crumbs { a href=(safe_href(&context.team_path("subscriptions"))) { (text.title) } }
@@ -251,8 +253,8 @@ impl View<Context> for SubscriptionPage {
             section.card {
                 (facts(&[
                     (text.products, html! { (products(text, &one.products)) }),
-                    (text.limits, html! { (limit(self.rate_per_minute, text.per_minute)) }),
-                    (text.per_day, html! { (limit(self.daily_quota, text.per_day)) }),
+                    (text.limits, limit(self.rate_per_minute)),
+                    (text.per_day, limit(self.daily_quota)),
                     (text.since, timestamp(lang, one.since_at)),
                 ]))
             }
@@ -277,10 +279,15 @@ impl View<Context> for SubscriptionPage {
 
 fn shown_key(lang: Lang, shown: &ShownKey) -> Markup {
     let text = SubscriptionText::of(lang);
-    let slot = if shown.slot == "primary" { text.primary } else { text.secondary };
+    let title = match (shown.is_new, shown.slot) {
+        (false, "primary") => text.revealed_primary,
+        (false, _) => text.revealed_secondary,
+        (true, "primary") => text.new_primary,
+        (true, _) => text.new_secondary,
+    };
     html! {
         section.card.secret-once role="status" {
-            h2 { @if shown.is_new { (text.new_key) } @else { (text.revealed) } " · " (slot) }
+            h2 { (title) }
             p { (text.revealed_text) }
             (copy_block(lang, "shown-key", &shown.key))
         }
@@ -292,7 +299,7 @@ impl SubscriptionPage {
         let lang = context.lang();
         let (text, common) = (SubscriptionText::of(lang), CommonText::of(lang));
         let columns = [
-            Column::text(text.key),
+            Column::main(text.key),
             Column::text(text.last_used),
             Column::text(text.valid_until),
             Column::text(""),
@@ -322,17 +329,17 @@ impl SubscriptionPage {
     fn usage(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = SubscriptionText::of(lang);
-        let columns = [Column::text(text.route), Column::number(text.calls), Column::number(text.failed)];
+        let columns = [Column::main(text.route), Column::number(text.calls), Column::number(text.failed)];
         let cells = |one: &UsageRoute| {
             vec![
-                html! { code { (one.route) } },
+                parts_code(&one.route),
                 html! { (number(lang, one.calls)) },
                 html! { (number(lang, one.failed)) },
             ]
         };
         let point = |day: &UsageDay| ChartPoint {
             label: html! { (day.day) },
-            tick: day.day.get(5..).unwrap_or_default().to_owned(),
+            tick: html! { (short_day(lang, &day.day)) },
             ok: day.calls.saturating_sub(day.failed),
             bad: day.failed,
         };

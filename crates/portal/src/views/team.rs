@@ -110,7 +110,7 @@ impl TeamPage {
     fn members(&self, context: &Context) -> Markup {
         let text = TeamText::of(context.lang());
         let columns = [
-            Column::text(text.name),
+            Column::main(text.name),
             Column::text(text.email),
             Column::text(text.role),
             Column::text(text.since),
@@ -133,7 +133,7 @@ impl TeamPage {
         let lang = context.lang();
         let text = TeamText::of(lang);
         let columns = [
-            Column::text(text.email),
+            Column::main(text.email),
             Column::text(text.role),
             Column::text(text.valid_until),
             Column::text(""),
@@ -241,7 +241,7 @@ fn invite_form(context: &Context) -> Markup {
             p.muted { (text.invite_text) }
             form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
-                (field(&Field { name: "email", label: text.email, inputmode: Some("email"), is_required: true, ..Field::default() }))
+                (field(&Field { name: "email", label: text.email, value: context.typed("email"), inputmode: Some("email"), is_required: true, ..Field::default() }))
                 div.field {
                     label for="role" { (text.role) }
                     select #role name="role" { option value="member" { (text.member) } option value="owner" { (text.owner) } }

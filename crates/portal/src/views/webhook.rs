@@ -8,17 +8,17 @@ use maud::{Markup, html};
 use serde::Serialize;
 use store::Webhook;
 use ui::app::{
-    Chart, ChartPoint, Column, State, Table, chart, copy_block, facts, meter, number, percent, state, table,
-    tabs,
+    Chart, ChartPoint, Column, State, Table, chart, copy_block, facts, meter, number, parts_code, percent,
+    state, table, tabs,
 };
-use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
+use ui::{DisplayName, Lang, Severity, notice, safe_href, tick_time, timestamp};
 
 use super::webhooks::WebhookRow;
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::service_reason;
-use crate::text::webhooks::{OneWebhookText, WebhookText, suspension};
+use crate::text::webhooks::{OneWebhookText, WebhookText};
 use pages::{Csv, View};
 
 /// Up to so many undelivered events are counted.
@@ -187,7 +187,6 @@ impl View<Context> for WebhookPage {
             div #webhook-facts data-live-part { (self.facts_card(context)) }
             @if !self.row.status.is_final() { (self.actions(context)) }
             div #webhook-replays data-live-part { @if let Some(content) = &self.content { (content.replays_card(context)) } }
-            @if !self.row.status.is_final() { (self.delete_form(context)) }
         }
     }
 
@@ -220,14 +219,14 @@ impl WebhookPage {
             section.card {
                 p { (row.state(lang)) }
                 p { (row.explanation(lang, self.disabled_at)) }
-                @if let Some(why) = self.hidden {
-                    (notice(Severity::Warning, "hidden", &html! { (text.hidden) }, Some(&html! { (text.hidden_text) " " (suspension(lang, why)) })))
+                @if self.hidden.is_some() {
+                    (notice(Severity::Warning, "hidden", &html! { (text.hidden) }, Some(&html! { (text.hidden_text) })))
                 } @else {
                     dl.figures {
                         div { dt { (text.behind_long) } dd { (row.behind(lang, BEHIND_MAX)) } }
                         div { dt { (text.next_attempt) } dd { small { (row.next_attempt(lang)) } } }
                     }
-                    p { a href=(safe_href(&deliveries)) { (own.deliveries) } }
+                    p { a class="button secondary" href=(safe_href(&deliveries)) { (own.deliveries) } }
                 }
                 @if self.has_lost_events {
                     (notice(Severity::Error, "lost", &html! { (text.lost) }, Some(&html! { (text.lost_text) })))
@@ -256,8 +255,8 @@ impl WebhookPage {
         };
         let mut rows = vec![
             (own.resource, html! { (row.resource) }),
-            (own.event_types, html! { @for name in &known.event_types { code { (name) } br; } }),
-            (own.url, html! { code { (row.url) } }),
+            (own.event_types, html! { @for name in &known.event_types { (parts_code(name)) br; } }),
+            (own.url, parts_code(&row.url)),
             (text.application, row.application(context)),
             (text.tenant, tenant),
             (own.created, timestamp(lang, known.created_at)),
@@ -280,12 +279,9 @@ impl Figures {
             (text.day, context.here(&["span"], []), !is_week),
             (text.week, context.here(&["span"], [("span", "week")]), is_week),
         ];
-        // `2026-11-15T08:00…`: the hour, or month and day.
-        let tick =
-            |start: &str| start.get(if is_week { 5..10 } else { 11..16 }).unwrap_or_default().to_owned();
         let point = |one: &FigureRow| ChartPoint {
             label: timestamp(lang, one.start_at),
-            tick: tick(&one.start),
+            tick: tick_time(lang, one.start_at, is_week),
             ok: one.delivered,
             bad: one.failed,
         };
@@ -319,7 +315,7 @@ impl Content {
         let lang = context.lang();
         let text = OneWebhookText::of(lang);
         let columns = [
-            Column::text(text.kind),
+            Column::main(text.kind),
             Column::text(text.requested),
             Column::text(text.progress),
             Column::number(text.delivered),

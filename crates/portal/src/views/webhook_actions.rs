@@ -2,6 +2,7 @@
 
 use domain::WebhookStatus;
 use maud::{Markup, html};
+use ui::app::parts_code;
 use ui::timestamp;
 
 use super::overlap::overlap_field;
@@ -29,6 +30,7 @@ impl WebhookPage {
                 (self.pause_form(context))
                 (self.url_form(context))
                 (self.rotate_form(context))
+                (self.delete_form(context))
             }
         }
     }
@@ -58,7 +60,7 @@ impl WebhookPage {
     fn url_form(&self, context: &Context) -> Markup {
         let text = OneWebhookText::of(context.lang());
         html! {
-            details.more id="change-url" {
+            details.more id="change-url" open[context.is_refused("change_url")] {
                 summary { (text.change_url) }
                 @if self.can_change_url {
                     form.stack method="post" action=(context.here(&[], [])) {
@@ -66,7 +68,7 @@ impl WebhookPage {
                         p { (text.change_url_text) }
                         div.field {
                             label for="url" { (text.new_url) }
-                            input #url name="url" type="text" inputmode="url" autocapitalize="none" spellcheck="false" required value=(self.row.url);
+                            input #url name="url" type="text" inputmode="url" autocapitalize="none" spellcheck="false" required value=(context.typed("url").unwrap_or(&self.row.url));
                         }
                         button type="submit" class="button" name="do" value="change_url" { (text.change_url) }
                     }
@@ -82,7 +84,7 @@ impl WebhookPage {
         let text = OneWebhookText::of(lang);
         html! {
             @if let Some(until) = self.previous_secret_until_at { p { (text.both_secrets) " " (timestamp(lang, until)) "." } }
-            details.more.danger id="rotate" {
+            details.more.danger id="rotate" open[context.is_refused("rotate")] {
                 summary { (text.rotate) }
                 form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
@@ -99,17 +101,15 @@ impl WebhookPage {
         }
     }
 
-    pub(super) fn delete_form(&self, context: &Context) -> Markup {
+    fn delete_form(&self, context: &Context) -> Markup {
         let text = OneWebhookText::of(context.lang());
         html! {
-            section.card {
-                details.more.danger id="delete" {
-                    summary { (text.delete) }
-                    form.stack method="post" action=(context.here(&[], [])) {
-                        (context.form_token())
-                        p { (text.delete_text) " " code { (self.row.url) } "." }
-                        button type="submit" class="button destructive" name="do" value="delete" { (text.delete) }
-                    }
+            details.more.danger id="delete" open[context.is_refused("delete")] {
+                summary { (text.delete) }
+                form.stack method="post" action=(context.here(&[], [])) {
+                    (context.form_token())
+                    p { (text.delete_text) " " (parts_code(&self.row.url)) "." }
+                    button type="submit" class="button destructive" name="do" value="delete" { (text.delete) }
                 }
             }
         }
@@ -119,18 +119,18 @@ impl WebhookPage {
 fn replay_form(context: &Context) -> Markup {
     let text = OneWebhookText::of(context.lang());
     html! {
-        details.more id="replay" {
+        details.more id="replay" open[context.is_refused("replay")] {
             summary { (text.replay) }
             form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
                 p { (text.replay_text) }
                 div.field {
                     label for="from" { (text.from) }
-                    input #from name="from" type="datetime-local" required;
+                    input #from name="from" type="datetime-local" value=[context.typed("from")] required;
                 }
                 div.field {
                     label for="to" { (text.to) }
-                    input #to name="to" type="datetime-local" aria-describedby="to-hint";
+                    input #to name="to" type="datetime-local" value=[context.typed("to")] aria-describedby="to-hint";
                     span.hint #to-hint { (text.to_hint) }
                 }
                 button type="submit" class="button" name="do" value="replay" { (text.replay) }

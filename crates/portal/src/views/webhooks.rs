@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use operator::admin::TeamWebhook;
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, State, Table, copy_block, empty_state, number, state, table};
+use ui::app::{Column, State, Table, copy_block, empty_state, number, short_id, state, table};
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
 use crate::context::Context;
@@ -62,6 +62,8 @@ impl WebhookRow {
         let webhook = &one.webhook;
         let is_failing = matches!(one.status, WebhookStatus::Active | WebhookStatus::AwaitingContract);
         let failing_since = one.failing_since.filter(|_| is_failing);
+        // A webhook that is off keeps its schedule, which means nothing then.
+        let next_attempt_at = one.next_attempt_at.filter(|_| is_failing);
         let is_hidden = one.hidden.is_some();
         let disabled = webhook.disabled.as_ref();
         let disabled = disabled.filter(|_| one.status == WebhookStatus::DisabledByService && !is_hidden);
@@ -80,9 +82,9 @@ impl WebhookRow {
             disabled_reason: disabled.map(|disabled| disabled.reason.clone()),
             failing_since: failing_since.map(Ticks::iso),
             events_behind: Some(one.behind).filter(|_| !is_hidden),
-            next_attempt: one.next_attempt_at.map(Ticks::iso),
+            next_attempt: next_attempt_at.map(Ticks::iso),
             failing_since_at: failing_since,
-            next_attempt_at: one.next_attempt_at,
+            next_attempt_at,
             disabled_at: disabled.map(|disabled| disabled.at),
             has_begun: webhook.initial_cursor.is_some(),
             is_hidden,
@@ -115,9 +117,9 @@ impl WebhookRow {
     fn note(&self, lang: Lang) -> Markup {
         let text = WebhookText::of(lang);
         html! {
-            @if let Some(at) = self.failing_since_at { span.sub { (text.failing_since) " " (timestamp(lang, at)) } }
+            @if let Some(at) = self.failing_since_at { span.sub { (text.since) " " (timestamp(lang, at)) } }
             @if let Some(why) = self.suspension { span.sub { (suspension(lang, why)) } }
-            @if let Some(at) = self.disabled_at { span.sub { (timestamp(lang, at)) } }
+            @if let Some(at) = self.disabled_at { span.sub { (text.since) " " (timestamp(lang, at)) } }
             @if let Some(reason) = &self.disabled_reason { span.sub { (disabled_reason(lang, reason)) } }
         }
     }
@@ -148,7 +150,7 @@ impl WebhookRow {
                 WebhookStatus::Suspended => (text.suspended_text),
                 WebhookStatus::Disabled => (text.disabled_text),
                 WebhookStatus::DisabledByService => {
-                    @if let Some(at) = self.disabled_at { (timestamp(lang, at)) ". " }
+                    @if let Some(at) = self.disabled_at { (text.disabled_on) " " (timestamp(lang, at)) ". " }
                     @if let Some(reason) = &self.disabled_reason { (disabled_reason(lang, reason)) " " }
                     (text.disabled_by_service_text)
                 },
@@ -291,7 +293,8 @@ impl WebhooksPage {
             .iter()
             .any(|name| context.query.is_set(name));
         if is_filtered {
-            return empty_state(text.none_found, text.none_found_text, None);
+            let clear = (CommonText::of(lang).clear_filter, context.path());
+            return empty_state(text.none_found, text.none_found_text, Some(clear));
         }
         let line = format!(
             "curl -X POST {}/accounting/api/customers/webhooks/subscribe \\\n  \
@@ -309,9 +312,8 @@ impl WebhooksPage {
         let lang = context.lang();
         let text = WebhookText::of(lang);
         let columns = [
-            Column::text(text.webhook),
-            Column::text(text.application),
-            Column::text(text.tenant),
+            Column::main(text.webhook),
+            Column::text(text.application_and_tenant),
             Column::text(text.state),
             Column::number(text.behind),
             Column::text(text.next_attempt),
@@ -322,10 +324,12 @@ impl WebhooksPage {
             vec![
                 html! {
                     a href=(safe_href(&href)) { (DisplayName(name)) } " · " (one.resource)
-                    span.sub { code { (one.url) } }
+                    span.sub.line title=(one.url) { code { (one.url) } }
                 },
-                one.application(context),
-                html! { (DisplayName(one.tenant_name.as_deref().unwrap_or(&one.tenant))) },
+                html! {
+                    (one.application(context))
+                    span.sub { @match &one.tenant_name { Some(name) => (DisplayName(name)), None => (short_id(&one.tenant)) } }
+                },
                 html! { (one.state(lang)) (one.note(lang)) },
                 one.behind(lang, u64::from(store::LISTED_BEHIND_MAX)),
                 one.next_attempt(lang),

@@ -5,11 +5,11 @@ use maud::{Markup, html};
 use super::number;
 use crate::Lang;
 
+/// In the units of the picture, which is stretched to the page.
 const WIDTH: u64 = 720;
 const HEIGHT: u64 = 160;
-const LEFT: u64 = 44;
-const BOTTOM: u64 = 22;
-const TOP: u64 = 10;
+/// Words below the bars.
+const TICKS_MAX: usize = 8;
 
 /// One column of a chart.
 #[derive(Clone, Debug)]
@@ -17,7 +17,7 @@ pub struct ChartPoint {
     /// As the table shows it.
     pub label: Markup,
     /// As the axis shows it: short.
-    pub tick: String,
+    pub tick: Markup,
     pub ok: u64,
     pub bad: u64,
 }
@@ -69,37 +69,47 @@ pub fn chart(lang: Lang, chart: &Chart<'_>) -> Markup {
     }
 }
 
+/// Bars that are as wide as the page allows: the words around them are no part of the picture, so that they stay readable.
 fn bars(lang: Lang, chart: &Chart<'_>, ceiling: u64) -> Markup {
     let count = u64::try_from(chart.points.len()).unwrap_or(u64::MAX).max(1);
-    let plot_height = HEIGHT - BOTTOM - TOP;
-    let slot = (WIDTH - LEFT) * 100 / count;
-    let bar_width = (slot * 7 / 10).max(100);
-    // Whole pixels are too coarse for small shares: hundredths.
+    let slot = WIDTH * 100 / count;
+    let bar_width = (slot * 7 / 10).max(1);
+    // Whole units are too coarse for small shares: hundredths.
     let scaled = |value: u64| {
-        u64::try_from(u128::from(value) * u128::from(plot_height * 100) / u128::from(ceiling.max(1)))
-            .unwrap_or(0)
+        u64::try_from(u128::from(value) * u128::from(HEIGHT * 100) / u128::from(ceiling.max(1))).unwrap_or(0)
     };
     let at = |hundredths: u64| format!("{}.{:02}", hundredths / 100, hundredths % 100);
-    let tick_every = count.div_ceil(8);
     html! {
-        svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } role="img" aria-label=(chart.title) {
-            @for (share, value) in [(0, ceiling), (plot_height / 2, ceiling / 2), (plot_height, 0)] {
-                line.axis x1=(LEFT) x2=(WIDTH) y1=(TOP + share) y2=(TOP + share) {}
-                text x=(LEFT - 6) y=(TOP + share + 4) text-anchor="end" { (number(lang, value)) }
+        div.plot {
+            div.scale aria-hidden="true" {
+                @for value in [ceiling, ceiling / 2, 0] { span { (number(lang, value)) } }
             }
-            @for (index, point) in (0u64..).zip(chart.points) {
-                @let x = LEFT * 100 + index * slot + (slot - bar_width.min(slot)) / 2;
-                @let (ok, bad) = (scaled(point.ok), scaled(point.bad));
-                @let floor = (TOP + plot_height) * 100;
-                @if point.ok > 0 {
-                    rect.bar-ok x=(at(x)) y=(at(floor - ok.max(100).min(floor))) width=(at(bar_width)) height=(at(ok.max(100))) {}
+            svg.chart viewBox={ "0 0 " (WIDTH) " " (HEIGHT) } preserveAspectRatio="none" role="img" aria-label=(chart.title) {
+                @for y in [0, HEIGHT / 2, HEIGHT] { line.axis x1="0" x2=(WIDTH) y1=(y) y2=(y) {} }
+                @for (index, point) in (0u64..).zip(chart.points) {
+                    @let x = index * slot + (slot - bar_width) / 2;
+                    @let (ok, bad) = (scaled(point.ok), scaled(point.bad));
+                    @let floor = HEIGHT * 100;
+                    @if point.ok > 0 {
+                        rect.bar-ok x=(at(x)) y=(at(floor.saturating_sub(ok.max(100)))) width=(at(bar_width)) height=(at(ok.max(100))) {}
+                    }
+                    @if point.bad > 0 {
+                        rect.bar-bad x=(at(x)) y=(at(floor.saturating_sub(ok + bad.max(100)))) width=(at(bar_width)) height=(at(bad.max(100))) {}
+                    }
                 }
-                @if point.bad > 0 {
-                    rect.bar-bad x=(at(x)) y=(at(floor.saturating_sub(ok + bad.max(100)))) width=(at(bar_width)) height=(at(bad.max(100))) {}
-                }
-                @if index % tick_every == 0 {
-                    text x=(at(x + bar_width / 2)) y=(HEIGHT - 6) text-anchor="middle" { (point.tick) }
-                }
+            }
+            (ticks(chart))
+        }
+    }
+}
+
+/// One place per point, so that words stand below their bars at any width. On a phone every second word is left out.
+fn ticks(chart: &Chart<'_>) -> Markup {
+    let every = chart.points.len().div_ceil(TICKS_MAX).max(1);
+    html! {
+        div.ticks aria-hidden="true" {
+            @for (index, point) in chart.points.iter().enumerate() {
+                @if index % every == 0 { i .minor[index / every % 2 == 1] { span { (point.tick) } } } @else { i {} }
             }
         }
     }
@@ -147,7 +157,7 @@ mod tests {
 
     #[test]
     fn chart_shows_its_numbers_in_a_table() {
-        let point = |ok, bad| ChartPoint { label: html! { "a" }, tick: "a".into(), ok, bad };
+        let point = |ok, bad| ChartPoint { label: html! { "a" }, tick: html! { "a" }, ok, bad };
         let points = [point(12_345, 1), point(0, 0)];
         let markup = chart(
             Lang::En,

@@ -8,15 +8,21 @@ use crate::{Lang, safe_href};
 pub struct Column {
     pub label: &'static str,
     pub is_number: bool,
+    /// What the row is: the title of its card on a phone.
+    pub is_main: bool,
 }
 
 impl Column {
     pub const fn text(label: &'static str) -> Self {
-        Self { label, is_number: false }
+        Self { label, is_number: false, is_main: false }
     }
 
     pub const fn number(label: &'static str) -> Self {
-        Self { label, is_number: true }
+        Self { label, is_number: true, is_main: false }
+    }
+
+    pub const fn main(label: &'static str) -> Self {
+        Self { label, is_number: false, is_main: true }
     }
 }
 
@@ -60,7 +66,7 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
                     @for (key, cells) in &table.rows {
                         tr data-row=(key) {
                             @for (cell, column) in cells.iter().zip(table.columns) {
-                                td .number[column.is_number] data-label=(column.label) { div { (cell) } }
+                                td .number[column.is_number] .main[column.is_main] .acts[column.label.is_empty()] data-label=(column.label) { div { (cell) } }
                             }
                         }
                     }
@@ -85,11 +91,13 @@ mod tests {
 
     #[test]
     fn only_columns_with_a_name_have_a_header() {
-        let columns = [Column::text("Name"), Column::number("Calls"), Column::text("")];
+        let columns = [Column::main("Name"), Column::number("Calls"), Column::text("")];
         let row = vec![html! { "a" }, html! { "1" }, html! { button { "x" } }];
         let rows = vec![("a".to_owned(), row)];
         let markup = table(Lang::En, &Table { columns: &columns, rows, ..Table::default() }).into_string();
         assert_eq!(markup.matches("<th ").count(), 2, "{markup}");
         assert!(markup.contains("<td></td></tr></thead>"), "{markup}");
+        assert!(markup.contains("<td class=\"main\" data-label=\"Name\">"), "{markup}");
+        assert!(markup.contains("<td class=\"acts\" data-label=\"\">"), "{markup}");
     }
 }

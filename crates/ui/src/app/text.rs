@@ -90,6 +90,20 @@ fn copy_button(lang: Lang, id: &str) -> Markup {
     }
 }
 
+/// A long name of parts (an address, a dotted name) as code that breaks between them, not within a word.
+pub fn parts_code(text: &str) -> Markup {
+    html! {
+        code {
+            @for part in text.split_inclusive(['.', '/', '?', '&', '=', '_']) { (part) wbr; }
+        }
+    }
+}
+
+/// An id of which a list shows the beginning. All of it is there to copy, to search for and to hear.
+pub fn short_id(text: &str) -> Markup {
+    html! { code.id title=(text) { (text) } }
+}
+
 /// What stands where a list has nothing yet: what it is, and how to get the first one.
 pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     html! {
@@ -139,6 +153,12 @@ mod tests {
         let markup = prose("Read `/a/<id>` & answer `200`.").into_string();
         assert_eq!(markup, "Read <code>/a/&lt;id&gt;</code> &amp; answer <code>200</code>.");
         assert_eq!(prose("plain").into_string(), "plain");
+    }
+
+    #[test]
+    fn long_names_break_between_their_parts() {
+        assert_eq!(parts_code("a.b<").into_string(), "<code>a.<wbr>b&lt;<wbr></code>");
+        assert_eq!(short_id("a\"b").into_string(), "<code class=\"id\" title=\"a&quot;b\">a&quot;b</code>");
     }
 
     #[test]

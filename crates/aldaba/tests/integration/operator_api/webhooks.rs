@@ -166,7 +166,7 @@ fn lists_are_filtered_and_paged() {
         ("until=2999-01-01".to_owned(), 3),
         ("until=2020-01-01".to_owned(), 0),
         (format!("event={event}"), 3),
-        ("event=Svc.ACC.Customers.CustomerDeleted".to_owned(), 0),
+        ("event=Svc.ACC.Customers.CustomerDisabled".to_owned(), 0),
         ("record=1".to_owned(), 1),
         (format!("record=2&event={event}&until=2999-01-01"), 1),
         ("record=none".to_owned(), 0),

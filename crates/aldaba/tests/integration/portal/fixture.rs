@@ -82,7 +82,8 @@ impl Developer {
         let separator = if page.contains('?') { '&' } else { '?' };
         let found = self.get(&format!("{page}{separator}lang={lang}"));
         assert_eq!(found.status, 200, "{page}: {found:?}");
-        found.text().to_owned()
+        // Long names may break between their parts.
+        found.text().replace("<wbr>", "")
     }
 
     /// Submits the first form of a page of the own team that posts.

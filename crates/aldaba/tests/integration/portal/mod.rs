@@ -8,5 +8,6 @@ mod notices;
 mod reference;
 mod sandbox;
 mod sandbox_receiver;
+mod sign_in_tester;
 mod team_pages;
 mod webhooks;

@@ -61,29 +61,61 @@ fn add_subscription(server: &TestServer, team: &str, is_sandbox: bool) -> (Strin
     (id, key)
 }
 
+/// An application of a team.
+fn add_application(server: &TestServer, team: &str) -> String {
+    let client = server.add_client("Panel de ventas").id;
+    let url = format!("{}/operator/v1/clients/{client}", server.operator_url());
+    let change = Request::new(Method::PATCH, &url).bearer(server.operator_token());
+    change.json(&json!({"team": team})).send().expect_status(200);
+    client
+}
+
 #[test]
-fn key_of_a_sandbox_subscription_is_revealed_for_the_page_that_tries_calls() {
+fn key_and_sandbox_token_are_ready_for_the_page_that_tries_calls() {
     let server = TestServer::start();
     let (developer, other) = (Developer::sign_in(&server, "diego"), Developer::sign_in(&server, "elisa"));
-    assert!(developer.get_in("en", "reference").contains("Your team has none yet"));
-    let add = |team: &str, is_sandbox: bool| add_subscription(&server, team, is_sandbox);
-    let (id, key) = add("diego", true);
-    let (real, _) = add("diego", false);
-    let (theirs, _) = add("elisa", true);
+    assert!(developer.get_in("en", "reference").contains("your team has no active subscription yet"));
+    let (real, _) = add_subscription(&server, "diego", false);
+    let (id, key) = add_subscription(&server, "diego", true);
+    let (theirs, _) = add_subscription(&server, "elisa", true);
     let page = developer.get_in("en", "reference");
-    assert!(
-        page.contains(&id) && !page.contains(&real) && !page.contains(&theirs) && !page.contains(&key),
-        "{page}"
-    );
+    assert!(page.contains("Your team has no active application"), "{page}");
+    assert!(page.contains(&real) && !page.contains(&theirs) && !page.contains(&key), "{page}");
+    // The key alone, without an application.
     let revealed = developer.submit("reference", &[("subscription", &id), ("do", "prefill")]);
-    assert_eq!(revealed.status, 200, "{revealed:?}");
     let handed_over = "href=\"/docs/\" data-hand-over=\"subscriptionKey=docs-key\"";
     assert!(revealed.text().contains(&key) && revealed.text().contains(handed_over), "{}", revealed.text());
-    assert!(!revealed.text().contains(&format!("={key}")), "never in a URL");
-    for id in [&real, &theirs] {
-        assert_eq!(developer.submit("reference", &[("subscription", id), ("do", "prefill")]).status, 404);
+    let (client, their_client) = (add_application(&server, "diego"), add_application(&server, "elisa"));
+    let page = developer.get_in("en", "reference");
+    assert!(page.contains(&client) && !page.contains(&their_client), "{page}");
+    let fields = [("subscription", id.as_str()), ("application", &client), ("do", "prefill")];
+    let revealed = developer.submit("reference", &fields);
+    assert_eq!(revealed.status, 200, "{revealed:?}");
+    let handed_over = "href=\"/docs/\" data-hand-over=\"subscriptionKey=docs-key accessToken=docs-token\"";
+    assert!(revealed.text().contains(&key) && revealed.text().contains(handed_over), "{}", revealed.text());
+    let (_, rest) = revealed.text().split_once("id=\"docs-token\">").unwrap();
+    let token = rest.split('<').next().unwrap();
+    for secret in [key.as_str(), token] {
+        assert!(!revealed.text().contains(&format!("={secret}")), "never in a URL");
     }
-    assert_eq!(other.submit("reference", &[("subscription", &id), ("do", "prefill")]).status, 404);
+    let call = Request::get(&format!("{}/accounting/api/companies", server.base_url())).bearer(token);
+    call.header("ocp-apim-subscription-key", &key).send().expect_status(200);
+    let not_found = |developer: &Developer, subscription: &str, application: &str| {
+        let fields = [("subscription", subscription), ("application", application), ("do", "prefill")];
+        assert_eq!(developer.submit("reference", &fields).status, 404, "{subscription} {application}");
+    };
+    not_found(&developer, &theirs, &client);
+    not_found(&developer, &id, &their_client);
+    not_found(&other, &id, &their_client);
+}
+
+#[test]
+fn reference_says_that_sandboxes_are_switched_off() {
+    let server = TestServer::builder().set("portal.sandbox", "false").start();
+    let developer = Developer::sign_in(&server, "diego");
+    add_subscription(&server, "diego", true);
+    let page = developer.get_in("en", "reference");
+    assert!(page.contains("has switched the sandboxes off") && !page.contains("value=\"prefill\""), "{page}");
 }
 
 #[test]

@@ -207,7 +207,7 @@ fn page_says_what_is_missing_and_where_to_ask_for_it() {
     let receiver = developer.path(RECEIVER);
     let fields = [("do", "subscribe"), ("client", client.as_str()), ("resource", "accounting.customers")];
     let refused = act(&developer, &receiver, &fields);
-    assert!(refused.status == 400 && refused.text().contains("suscripción"), "{refused:?}");
+    assert!(refused.status == 400 && refused.text().contains("subscription"), "{refused:?}");
 }
 
 #[test]

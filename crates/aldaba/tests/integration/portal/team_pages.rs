@@ -189,3 +189,62 @@ fn done_is_said_once() {
     let answer = diego.browser.post(&diego.path("signature?done=saved"), &fields);
     assert!(answer.status == 200 && !answer.text().contains("notice success"), "{answer:?}");
 }
+
+#[test]
+fn selected_language_is_kept_until_another_one_is_selected() {
+    let server = TestServer::start();
+    let developer = Developer::sign_in(&server, "diego");
+    let heading = |text: &str| if text.contains("<h1>Team</h1>") { "en" } else { "es" };
+    assert_eq!(heading(developer.get("team").text()), "es", "the account's language");
+    for lang in ["en", "es", "en"] {
+        developer.get_in(lang, "");
+        assert_eq!(heading(developer.get("team").text()), lang);
+    }
+    // Something that is no language changes nothing.
+    developer.get_in("fr", "");
+    assert_eq!(heading(developer.get("team").text()), "en");
+}
+
+/// A form that is refused comes back with the reason in the language of the page and with what was typed.
+#[test]
+fn refused_form_is_shown_again_with_its_reason() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let token = form_token(&diego);
+    let fields = [
+        ("token", token.as_str()),
+        ("do", "ask"),
+        ("name", "Panel de ventas"),
+        ("redirect_uri", "ftp://panel.example/"),
+        ("product", "accounting"),
+    ];
+    for (lang, why) in [
+        ("es", "La dirección de retorno ftp://panel.example/ tiene que ser https."),
+        ("en", "The redirect address ftp://panel.example/ must be an https address."),
+    ] {
+        let page = diego.browser.post(&diego.path(&format!("applications?lang={lang}")), &fields);
+        assert_eq!(page.status, 400, "{page:?}");
+        assert!(page.text().contains("class=\"notice error\"") && page.text().contains(why), "{page:?}");
+        assert!(page.text().contains("value=\"Panel de ventas\""), "{page:?}");
+        assert!(page.text().contains("value=\"ftp://panel.example/\""), "{page:?}");
+    }
+    let json = diego.browser.post(&diego.path("applications?format=json"), &fields);
+    assert_eq!((json.status, &json.json()["error"]), (400, &json!("refused")));
+}
+
+#[test]
+fn link_that_leads_nowhere_gets_a_page() {
+    let server = TestServer::start();
+    let stranger = Browser::new(server.base_url());
+    for path in ["/portal/nothing", "/portal/teams/x/y/z/nothing"] {
+        let page = stranger.get(&format!("{path}?lang=en"));
+        assert_eq!(page.status, 404, "{path}");
+        assert!(
+            page.text().contains("This page does not exist") && page.text().contains("/portal/\""),
+            "{page:?}"
+        );
+        let url = format!("{}{path}", server.base_url());
+        let json = Request::get(&url).header("accept", "application/json").send();
+        assert_eq!((json.status, &json.json()["error"]), (404, &json!("not_found")), "{path}");
+    }
+}

@@ -243,6 +243,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
 
 const ACCOUNT: AccountText = AccountText {
     title: "Your account",
+    to_portal: "Back to the portal",
     lead: |realm| match realm {
         Realm::Users => "Your details, and where you are signed in.",
         Realm::Developers => "Your details as a developer, and where you are signed in to the portal.",

@@ -246,6 +246,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
 
 const ACCOUNT: AccountText = AccountText {
     title: "Su cuenta",
+    to_portal: "Volver al portal",
     lead: |realm| match realm {
         Realm::Users => "Sus datos, y dónde tiene la sesión iniciada.",
         Realm::Developers => "Sus datos como desarrollador, y dónde tiene la sesión del portal iniciada.",

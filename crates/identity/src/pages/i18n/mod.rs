@@ -179,6 +179,7 @@ pub(in crate::pages) struct PermissionsText {
 
 pub(in crate::pages) struct AccountText {
     pub title: &'static str,
+    pub to_portal: &'static str,
     pub lead: fn(Realm) -> &'static str,
     pub profile: &'static str,
     pub name: &'static str,

@@ -251,6 +251,7 @@ fn accounts(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         account_lang: lang,
         sessions: &sessions,
         news: None,
+        portal: Some(text),
         permissions: Some(text),
         second_factors: text,
         sign_out: text,

@@ -1,0 +1,203 @@
+//! Why an action was refused, in Spanish. The rules that refuse it are shared with the operator's API, which says the reasons
+//! in English.
+
+use pages::sentence;
+use ui::Lang;
+
+/// Each reason in English and Spanish; `{}` stands for what the reason names.
+const REASONS: &[(&str, &str)] = &[
+    (
+        "a name has 1 to 200 characters, none of them a control character",
+        "El nombre tiene de 1 a 200 caracteres, ninguno de control.",
+    ),
+    ("{} is not an e-mail address", "{} no es una dirección de correo."),
+    (
+        "{} is already invited; ask the operator to add them to the team",
+        "{} ya tiene una invitación. Pide al operador que la añada al equipo.",
+    ),
+    (
+        "the invitation for {} was accepted; invite again instead",
+        "La invitación para {} ya se aceptó. Si hace falta, invita de nuevo.",
+    ),
+    (
+        "the invitation for {} was revoked; invite again instead",
+        "La invitación para {} se anuló. Invita de nuevo.",
+    ),
+    ("{} is a member of team {} already", "{} ya pertenece al equipo."),
+    (
+        "{} is the last owner of team {}; make another member an owner first",
+        "{} es la última persona titular del equipo. Antes haz titular a otra.",
+    ),
+    (
+        "team {} has {} members, as many as it may have",
+        "El equipo tiene {1} miembros, los que puede tener como máximo.",
+    ),
+    (
+        "team {} is disabled; ask the operator",
+        "El equipo está desactivado. Escribe a la persona de contacto.",
+    ),
+    (
+        "team {} has {} pending requests; wait for a decision, or withdraw one",
+        "El equipo tiene {1} solicitudes pendientes. Espera una decisión o retira alguna.",
+    ),
+    ("a client needs one product at least", "Elige al menos un producto."),
+    ("a client has 1 to {} redirect addresses", "Una aplicación tiene de 1 a {} direcciones de retorno."),
+    ("the client has this redirect address already", "La aplicación ya tiene esta dirección de retorno."),
+    ("the old one may stay valid for {} hours at most", "El anterior puede valer {} horas más como mucho."),
+    (
+        "this key was made before this version: regenerate it to see it",
+        "Esta clave es anterior a esta función: regenérala para poder verla.",
+    ),
+    (
+        "{} has {} characters at most, and no control characters",
+        "El texto tiene {1} caracteres como máximo, y ninguno de control.",
+    ),
+    ("the redirect address {} must be an https address", "La dirección de retorno {} tiene que ser https."),
+    (
+        "the redirect address {} must have at most {} characters",
+        "La dirección de retorno tiene {1} caracteres como máximo.",
+    ),
+    (
+        "the redirect address {} must not contain a wildcard; register each address",
+        "La dirección de retorno {} no puede llevar comodines: registra cada una.",
+    ),
+    (
+        "the redirect address {} must not have a fragment",
+        "La dirección de retorno {} no puede llevar fragmento (#).",
+    ),
+    (
+        "the redirect address {} must not contain a user name or password",
+        "La dirección de retorno {} no puede llevar usuario ni contraseña.",
+    ),
+    (
+        "the redirect address {} must not contain {}; percent-encode it",
+        "La dirección de retorno {} no puede contener {}: codifícalo con %.",
+    ),
+    (
+        "the redirect address {} has a port that is not a number from 1 to 65535",
+        "El puerto de la dirección de retorno {} no es un número de 1 a 65535.",
+    ),
+    (
+        "the redirect address {} has a host in brackets that is not an IPv6 address",
+        "El servidor de la dirección de retorno {} no es una dirección IPv6.",
+    ),
+    (
+        "the redirect address {} has a host with {} in it",
+        "El servidor de la dirección de retorno {} no puede contener {}.",
+    ),
+    ("the redirect address {} must name a host", "A la dirección de retorno {} le falta el servidor."),
+    (
+        "the redirect address {} must name a port, as in http://localhost:8765/callback",
+        "A la dirección de retorno {} le falta el puerto, como en http://localhost:8765/callback.",
+    ),
+    (
+        "the redirect address {} must use https; plain http is allowed only for http://localhost:<port>/ (not 127.0.0.1)",
+        "La dirección de retorno {} tiene que ser https. Solo http://localhost:<puerto>/ puede ser http, y no 127.0.0.1.",
+    ),
+    (
+        "the form names no action of this page",
+        "El formulario no corresponde a ninguna acción de esta página. Recárgala y repite.",
+    ),
+    (
+        "the operator has switched sandboxes off (portal.sandbox)",
+        "El operador ha desactivado los entornos de pruebas.",
+    ),
+    (
+        "the sandbox is disabled or not complete; make it again, or ask the operator",
+        "El entorno de pruebas está desactivado o incompleto. Créalo de nuevo o escribe a la persona de contacto.",
+    ),
+    (
+        "the team has made {} events today, the most of one day; go on tomorrow",
+        "El equipo ha provocado hoy {} eventos, el máximo de un día. Sigue mañana.",
+    ),
+];
+
+/// The reason as whole sentences; one that is not known here stays in English.
+pub(crate) fn refusal(lang: Lang, why: &str) -> String {
+    let spanish = match lang {
+        Lang::Es => REASONS.iter().find_map(|(english, spanish)| Some(fill(spanish, &taken(english, why)?))),
+        Lang::En => None,
+    };
+    spanish.unwrap_or_else(|| sentence(why))
+}
+
+/// What stands in the places of a pattern; none if the text is another.
+fn taken<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
+    let mut parts = pattern.split("{}");
+    let mut rest = text.strip_prefix(parts.next()?)?;
+    let (mut found, mut parts) = (Vec::new(), parts.peekable());
+    while let Some(part) = parts.next() {
+        // The last part ends the text; others end at their first occurrence.
+        let end = if parts.peek().is_none() { rest.strip_suffix(part)?.len() } else { rest.find(part)? };
+        found.push(rest.get(..end)?);
+        rest = rest.get(end + part.len()..)?;
+    }
+    rest.is_empty().then_some(found)
+}
+
+/// `{}` takes the values in their order, `{1}` the second one.
+fn fill(pattern: &str, values: &[&str]) -> String {
+    let second = pattern.replace("{1}", values.get(1).unwrap_or(&""));
+    let mut parts = second.split("{}");
+    let mut text = parts.next().unwrap_or_default().to_owned();
+    for (part, value) in parts.zip(values.iter().chain(std::iter::repeat(&""))) {
+        text.push_str(value);
+        text.push_str(part);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reasons_are_said_in_spanish_with_what_they_name() {
+        for (english, spanish) in [
+            ("\"x\" is not an e-mail address", "\"x\" no es una dirección de correo."),
+            (
+                "team \"a\" has 20 members, as many as it may have",
+                "El equipo tiene 20 miembros, los que puede tener como máximo.",
+            ),
+            ("a client needs one product at least", "Elige al menos un producto."),
+        ] {
+            assert_eq!(refusal(Lang::Es, english), spanish);
+        }
+        assert_eq!(refusal(Lang::En, "the moon was full"), "The moon was full.");
+        assert_eq!(refusal(Lang::Es, "the moon was full"), "The moon was full.");
+    }
+
+    #[test]
+    fn every_reason_against_a_redirect_address_is_known() {
+        let long = format!("https://a.example/{}", "a".repeat(3000));
+        for uri in [
+            "ftp://a.example/",
+            "a",
+            "https://a.example/\"",
+            "https://*.example/",
+            "https://a.example/#x",
+            "https://u@a.example/",
+            "https://a.example:0/",
+            "https://[x]/",
+            "https://a!b/",
+            "https:///x",
+            "http://localhost/x",
+            "http://a.example/",
+            &long,
+        ] {
+            let why = domain::redirect_uri::check(uri).unwrap_err();
+            let english = format!("the redirect address {uri} {why}");
+            let spanish = refusal(Lang::Es, &english);
+            assert!(spanish.contains("dirección de retorno"), "{english}: {spanish}");
+        }
+    }
+
+    #[test]
+    fn places_are_the_same_in_both_languages() {
+        for (english, spanish) in REASONS {
+            let places = english.matches("{}").count();
+            assert!(spanish.matches("{}").count() <= places, "{english}");
+            assert!(!spanish.contains("{1}") || places == 2, "{english}");
+        }
+    }
+}
