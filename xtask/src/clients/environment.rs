@@ -32,7 +32,7 @@ const BROWSERS: usize = 2;
 const FACTOR_WALKS: usize = 4;
 
 #[derive(Debug)]
-pub(super) struct Environment {
+struct Environment {
     dev: Process,
     /// None if the clients need only the development mode.
     serve: Option<Process>,
@@ -42,12 +42,12 @@ pub(super) struct Environment {
 
 impl Environment {
     /// `aldaba dev` as an integrator starts it, and `aldaba serve` with applications of every kind.
-    pub(super) fn start(program: &Path, directories: &Directories) -> Result<Self, String> {
+    fn start(program: &Path, directories: &Directories) -> Result<Self, String> {
         let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let port = free_port()?;
         let callback = format!("http://localhost:{port}/callback");
         let mail_port = free_port()?;
-        let (dev, ready) = dev(program, &callback, Some(mail_port))?;
+        let (dev, ready) = dev(program, &callback, &mail_settings(mail_port))?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         let installation = Installation::init(program, folder.path().join("site"), &store)?;
         let site = fill(&installation, port)?;
@@ -65,38 +65,99 @@ impl Environment {
         Ok(Self { dev, serve: Some(serve), file, _folder: folder })
     }
 
-    /// `aldaba dev` alone.
-    pub(super) fn start_dev(program: &Path) -> Result<Self, String> {
-        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+    /// `aldaba dev` alone, for a client that calls everything that the document allows.
+    fn start_dev(program: &Path) -> Result<Self, String> {
         let callback = format!("http://localhost:{}/callback", free_port()?);
-        let (dev, ready) = dev(program, &callback, None)?;
+        let (dev, ready) = dev(program, &callback, &[])?;
+        Self::of_dev(dev, &json!({"dev": ready, "callback": callback}))
+    }
+
+    /// `aldaba dev` alone, for the walk through the portal: a mail that another client has not taken would delay its own.
+    fn start_portal(program: &Path, directories: &Directories) -> Result<Self, String> {
+        let (port, mail_port) = (free_port()?, free_port()?);
+        let callback = format!("http://localhost:{port}/callback");
+        let mut settings = mail_settings(mail_port);
+        // What is for the sandbox alone is approved at once, for one product.
+        settings.push("portal.approval.accounting=automatic".to_owned());
+        let (dev, ready) = dev(program, &callback, &settings)?;
+        let environment = json!({
+            "dev": ready,
+            "site": {"auth_url": ready["auth_url"]},
+            "callback": callback,
+            "callback_port": port,
+            "mail_port": mail_port,
+            "screenshots": directories.screenshots,
+        });
+        Self::of_dev(dev, &environment)
+    }
+
+    fn of_dev(dev: Process, environment: &Value) -> Result<Self, String> {
+        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let file = folder.path().join("world.json");
-        let environment = json!({"dev": ready, "callback": callback});
         fs::write(&file, environment.to_string()).map_err(with_path(&file))?;
         Ok(Self { dev, serve: None, file, _folder: folder })
     }
 
     /// The path of the JSON file.
-    pub(super) fn file(&self) -> &Path {
+    fn file(&self) -> &Path {
         &self.file
     }
 
-    pub(super) fn stop(self) -> Result<(), String> {
+    fn stop(self) -> Result<(), String> {
         self.dev.stop()?;
         self.serve.map_or(Ok(()), Process::stop)
     }
 }
 
-/// `mail_port`: where a client receives the mails.
-fn dev(program: &Path, callback: &str, mail_port: Option<u16>) -> Result<(Process, Value), String> {
+/// The servers of all clients. Most clients share theirs; two have one of their own.
+#[derive(Debug)]
+pub(super) struct Environments {
+    shared: Environment,
+    schemathesis: Environment,
+    portal: Environment,
+}
+
+impl Environments {
+    pub(super) fn start(program: &Path, directories: &Directories) -> Result<Self, String> {
+        Ok(Self {
+            shared: Environment::start(program, directories)?,
+            schemathesis: Environment::start_dev(program)?,
+            portal: Environment::start_portal(program, directories)?,
+        })
+    }
+
+    /// The file about the servers that clients share.
+    pub(super) fn shared(&self) -> &Path {
+        self.shared.file()
+    }
+
+    pub(super) fn schemathesis(&self) -> &Path {
+        self.schemathesis.file()
+    }
+
+    pub(super) fn portal(&self) -> &Path {
+        self.portal.file()
+    }
+
+    pub(super) fn stop(self) -> Result<(), String> {
+        let stopped = [self.shared, self.schemathesis, self.portal].map(Environment::stop);
+        stopped.into_iter().collect()
+    }
+}
+
+/// For a server whose mails a client receives.
+fn mail_settings(port: u16) -> Vec<String> {
+    let server = format!("mail.server=localhost:{port}");
+    vec![server, "mail.tls=none".into(), "mail.from=Aldaba <no-reply@example.com>".into()]
+}
+
+fn dev(program: &Path, callback: &str, settings: &[String]) -> Result<(Process, Value), String> {
     let mut command = aldaba(program);
     command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--redirect-uri", callback]);
     // Schemathesis creates many webhooks.
     command.args(["--set", "delivery.webhooks_max=10000"]);
-    if let Some(port) = mail_port {
-        let server = format!("mail.server=localhost:{port}");
-        let from = "mail.from=Aldaba <no-reply@example.com>";
-        command.args(["--set", &server, "--set", "mail.tls=none", "--set", from]);
+    for setting in settings {
+        command.args(["--set", setting]);
     }
     let mut process = Process::start("aldaba dev", &mut command)?;
     let ready = process.line(READY_MAX, |line| serde_json::from_str(line).ok())?;

@@ -11,7 +11,7 @@ mod run;
 use std::path::{Path, PathBuf};
 
 use crate::{failure::Failure, steps::Steps, workspace};
-use environment::Environment;
+use environment::Environments;
 use prepare::Toolchain;
 
 /// The folders of one run.
@@ -55,10 +55,9 @@ fn run_clients(chosen: &[&run::Client]) -> Result<(), Failure> {
         screenshots: target.join("screenshots"),
     };
     let toolchain = Toolchain::prepare(&directories)?;
-    let environment = Environment::start(&program, &directories)?;
-    let dev_environment = Environment::start_dev(&program)?;
-    let result = run::run(chosen, &toolchain, &directories, environment.file(), dev_environment.file());
-    let stopped = environment.stop().and(dev_environment.stop());
+    let environments = Environments::start(&program, &directories)?;
+    let result = run::run(chosen, &toolchain, &directories, &environments);
+    let stopped = environments.stop();
     result?;
     Ok(stopped?)
 }

@@ -5,6 +5,7 @@ use std::{path::Path, process::Command, thread, time::Duration};
 
 use super::{
     Directories,
+    environment::Environments,
     prepare::Toolchain,
     process::{Process, now},
 };
@@ -27,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 11] = [
+const CLIENTS: [Client; 12] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -48,9 +49,14 @@ const CLIENTS: [Client; 11] = [
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 600 },
+    PORTAL,
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
+
+/// It has its own server, which approves what the sandbox needs.
+const PORTAL: Client =
+    Client { name: "Portal", runner: Runner::Node, source: "with_portal.mjs", seconds_max: 300 };
 
 /// It has its own server: it calls everything that the document allows, and the other clients would see the results.
 const SCHEMATHESIS: Client =
@@ -77,18 +83,22 @@ pub(super) fn run(
     chosen: &[&Client],
     toolchain: &Toolchain,
     directories: &Directories,
-    environment: &Path,
-    dev_environment: &Path,
+    environments: &Environments,
 ) -> Result<(), Failure> {
     let (apart, in_turn): (Vec<&Client>, Vec<&Client>) =
         chosen.iter().partition(|client| client.name == SCHEMATHESIS.name);
     let failed: Vec<&str> = thread::scope(|scope| {
         let schemathesis = apart.first().map(|client| {
-            scope.spawn(|| (client.name, passes(client, toolchain, directories, dev_environment)))
+            let environment = environments.schemathesis();
+            scope.spawn(|| (client.name, passes(client, toolchain, directories, environment)))
         });
         let mut results: Vec<_> = in_turn
             .iter()
-            .map(|client| (client.name, passes(client, toolchain, directories, environment)))
+            .map(|client| {
+                let environment =
+                    if client.name == PORTAL.name { environments.portal() } else { environments.shared() };
+                (client.name, passes(client, toolchain, directories, environment))
+            })
             .collect();
         results.extend(schemathesis.map(|run| run.join().unwrap_or((SCHEMATHESIS.name, false))));
         results.into_iter().filter(|(_, passed)| !passed).map(|(name, _)| name).collect()
@@ -151,7 +161,7 @@ mod tests {
         assert_eq!(names(&[]).len(), CLIENTS.len() + 1);
         let unknown = chosen(&["lynx"]).unwrap_err();
         assert!(
-            unknown.contains("`lynx`") && unknown.contains("Chromium, promtool, Schemathesis"),
+            unknown.contains("`lynx`") && unknown.contains("Chromium, Portal, promtool, Schemathesis"),
             "{unknown}"
         );
     }

@@ -1,0 +1,101 @@
+// Every page of the portal in both themes and sizes: screenshots, audits, and nothing that a page may not do.
+
+import { writeFile } from 'node:fs/promises';
+
+import { LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
+import { Developer, ORIGIN } from './portal_stage.mjs';
+import { check, world } from './stage.mjs';
+
+const LOOKS = [['desk', 'light'], ['desk', 'dark'], ['phone', 'dark'], ['phone', 'light']];
+/** With all parts open, each theme and each size is audited in one language. */
+const AUDITS = { es: ['phone', 'light'], en: ['desk', 'dark'] };
+
+export class Gallery {
+  #context;
+  #session;
+  #troubles;
+  /** The URL whose error status is expected. */
+  #refused;
+  count = 0;
+
+  static async open(browser, lang, email, team) {
+    const gallery = new Gallery();
+    gallery.lang = lang;
+    gallery.#context = await browser.newContext({ locale: LOCALES[lang], viewport: SIZES.desk, reducedMotion: 'reduce' });
+    // Error statuses are checked below, with the URL.
+    gallery.#troubles = watched(gallery.#context);
+    gallery.#context.on('request', (request) => gallery.#look(request.url()));
+    gallery.#context.on('response', (response) => {
+      if (response.status() >= 400 && response.url() !== gallery.#refused) {
+        gallery.#troubles.push(`${response.status()} ${response.url()}`);
+      }
+    });
+    gallery.page = await gallery.#context.newPage();
+    gallery.#session = await gallery.#context.newCDPSession(gallery.page);
+    gallery.developer = new Developer(gallery.page, email, team);
+    return gallery;
+  }
+
+  #look(url) {
+    if (!/^(data|about):/.test(url) && new URL(url).origin !== ORIGIN) this.#troubles.push(`asked elsewhere: ${url}`);
+  }
+
+  /** Visits each page: a name, the path below the team's (or a URL), the status, and what to do there first. */
+  async visit(pages) {
+    for (const { name, path = '', url, status = 200, act } of pages) {
+      const there = new URL(url ?? this.developer.url(path));
+      there.searchParams.set('lang', this.lang);
+      this.#refused = status >= 400 ? there.href : undefined;
+      // Else only the fragment might change.
+      if (there.hash) await this.page.goto('about:blank');
+      const answer = await this.page.goto(there.href);
+      check(`${name} answers with ${status}`, answer.status() === status, answer.status());
+      if (act) await act(this.developer, (refused) => { this.#refused = refused; });
+      await this.#show(name);
+      check(`nothing unusual in ${name} (${this.lang})`, this.#troubles.length === 0, this.#troubles);
+    }
+  }
+
+  async #show(name) {
+    const { page, lang } = this;
+    this.count += 1;
+    check(`${name} in ${lang}`, (await page.locator('html').getAttribute('lang')) === lang, page.url());
+    check(`${name} has one heading`, (await page.locator('h1').count()) === 1, page.url());
+    for (const [size, theme] of LOOKS) {
+      await this.#dress(size, theme);
+      await fits(page, name, size);
+      await this.#shoot(`${name}-${lang}-${theme}-${size}`);
+    }
+    const closed = await page.evaluate(() => {
+      const parts = Array.from(document.querySelectorAll('main details:not([open])'));
+      for (const part of parts) part.open = true;
+      return parts.length;
+    });
+    const [size, theme] = AUDITS[lang];
+    await this.#dress(size, theme);
+    if (closed > 0) {
+      await fits(page, `${name}, all open`, size);
+      await this.#shoot(`${name}-open-${lang}-${theme}-${size}`);
+    }
+    await audit(page, `${name} (${lang}, ${theme}, ${size})`);
+    await page.setViewportSize(SIZES.desk);
+  }
+
+  /** The whole page. Playwright's own screenshots compress better and take three times as long. */
+  async #shoot(name) {
+    const { cssContentSize } = await this.#session.send('Page.getLayoutMetrics');
+    const { data } = await this.#session.send('Page.captureScreenshot', {
+      captureBeyondViewport: true, optimizeForSpeed: true, clip: { ...cssContentSize, scale: 1 },
+    });
+    await writeFile(`${world.screenshots}/portal/${name}.png`, data, 'base64');
+  }
+
+  async #dress(size, theme) {
+    await this.page.setViewportSize(SIZES[size]);
+    await this.page.emulateMedia({ colorScheme: theme });
+  }
+
+  close() {
+    return this.#context.close();
+  }
+}
