@@ -82,8 +82,7 @@ class Person {
     await this.developer.told();
     await presses(2, 'ask');
     await this.developer.told();
-    await this.developer.open();
-    await this.developer.press(this.page.locator(`${step(3)} a.button`));
+    await this.developer.open('sandbox');
     await this.#does('create');
     await presses(3, 'token');
     const token = await this.page.locator('#access-token').innerText();

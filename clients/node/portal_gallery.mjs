@@ -6,9 +6,12 @@ import { LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
 import { Developer, ORIGIN } from './portal_stage.mjs';
 import { check, world } from './stage.mjs';
 
-const LOOKS = [['desk', 'light'], ['desk', 'dark'], ['phone', 'dark'], ['phone', 'light']];
-/** With all parts open, each theme and each size is audited in one language. */
-const AUDITS = { es: ['phone', 'light'], en: ['desk', 'dark'] };
+/** Between a phone and a desktop. */
+const WIDTHS = [768, 1024];
+/** Each language is seen in both sizes and both themes, and each size in both themes. */
+const LOOKS = { es: [['desk', 'light'], ['phone', 'dark']], en: [['desk', 'dark'], ['phone', 'light']] };
+/** The same with all parts of the page open, and with axe. */
+const AUDITS = { es: ['phone', 'dark'], en: ['desk', 'light'] };
 
 export class Gallery {
   #context;
@@ -40,6 +43,15 @@ export class Gallery {
     if (!/^(data|about):/.test(url) && new URL(url).origin !== ORIGIN) this.#troubles.push(`asked elsewhere: ${url}`);
   }
 
+  /** Checks that every page of the navigation is among the pages. */
+  async hasAll(pages) {
+    await this.developer.open();
+    const links = await this.page.locator('nav.side li a').evaluateAll((all) => all.map(({ href }) => href));
+    const known = new Set(pages.map(({ path = '', url }) => url ?? this.developer.url(path)));
+    const missing = links.filter((link) => !known.has(link));
+    check('every section is visited', links.length > 9 && missing.length === 0, missing);
+  }
+
   /** Visits each page: a name, the path below the team's (or a URL), the status, and what to do there first. */
   async visit(pages) {
     for (const { name, path = '', url, status = 200, act } of pages) {
@@ -61,10 +73,14 @@ export class Gallery {
     this.count += 1;
     check(`${name} in ${lang}`, (await page.locator('html').getAttribute('lang')) === lang, page.url());
     check(`${name} has one heading`, (await page.locator('h1').count()) === 1, page.url());
-    for (const [size, theme] of LOOKS) {
+    for (const [size, theme] of LOOKS[lang]) {
       await this.#dress(size, theme);
       await fits(page, name, size);
       await this.#shoot(`${name}-${lang}-${theme}-${size}`);
+    }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ ...SIZES.desk, width });
+      await fits(page, name, width);
     }
     const closed = await page.evaluate(() => {
       const parts = Array.from(document.querySelectorAll('main details:not([open])'));

@@ -35,6 +35,11 @@ async function authorize(page, values) {
 /** Opens the page at the operation. */
 async function open(page, url) {
   await page.goto(url);
+  await unfold(page);
+}
+
+/** Goes to the operation on the page. */
+async function unfold(page) {
   await page.locator('html[data-ready=yes]').waitFor();
   await page.locator('#operations-tag-Accounting').click();
   await page.locator(`#${LIST} .opblock-summary-control`).click();

@@ -33,13 +33,14 @@ fn added_tenants_are_listed() {
     assert_eq!(
         listed[0],
         json!({
-            "id": "uno", "name": "Asesoría Peñalver", "short_code": "4101", "standing": "active", "created_at": created_at
+            "id": "uno", "name": "Asesoría Peñalver", "short_code": "4101", "standing": "active",
+            "created_at": created_at, "sandbox_of": null
         })
     );
     assert_eq!(listed[1], created);
     let finished = installation.program(&["tenant", "list"]).run().code(0);
     let rows = table(&finished.stdout);
-    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STATUS", "CREATED"]);
+    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STATUS", "CREATED", "SANDBOX OF"]);
     assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created_at.as_str().unwrap()]);
     assert_eq!((rows.len(), finished.stderr.as_str()), (3, ""));
 }

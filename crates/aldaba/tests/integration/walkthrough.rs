@@ -16,7 +16,8 @@ const SIGNATURE_HEADERS: [&str; 2] = ["svc-webhook-signature", "webhook-signatur
 /// The shell blocks of the walkthrough.
 fn blocks() -> Vec<String> {
     let readme = read("README.md");
-    let section = readme.split("\n## ").find(|section| section.starts_with("The first five minutes"));
+    let section =
+        readme.split("\n## ").find(|section| section.starts_with("The first five minutes in a shell"));
     fenced(section.unwrap())
 }
 
