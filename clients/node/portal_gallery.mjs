@@ -6,9 +6,15 @@ import { LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
 import { Developer, ORIGIN } from './portal_stage.mjs';
 import { check, world } from './stage.mjs';
 
-const LOOKS = [['desk', 'light'], ['desk', 'dark'], ['phone', 'dark'], ['phone', 'light']];
-/** With all parts open, each theme and each size is audited in one language. */
-const AUDITS = { es: ['phone', 'light'], en: ['desk', 'dark'] };
+/** Between a phone and a desktop. */
+const WIDTHS = [768, 1024];
+/** Each language is seen in both sizes and both themes, and each size in both themes. */
+const LOOKS = { es: [['desk', 'light'], ['phone', 'dark']], en: [['desk', 'dark'], ['phone', 'light']] };
+/** The same with all parts of the page open, and with axe: what depends on colours and sizes in one language, all in the other. */
+const AUDITS = {
+  es: { size: 'phone', theme: 'dark', rules: ['color-contrast', 'link-in-text-block', 'region', 'scrollable-region-focusable', 'target-size'] },
+  en: { size: 'desk', theme: 'light' },
+};
 
 export class Gallery {
   #context;
@@ -40,9 +46,18 @@ export class Gallery {
     if (!/^(data|about):/.test(url) && new URL(url).origin !== ORIGIN) this.#troubles.push(`asked elsewhere: ${url}`);
   }
 
-  /** Visits each page: a name, the path below the team's (or a URL), the status, and what to do there first. */
+  /** Checks that every page of the navigation is among the pages. */
+  async hasAll(pages) {
+    await this.developer.open();
+    const links = await this.page.locator('nav.side li a').evaluateAll((all) => all.map(({ href }) => href));
+    const known = new Set(pages.map(({ path = '', url }) => url ?? this.developer.url(path)));
+    const missing = links.filter((link) => !known.has(link));
+    check('every section is visited', links.length > 9 && missing.length === 0, missing);
+  }
+
+  /** Visits each page: a name, the path below the team's (or a URL), the status, and what to do there first. Long pages are not audited. */
   async visit(pages) {
-    for (const { name, path = '', url, status = 200, act } of pages) {
+    for (const { name, path = '', url, status = 200, act, isLong } of pages) {
       const there = new URL(url ?? this.developer.url(path));
       there.searchParams.set('lang', this.lang);
       this.#refused = status >= 400 ? there.href : undefined;
@@ -52,6 +67,7 @@ export class Gallery {
       check(`${name} answers with ${status}`, answer.status() === status, answer.status());
       if (act) await act(this.developer, (refused) => { this.#refused = refused; });
       await this.#show(name);
+      if (!isLong) await this.#audit(name);
       check(`nothing unusual in ${name} (${this.lang})`, this.#troubles.length === 0, this.#troubles);
     }
   }
@@ -61,23 +77,32 @@ export class Gallery {
     this.count += 1;
     check(`${name} in ${lang}`, (await page.locator('html').getAttribute('lang')) === lang, page.url());
     check(`${name} has one heading`, (await page.locator('h1').count()) === 1, page.url());
-    for (const [size, theme] of LOOKS) {
+    for (const [size, theme] of LOOKS[lang]) {
       await this.#dress(size, theme);
       await fits(page, name, size);
       await this.#shoot(`${name}-${lang}-${theme}-${size}`);
     }
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ ...SIZES.desk, width });
+      await fits(page, name, width);
+    }
+    await page.setViewportSize(SIZES.desk);
+  }
+
+  async #audit(name) {
+    const { page, lang } = this;
     const closed = await page.evaluate(() => {
       const parts = Array.from(document.querySelectorAll('main details:not([open])'));
       for (const part of parts) part.open = true;
       return parts.length;
     });
-    const [size, theme] = AUDITS[lang];
+    const { size, theme, rules } = AUDITS[lang];
     await this.#dress(size, theme);
     if (closed > 0) {
       await fits(page, `${name}, all open`, size);
       await this.#shoot(`${name}-open-${lang}-${theme}-${size}`);
     }
-    await audit(page, `${name} (${lang}, ${theme}, ${size})`);
+    await audit(page, `${name} (${lang}, ${theme}, ${size})`, undefined, rules);
     await page.setViewportSize(SIZES.desk);
   }
 
