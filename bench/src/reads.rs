@@ -55,12 +55,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let database = Database::new(options).await?;
     let bench = fill_store(options, &database).await?;
     let hot_path = "/accounting/api/customers?pageSize=25";
-    let part = match options.only.as_deref() {
-        Some("random") => Some(bench.random_pages(hot_path).await?),
-        Some("log") => Some(bench.log_alone(hot_path).await?),
-        _ => None,
-    };
-    if let Some(figures) = part {
+    if let Some(figures) = bench.chosen_part(options, hot_path).await? {
         drop(bench);
         database.drop().await?;
         return Ok(report(options, figures));
@@ -228,6 +223,15 @@ async fn load_records(program: &Program, count: u64, line: impl Fn(u64) -> Strin
 }
 
 impl ReadBench {
+    /// The one part that the options name, if they do.
+    async fn chosen_part(&self, options: &Options, hot_path: &str) -> Fallible<Option<Vec<Figure>>> {
+        Ok(match options.only.as_deref() {
+            Some("random") => Some(self.random_pages(hot_path).await?),
+            Some("log") => Some(self.log_alone(hot_path).await?),
+            _ => None,
+        })
+    }
+
     fn request(&self, path: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>, bytes: &mut Vec<u8>) {
         bytes.extend(b"GET ");
         // Writing to a Vec cannot fail.

@@ -58,7 +58,7 @@ export function fullPages({ subscription, client, webhook, delivered, failed, re
     { name: 'webhooks', path: 'webhooks' },
     { name: 'webhooks-none', path: 'webhooks?url=none' },
     { name: 'webhook', path: `webhooks/${webhook}` },
-    { name: 'webhook-week', path: `webhooks/${webhook}?span=week`, isLong: true },
+    { name: 'webhook-week', path: `webhooks/${webhook}?span=week` },
     { name: 'deliveries', path: deliveries },
     { name: 'deliveries-none', path: `${deliveries}?record=none` },
     { name: 'delivery', path: `${deliveries}/${delivered}` },

@@ -38,12 +38,12 @@ impl RawConnection {
         self.send(&piece);
     }
 
-    /// Reads a response that does not end until it has this text; false if it ends before.
+    /// Reads a response that does not end up to this text, and nothing beyond it; false if it ends before.
     pub(crate) fn read_until(&mut self, text: &str) -> bool {
-        let (mut bytes, mut piece) = (Vec::new(), [0; 4 * 1024]);
-        while !String::from_utf8_lossy(&bytes).contains(text) {
-            match self.0.read(&mut piece) {
-                Ok(count) if count > 0 => bytes.extend_from_slice(&piece[..count]),
+        let (mut bytes, mut byte) = (Vec::new(), [0]);
+        while !bytes.ends_with(text.as_bytes()) {
+            match self.0.read(&mut byte) {
+                Ok(count) if count > 0 => bytes.push(byte[0]),
                 _ => return false,
             }
         }

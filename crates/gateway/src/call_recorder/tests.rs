@@ -143,7 +143,7 @@ async fn overload_drops_the_oldest_and_rests_but_counts_all() {
 async fn without_the_log_calls_are_counted_only() {
     let (recorder, written, a) = (CallRecorder::new(false), Written::default(), meter("a"));
     for number in 0..5 {
-        recorder.record(Area::Accounting, Some(&a), call(number));
+        recorder.record(Some(Area::Accounting), Some(&a), call(number));
     }
     assert_eq!(recorder.flush(&written, false).await, Ok(false));
     assert!(written.batches.lock().is_empty(), "nothing is written");

@@ -8,6 +8,7 @@ use axum::http::HeaderValue;
 use axum::http::StatusCode;
 use axum::http::header::{HOST, SET_COOKIE};
 use axum::http::request::Parts;
+use axum::http::uri::Authority;
 use domain::Scope;
 use identity::{SandboxPrompt, SandboxRun, SandboxSignInError};
 use store::{Client, Status};
@@ -119,7 +120,6 @@ async fn page(context: &Context, client: &Client, run: Option<&SandboxRun>) -> R
         name: client.name.clone(),
         is_active: client.status == Status::Active,
         is_open: settings.sandbox.is_open,
-        has_consent: client.consent == store::Consent::Required,
         other_address: other_address(context),
         stage: Stage::Form,
         issuer: settings.issuer.clone(),
@@ -141,7 +141,7 @@ fn other_address(context: &Context) -> Option<String> {
     let own = rest.split('/').next().unwrap_or_default();
     let parts = &context.parts;
     let header = parts.headers.get(HOST).and_then(|host| host.to_str().ok());
-    let here = parts.uri.authority().map(|authority| authority.as_str()).or(header)?;
+    let here = parts.uri.authority().map(Authority::as_str).or(header)?;
     (!here.eq_ignore_ascii_case(own)).then(|| format!("{scheme}://{own}{}", context.path()))
 }
 

@@ -13,6 +13,7 @@ texts! {
         key: "Consigue una clave", "Get a key";
         key_text: "La clave de una suscripción va en cada llamada. Con una solo para el entorno de pruebas ya puedes empezar.", "The key of a subscription goes with every call. One for the sandbox only is enough to begin.";
         sandbox_name: "Entorno de pruebas", "Sandbox";
+        sandbox_first: "Con un entorno de pruebas haces desde aquí cada paso con un clic, sin datos de nadie.", "With a sandbox you do every step from here with one click, without anybody's data.";
         own_code: "Desde tu código:", "From your own code:";
         key_now: "Conseguir una clave de pruebas ahora", "Get a sandbox key now";
         key_action: "Ver las suscripciones", "See the subscriptions";

@@ -98,7 +98,7 @@ texts! {
         webhooks: "Webhooks que apuntan a él", "Webhooks to it";
         no_webhooks: "Todavía ninguno.", "None yet.";
         more_webhooks: "Ver todos", "See all";
-        subscribe: "Crear un webhook hacia él", "Make a webhook to it";
+        subscribe: "Crear un webhook hacia el receptor integrado", "Make a webhook to the built-in receiver";
         subscribe_text: "Suscribe la aplicación a todos los eventos del recurso, con un secreto nuevo. Si la cuenta del entorno aún no la ha autorizado, se autoriza también.", "Subscribes the application to all events of the resource, with a new secret. If the sandbox's account has not authorized it yet, that is done, too.";
         resource: "Recurso", "Resource";
         subscribe_button: "Crear el webhook", "Make the webhook";

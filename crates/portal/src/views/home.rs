@@ -82,6 +82,7 @@ impl View<Context> for Home {
             section.card #progress data-live=(context.here(&[], [("format", "events")])) data-live-part {
                 h2 { (text.checklist) }
                 @if self.progress.is_complete() { p { (state(State::Ok, text.all_done)) } }
+                @else { (self.sandbox_first(context)) }
                 ol.checklist { @for (number, step) in (1..).zip(self.steps(context)) { (step.markup(text, number)) } }
             }
             section.card #failing data-live-part {

@@ -147,7 +147,7 @@ impl Home {
         self.in_sandbox(context, "sandbox", "token", label, &[("client", client)])
     }
 
-    /// An action in the sandbox, or the way to make one first.
+    /// An action in the sandbox, where there is one.
     fn in_sandbox(
         &self,
         context: &Context,
@@ -156,12 +156,25 @@ impl Home {
         label: &str,
         fields: &[(&str, &str)],
     ) -> Markup {
-        match self.sandbox {
-            SandboxState::Ready => one_click(context, page, action, label, fields),
-            SandboxState::Closed | SandboxState::Disabled => html! {},
-            SandboxState::None | SandboxState::Erased | SandboxState::Incomplete => {
-                link(context, "sandbox", SandboxText::of(context.lang()).make_first)
-            }
+        let is_ready = self.sandbox == SandboxState::Ready;
+        if is_ready {
+            one_click(context, page, action, label, fields)
+        } else {
+            html! {}
+        }
+    }
+
+    /// The way to a sandbox, where there is none to use yet.
+    pub(super) fn sandbox_first(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let make = match self.sandbox {
+            SandboxState::None | SandboxState::Erased => SandboxText::of(lang).make,
+            SandboxState::Incomplete => SandboxText::of(lang).complete,
+            SandboxState::Ready | SandboxState::Closed | SandboxState::Disabled => return html! {},
+        };
+        html! {
+            p { (HomeText::of(lang).sandbox_first) }
+            div.actions { (one_click(context, "sandbox", "create", make, &[])) }
         }
     }
 

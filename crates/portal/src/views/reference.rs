@@ -232,10 +232,10 @@ fn select(name: &str, label: &str, choices: &[Choice]) -> Markup {
 impl HandOver {
     fn markup(&self, lang: Lang, docs_url: &str) -> Markup {
         let text = ReferenceText::of(lang);
-        let mut values = format!("{KEY_SCHEME}=docs-key");
-        if self.token.is_some() {
-            values.push_str(&format!(" {TOKEN_SCHEME}=docs-token"));
-        }
+        let values = match self.token {
+            Some(_) => format!("{KEY_SCHEME}=docs-key {TOKEN_SCHEME}=docs-token"),
+            None => format!("{KEY_SCHEME}=docs-key"),
+        };
         html! {
             section.card.secret-once role="status" {
                 h2 { (text.handed_title) }

@@ -189,7 +189,7 @@ impl MadeEvents {
         let delivery = context.team_path(&format!("{page}/deliveries/{}", self.sequence));
         html! {
             a href=(safe_href(&context.team_path(&page))) { (DisplayName(&one.name)) " · " (receiver) }
-            " " (one.state(lang)) " "
+            " " (one.state(lang)) " · "
             @if is_active { a href=(safe_href(&delivery)) { (text.see_delivery) } }
             @else { span.small.muted { (text.waits) } }
         }

@@ -83,8 +83,6 @@ pub(crate) struct SignInPage {
     pub(crate) is_active: bool,
     /// Whether the operator has sandboxes open.
     pub(crate) is_open: bool,
-    /// Whether the person is asked for consent.
-    pub(crate) has_consent: bool,
     /// Where the page has to be opened, if not here.
     pub(crate) other_address: Option<String>,
     /// Whether the sign-in that was asked for is over.
@@ -178,7 +176,7 @@ impl View<Context> for SignInPage {
             @match self.stage {
                 Stage::Form if self.is_open && self.is_active => (self.form(context)),
                 Stage::Ready => (self.ready(context)),
-                Stage::Returned => (self.returned(context)),
+                Stage::Returned => (returned(context)),
                 _ => {},
             }
             section.card {
@@ -283,23 +281,6 @@ impl SignInPage {
             }
         }
     }
-
-    fn returned(&self, context: &Context) -> Markup {
-        let text = SignInText::of(context.lang());
-        html! {
-            section.card {
-                h2 { (text.returned) }
-                p { (text.returned_text) }
-                div.actions {
-                    form.inline method="post" {
-                        (context.form_token())
-                        (button(&Button { label: text.exchange, name_and_value: Some(("do", "exchange")), is_focused: true, ..Button::default() }))
-                    }
-                    (start_over(context, ButtonStyle::Secondary))
-                }
-            }
-        }
-    }
 }
 
 impl Failure {
@@ -311,6 +292,23 @@ impl Failure {
             (cause) " " b { (text.what_to_do) ": " } (advice)
         };
         notice(Severity::Error, "failed", &title, Some(&why))
+    }
+}
+
+fn returned(context: &Context) -> Markup {
+    let text = SignInText::of(context.lang());
+    html! {
+        section.card {
+            h2 { (text.returned) }
+            p { (text.returned_text) }
+            div.actions {
+                form.inline method="post" {
+                    (context.form_token())
+                    (button(&Button { label: text.exchange, name_and_value: Some(("do", "exchange")), is_focused: true, ..Button::default() }))
+                }
+                (start_over(context, ButtonStyle::Secondary))
+            }
+        }
     }
 }
 

@@ -185,9 +185,9 @@ impl WebhookRow {
 
 /// Why the service disabled it, as whole sentences.
 fn disabled_reason(lang: Lang, reason: &str) -> Markup {
-    match service_reason::disabled(lang, reason) {
-        Some(sentences) => html! { (sentences) },
-        None => html! { (WebhookText::of(lang).reason) ": " span lang="en" { (reason) } "." },
+    html! {
+        @if let Some(sentences) = service_reason::disabled(lang, reason) { (sentences) }
+        @else { (WebhookText::of(lang).reason) ": " span lang="en" { (reason) } "." }
     }
 }
 

@@ -66,7 +66,7 @@ impl<'a> Tester<'a> {
 
     /// Signs a user in at the authorization request; returns the path and query of the redirect to the portal.
     #[track_caller]
-    fn authorize(&self, browser: &Browser, url: &str, email: &str, password: &str) -> String {
+    fn authorize(browser: &Browser, url: &str, email: &str, password: &str) -> String {
         let page = browser.follow_redirects(browser.get(path_of(url)));
         let fields = [("username", email), ("password", password)];
         let page = browser.follow_redirects(browser.submit(&page.form("post"), &fields));
@@ -84,7 +84,7 @@ impl<'a> Tester<'a> {
     fn walk(&self, begun: &Value) -> String {
         let text = |pointer: &str| begun.pointer(pointer).unwrap().as_str().unwrap();
         let (url, browser) = (text("/authorizeUrl"), &self.developer.browser);
-        self.authorize(browser, url, text("/user/email"), text("/user/password"))
+        Self::authorize(browser, url, text("/user/email"), text("/user/password"))
     }
 
     /// The number of authorizations of the application.
@@ -264,7 +264,7 @@ fn real_user_never_comes_back_to_the_portal_with_a_code() {
     let user = server.add_user(&[&server.add_tenant("Peñalver")]);
     let begun = tester.begin(&[]);
     let url = begun["authorizeUrl"].as_str().unwrap();
-    let callback = tester.authorize(&tester.developer.browser, url, &user.email, PASSWORD);
+    let callback = Tester::authorize(&tester.developer.browser, url, &user.email, PASSWORD);
     let params = decode_form(callback.split_once('?').unwrap().1);
     assert_eq!((params["error"].as_str(), params.get("code")), ("access_denied", None));
     tester.developer.browser.get(&callback);
