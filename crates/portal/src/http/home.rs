@@ -6,7 +6,7 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use domain::{Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
-use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
+use store::{AuditKind, AuditQuery, Client, DeliveryQuery, ListQuery, Status, Subscription};
 
 use crate::Portal;
 use crate::context::{Context, Format, team_path};
@@ -126,8 +126,15 @@ async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result
 
 async fn has_delivery(context: &Context, webhooks: &[TeamWebhook]) -> Result<bool, PortalError> {
     for one in webhooks.iter().filter(|one| one.webhook.handshake.accepted) {
-        let stats = context.portal.ports.store.webhook_stats(one.webhook.id, Ticks(i64::MAX)).await?;
-        if stats.last_delivered_at.is_some() {
+        // Only the newest one: the statistics would count what waits.
+        let newest = DeliveryQuery {
+            webhook: one.webhook.id,
+            before: None,
+            since: None,
+            only_failed: false,
+            rows_max: 1,
+        };
+        if !context.portal.ports.store.successful_deliveries(&newest).await?.is_empty() {
             return Ok(true);
         }
     }
