@@ -124,6 +124,9 @@ async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
         &[&one.tenant_no, &resource, &kinds, &cursor, &most],
     )
     .await?;
+    if ahead >= BEHIND_MAX.into() {
+        return Ok(BEHIND_MAX.into());
+    }
     let parked = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l

@@ -15,7 +15,7 @@ use crate::{DeliveryHistory, LogEvent, Result};
 const FIND_NARROW_PACKS: &str = "ORDER BY tenant_no, webhook, last_sequence, first_sequence";
 /// The index `delivered_wide` begins with the webhook and has this condition.
 const FIND_WIDE_PACKS: &str =
-    "AND last_sequence - first_sequence > 63 ORDER BY webhook, tenant_no, last_sequence, first_sequence";
+    "AND last_sequence - first_sequence > 31 ORDER BY webhook, tenant_no, last_sequence, first_sequence";
 
 impl PostgresStore {
     pub(super) async fn deliveries_of(

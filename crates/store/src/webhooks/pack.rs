@@ -15,10 +15,10 @@ pub(crate) const PACK_SPAN: Duration = Duration::from_secs(60);
 pub(crate) const PACK_NUMBERS_MAX: u64 = 16_384;
 const PACK_EVENTS_MAX: usize = 1_000;
 /// Between two sequences of one pack: an old event that was delivered at last does not make the pack of new ones wide.
-const PACK_GAP_MAX: u64 = 63;
+const PACK_GAP_MAX: u64 = 255;
 /// Packs with more numbers than this between their ends have an index of their own (`delivered_wide`): what may contain an
 /// event is then found among the few numbers after it, and among the few wide packs.
-pub(crate) const NARROW_NUMBERS_MAX: u64 = 63;
+pub(crate) const NARROW_NUMBERS_MAX: u64 = 31;
 /// Between two sequences of one run, for narrow packs and for wide ones: what lies between is read too.
 const NARROW_GAP_MAX: u64 = 8;
 const WIDE_GAP_MAX: u64 = 256;
@@ -238,7 +238,7 @@ mod tests {
         let ranges = PackRanges::of(&[100, u64::MAX]);
         let range = |start_max, end_min, end_max| PackRange { start_max, end_min, end_max };
         let last = range(i64::MAX, i64::MAX, i64::MAX);
-        assert_eq!(ranges.narrow, [range(100, 100, 163), last]);
+        assert_eq!(ranges.narrow, [range(100, 100, 131), last]);
         assert_eq!(ranges.wide, [range(100, 100, 16_484), last]);
     }
 
@@ -271,8 +271,8 @@ mod tests {
     #[test]
     fn old_event_that_is_delivered_at_last_has_a_pack_of_its_own() {
         let success = |sequence| SuccessfulDelivery { sequence, at: Ticks(1), status: 204, duration_ms: 5 };
-        let packs = pack([7, 1_000, 1_001, 1_064, 1_128].map(success).into());
+        let packs = pack([7, 1_000, 1_001, 1_256, 1_512].map(success).into());
         let ends: Vec<_> = packs.iter().map(|pack| (pack.first_sequence, pack.last_sequence)).collect();
-        assert_eq!(ends, [(7, 7), (1_000, 1_064), (1_128, 1_128)]);
+        assert_eq!(ends, [(7, 7), (1_000, 1_256), (1_512, 1_512)]);
     }
 }

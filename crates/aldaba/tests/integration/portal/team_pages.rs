@@ -147,3 +147,16 @@ fn front_page_is_open_in_both_languages() {
         assert!(policy.starts_with("default-src 'none'") && !policy.contains("unsafe"), "{policy}");
     }
 }
+
+#[test]
+fn page_of_requests_says_that_the_log_is_switched_off() {
+    for (call_log, is_shown) in [("false", true), ("true", false)] {
+        let server = TestServer::builder().set("gateway.call_log", call_log).start();
+        let developer = Developer::sign_in(&server, "diego");
+        for (lang, words) in
+            [("es", "registro de peticiones está desactivado"), ("en", "log of requests is switched off")]
+        {
+            assert_eq!(developer.get_in(lang, "calls").contains(words), is_shown, "{lang}, {call_log}");
+        }
+    }
+}
