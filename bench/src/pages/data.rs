@@ -18,7 +18,7 @@ use store::{
 use testkit::{SeededRandom, TestClock};
 
 use super::team::Team;
-use super::{counts, history, team};
+use super::{counts, history, sandbox, team};
 use crate::Fallible;
 use crate::database::Database;
 use crate::program::PreparedStore;
@@ -81,9 +81,12 @@ pub(super) struct Dataset {
     pub(super) record: String,
     /// A delivery that failed once.
     pub(super) failed_sequence: u64,
-    pub(super) middle_sequence: u64,
-    pub(super) middle_at: Ticks,
+    /// A delivery in the middle of the steady traffic, and one among the bulk changes, with their times.
+    pub(super) steady: (Ticks, u64),
+    pub(super) bulk: (Ticks, u64),
     pub(super) route: &'static str,
+    /// The number of a request that the sandbox's receiver got.
+    pub(super) received: u64,
 }
 
 impl Dataset {
@@ -115,6 +118,7 @@ pub(super) async fn write(store: &PreparedStore, database: &Database, size: &Siz
     let history = history::write(&writer, &team, &tenant, size).await?;
     eprintln!("calls, figures, audit");
     counts::write(&writer, &team, size).await?;
+    let received = sandbox::write(&writer, &team).await?;
     let cookie = writer.sign_in(&team.developer).await?;
     writer.close().await?;
     Ok(Dataset {
@@ -130,9 +134,10 @@ pub(super) async fn write(store: &PreparedStore, database: &Database, size: &Siz
         event: semantic_name(Resource::customers(), EventKind::Created),
         record: history.record,
         failed_sequence: history.failed_sequence,
-        middle_sequence: history.middle.1,
-        middle_at: history.middle.0,
+        steady: history.steady,
+        bulk: history.bulk,
         route: counts::ROUTE,
+        received,
     })
 }
 

@@ -33,7 +33,8 @@ const EXCERPT: &str = "<html><head><title>503 Service Temporarily Unavailable</t
 pub(super) struct History {
     pub(super) record: String,
     pub(super) failed_sequence: u64,
-    pub(super) middle: (Ticks, u64),
+    pub(super) steady: (Ticks, u64),
+    pub(super) bulk: (Ticks, u64),
 }
 
 pub(super) async fn write(writer: &Writer, team: &Team, tenant: &TenantId, size: &Size) -> Fallible<History> {
@@ -47,13 +48,18 @@ pub(super) async fn write(writer: &Writer, team: &Team, tenant: &TenantId, size:
         }
     }
     let head = team.webhooks[BUSY].head;
-    let middle = head / 2;
+    // None is a multiple of `FAILS`, and so none is older than its neighbours.
+    let at = |sequence: u64| {
+        let sequence = sequence - sequence % FAILS + FAILS / 2;
+        (busy.delivered_at(sequence), sequence)
+    };
     // Not a multiple of `FAILS`.
     let record = head - head / 500 - head % FAILS - 1;
     Ok(History {
         record: record_of(record),
-        failed_sequence: middle - middle % FAILS,
-        middle: (busy.delivered_at(middle), middle),
+        failed_sequence: head * 3 / 4 - head * 3 / 4 % FAILS,
+        steady: at(head * 3 / 4),
+        bulk: at(head / 4),
     })
 }
 

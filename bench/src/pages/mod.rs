@@ -5,6 +5,7 @@ mod counts;
 mod data;
 mod history;
 mod routes;
+mod sandbox;
 mod team;
 
 use std::time::{Duration, Instant};

@@ -36,7 +36,10 @@ const VIEWS: &[(&str, &[&str])] = &[
             "status=failed",
             "record=unknown",
             "record={record}",
-            "before={deliveries_cursor}",
+            "before={steady_cursor}",
+            "before={bulk_cursor}",
+            "record=unknown&before={bulk_cursor}",
+            "status=failed&before={bulk_cursor}",
         ],
     ),
     ("events", &["q=unknown"]),
@@ -48,17 +51,19 @@ const OF_THE_DOWN_WEBHOOK: [&str; 3] =
 
 /// What the names in braces stand for.
 fn fill(path: &str, data: &Dataset, webhooks_cursor: &str) -> String {
-    let deliveries_cursor = DeliveryCursor { at: data.middle_at, sequence: data.middle_sequence }.to_string();
-    let values: [(&str, &str); 10] = [
+    let cursor = |(at, sequence)| DeliveryCursor { at, sequence }.to_string();
+    let values: [(&str, &str); 12] = [
         ("{subscription}", &data.subscription),
         ("{client}", &data.client),
         ("{webhook}", &data.busy.to_string()),
         ("{down}", &data.down.to_string()),
         ("{sequence}", &data.failed_sequence.to_string()),
         ("{event}", &data.event),
+        ("{number}", &data.received.to_string()),
         ("{record}", &data.record),
         ("{webhooks_cursor}", webhooks_cursor),
-        ("{deliveries_cursor}", &deliveries_cursor),
+        ("{steady_cursor}", &cursor(data.steady)),
+        ("{bulk_cursor}", &cursor(data.bulk)),
         ("{team}", &data.team),
     ];
     values.iter().fold(path.to_owned(), |path, (name, value)| path.replace(name, value))
@@ -75,8 +80,11 @@ fn shown(path: &str, data: &Dataset) -> Vec<String> {
         "calls" => vec![data.route.to_owned()],
         "webhooks/{webhook}" => vec![busy, data.busy_url.clone()],
         "webhooks/{webhook}/deliveries" => vec![format!("{busy}/deliveries/"), data.event.clone()],
-        "webhooks/{webhook}/deliveries?before={deliveries_cursor}" => {
-            vec![format!("{busy}/deliveries/{}", data.middle_sequence - 1)]
+        "webhooks/{webhook}/deliveries?before={steady_cursor}" => {
+            vec![format!("{busy}/deliveries/{}", data.steady.1 - 1)]
+        }
+        "webhooks/{webhook}/deliveries?before={bulk_cursor}" => {
+            vec![format!("{busy}/deliveries/{}", data.bulk.1 - 1)]
         }
         "webhooks/{webhook}/deliveries?record={record}" => vec![data.record.clone()],
         "webhooks/{webhook}/deliveries/{sequence}" => vec![data.event.clone(), "503".into()],
@@ -87,7 +95,7 @@ fn shown(path: &str, data: &Dataset) -> Vec<String> {
 
 /// Fails where a route has a name in braces that has no value here.
 pub(super) fn check() -> Fallible<()> {
-    let known = ["{subscription}", "{client}", "{webhook}", "{sequence}", "{event}"];
+    let known = ["{subscription}", "{client}", "{webhook}", "{sequence}", "{event}", "{number}"];
     for (path, _) in portal::team_routes() {
         let rest = known.iter().fold(path.to_owned(), |path, name| path.replace(name, ""));
         if rest.contains('{') {

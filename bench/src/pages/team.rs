@@ -78,7 +78,7 @@ pub(super) async fn write(writer: &Writer, big_tenant: &TenantId, size: &Size) -
     Ok(team)
 }
 
-fn account(writer: &Writer, id: &AccountId, realm: Realm) -> Account {
+pub(super) fn account(writer: &Writer, id: &AccountId, realm: Realm) -> Account {
     Account {
         id: id.clone(),
         realm,

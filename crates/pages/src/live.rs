@@ -11,6 +11,7 @@ use futures_util::StreamExt as _;
 use futures_util::stream;
 use http_body_util::BodyExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use web::Stopwatch;
 
 use crate::error::PageError;
 use crate::request::Format;
@@ -20,6 +21,10 @@ use crate::shell::PageContext;
 
 /// How often a page is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
+const INTERVAL_MAX: Duration = Duration::from_secs(1);
+/// All streams together take a core for at most one part in so many of the time: where there are many and their pages are slow,
+/// each is looked at less often, up to `INTERVAL_MAX`.
+const SHARE_OF_A_CORE: u32 = 2;
 /// Every so many looks the session is read again, and a comment keeps the connection open.
 const LOOKS_PER_CHECK: u32 = 25;
 /// Open streams of a node; further readers get pages that are not live.
@@ -45,6 +50,8 @@ struct Tail<C> {
     page: PageHandler<C>,
     seen: Option<u64>,
     looks: u32,
+    /// How long the last look took.
+    cost: Duration,
     stopped: watch::Receiver<bool>,
     _permit: OwnedSemaphorePermit,
 }
@@ -56,7 +63,7 @@ pub(crate) fn events<C: PageContext>(context: C, page: PageHandler<C>) -> Result
         return Err(PageError::Refused(why.into()));
     };
     let stopped = context.site.tails.stopped.clone();
-    let tail = Tail { context, page, seen: None, looks: 0, stopped, _permit: permit };
+    let tail = Tail { context, page, seen: None, looks: 0, cost: Duration::ZERO, stopped, _permit: permit };
     let first =
         stream::once(async { Ok::<Bytes, std::convert::Infallible>(Bytes::from_static(b"retry: 2000\n\n")) });
     let changes = stream::unfold(tail, |mut tail| async move {
@@ -66,11 +73,17 @@ pub(crate) fn events<C: PageContext>(context: C, page: PageHandler<C>) -> Result
     Ok(response::events(Body::from_stream(first.chain(changes))))
 }
 
+/// How long to wait between two looks.
+fn pause(open: usize, cost: Duration) -> Duration {
+    let streams = u32::try_from(open).unwrap_or(u32::MAX);
+    cost.saturating_mul(streams.saturating_mul(SHARE_OF_A_CORE)).clamp(INTERVAL, INTERVAL_MAX)
+}
+
 impl<C: PageContext> Tail<C> {
     /// The next event, or the end of the stream.
     async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if self.looks > 0 && self.is_stopped_within(INTERVAL).await {
+            if self.looks > 0 && self.is_stopped_within(pause(self.open(), self.cost)).await {
                 return None;
             }
             self.looks = self.looks.wrapping_add(1);
@@ -78,7 +91,9 @@ impl<C: PageContext> Tail<C> {
             if is_check && !self.is_signed_in().await {
                 return None;
             }
+            let watch = Stopwatch::start();
             let version = self.version().await?;
+            self.cost = watch.elapsed();
             // The first version, too: the page may have changed before the stream was open.
             match self.seen.replace(version) {
                 seen if seen != Some(version) => {
@@ -88,6 +103,11 @@ impl<C: PageContext> Tail<C> {
                 _ => {}
             }
         }
+    }
+
+    /// How many streams are open, this one among them.
+    fn open(&self) -> usize {
+        TAILS_MAX.saturating_sub(self.context.site.tails.places.available_permits())
     }
 
     /// Waits for a time, or until the service stops.
@@ -122,4 +142,18 @@ pub(crate) fn version(json: &[u8]) -> u64 {
     let mut hasher = DefaultHasher::new();
     hasher.write(json);
     hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_streams_of_slow_pages_are_looked_at_less_often() {
+        let millis = Duration::from_millis;
+        assert_eq!(pause(1, millis(50)), INTERVAL, "one reader sees every change at once");
+        assert_eq!(pause(TAILS_MAX, millis(1)), INTERVAL);
+        assert_eq!(pause(TAILS_MAX, millis(5)), millis(640), "64 looks of 5 ms in 640 ms");
+        assert_eq!(pause(TAILS_MAX, Duration::MAX), INTERVAL_MAX, "whatever happens");
+    }
 }

@@ -8,7 +8,7 @@ use domain::subscription::Products;
 use domain::{Resource, Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
 use pages::{PageContext, PageError, Response};
-use store::{AuditKind, AuditQuery, Client, ListQuery, Status, Subscription};
+use store::{AuditKind, AuditQuery, Client, DeliveryQuery, ListQuery, Status, Subscription};
 
 use crate::Portal;
 use crate::context::{Context, team_path};
@@ -142,8 +142,15 @@ async fn has_called(context: &Context, subscriptions: &[Subscription]) -> Result
 
 async fn has_delivery(context: &Context, webhooks: &[TeamWebhook]) -> Result<bool, PageError> {
     for one in webhooks.iter().filter(|one| one.webhook.handshake.accepted) {
-        let stats = context.portal.ports.store.webhook_stats(one.webhook.id, Ticks(i64::MAX)).await?;
-        if stats.last_delivered_at.is_some() {
+        // Only the newest one: the statistics would count what waits.
+        let newest = DeliveryQuery {
+            webhook: one.webhook.id,
+            before: None,
+            since: None,
+            only_failed: false,
+            rows_max: 1,
+        };
+        if !context.portal.ports.store.successful_deliveries(&newest).await?.is_empty() {
             return Ok(true);
         }
     }

@@ -101,6 +101,16 @@ fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
 /// considers the value common, and scan far when the value is rare. Only constants are composed; values are
 /// bound.
 fn range(query: &AuditQuery) -> [String; 2] {
+    if let AuditQuery { user: None, tenant: None, client: Some(_), kind: Some(AuditKind::Granted), .. } =
+        query
+    {
+        // As the index `audit_granted_by_client` has it, and no other.
+        let column = "(client_id || '')";
+        return [
+            format!("kind = 'granted' AND {column} >= $5 AND ({column}, at, id) < ($5, $1, $2)"),
+            format!("{column} DESC, at DESC, id DESC"),
+        ];
+    }
     match leading(query) {
         None => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],
         Some([column, argument]) => [

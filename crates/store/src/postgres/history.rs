@@ -6,16 +6,14 @@ use domain::{ClientId, Resource, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::changes::ENTRY;
-use super::deliveries::event;
-use super::rows::{Args, code, column, execute, limit, row, rows, snapshot};
+use super::rows::{Args, code, execute, limit, row, rows, snapshot};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos,
-    id_key, newest, percentile_95, runs, successes_of, unpack,
+    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
+    percentile_95, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
@@ -23,14 +21,14 @@ use crate::{
     WebhookStats,
 };
 
-const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
+pub(super) const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
                        a.excerpt, a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
 /// The number of the webhook's tenant, if the tenant exists.
-const TENANT_OF: &str =
+pub(super) const TENANT_OF: &str =
     "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
 
-fn attempt(row: &Row) -> AttemptRecord {
+pub(super) fn attempt(row: &Row) -> AttemptRecord {
     let span = |column| from_nanos(row.get(column));
     AttemptRecord {
         at: Ticks(row.get(0)),
@@ -50,7 +48,7 @@ fn attempt(row: &Row) -> AttemptRecord {
     }
 }
 
-fn packed(row: &Row) -> Vec<u8> {
+pub(super) fn packed(row: &Row) -> Vec<u8> {
     row.get(0)
 }
 
@@ -65,9 +63,10 @@ async fn query_count(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<
 
 /// Packs that may contain matches: those around `before`, and the newest before it. Each ORDER BY names the
 /// intended index, because another index also starts with the webhook.
-const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
+const PACKS: &str =
+    "(SELECT packed, last_at FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
          AND last_at >= $5 AND last_at <= $4 AND first_at <= $3 ORDER BY tenant_no, webhook, last_at)
-     UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
+     UNION ALL (SELECT packed, last_at FROM delivered WHERE tenant_no = $1 AND webhook = $2
          AND last_at < $3 AND last_at >= $5 ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $6)";
 
 async fn delivered(
@@ -78,7 +77,7 @@ async fn delivered(
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
     let webhook = query.webhook.as_bytes().as_slice();
     let found = rows(on, PACKS, &[&tenant_no, &webhook, &before, &until, &since, &rows_max]).await?;
-    newest(&found.iter().map(packed).collect::<Vec<_>>(), query)
+    newest(found.iter().map(|row| (Ticks(row.get(1)), packed(row))).collect(), query)
 }
 
 /// Deliveries since a time: complete packs by their counts, packs around the time by their content. Also whether there are
@@ -125,6 +124,9 @@ async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
         &[&one.tenant_no, &resource, &kinds, &cursor, &most],
     )
     .await?;
+    if ahead >= BEHIND_MAX.into() {
+        return Ok(BEHIND_MAX.into());
+    }
     let parked = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l
@@ -255,39 +257,7 @@ impl History for PostgresStore {
     }
 
     async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
-        let ranges = runs(sequences);
-        let (first, last) = (column(&ranges, |run| signed(run.0)), column(&ranges, |run| signed(run.1)));
-        // Saturates: any number may come from outside.
-        let pack_end = column(&ranges, |run| signed(run.1.saturating_add(PACK_NUMBERS_MAX)));
-        let numbers = column(sequences, |sequence| signed(*sequence));
-        let id = webhook.as_bytes().as_slice();
-        let packs = self
-            .rows(
-                &format!(
-                    "SELECT DISTINCT d.last_at, d.last_sequence, d.first_sequence, d.packed
-                     FROM unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS r (first, last, pack_end) CROSS JOIN LATERAL (
-                         SELECT last_at, last_sequence, first_sequence, packed FROM delivered
-                         WHERE tenant_no = {TENANT_OF} AND webhook = $1 AND last_sequence >= r.first
-                             AND last_sequence <= r.pack_end AND first_sequence <= r.last
-                         ORDER BY tenant_no, webhook, last_sequence, first_sequence) d"
-                ),
-                &[&id, &first, &last, &pack_end],
-            )
-            .await?;
-        let attempts = self
-            .rows(
-                &format!(
-                    "SELECT {ATTEMPT} FROM (SELECT DISTINCT unnest($2::bigint[]) AS sequence) s CROSS JOIN LATERAL (
-                         SELECT * FROM attempts WHERE tenant_no = {TENANT_OF} AND webhook = $1
-                             AND sequence = s.sequence AND occasion IN (0, 2)
-                         ORDER BY tenant_no, webhook, sequence, at) a
-                     ORDER BY a.at, a.occasion, a.number"
-                ),
-                &[&id, &numbers],
-            )
-            .await?;
-        let packs: Vec<Vec<u8>> = packs.iter().map(|row| row.get(3)).collect();
-        Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts.iter().map(attempt)))
+        self.deliveries_of(webhook, sequences).await
     }
 
     async fn find_events(
@@ -296,13 +266,7 @@ impl History for PostgresStore {
         resource: Resource,
         sequences: &[u64],
     ) -> Result<Vec<LogEvent>> {
-        let sql = format!(
-            "SELECT {ENTRY}, l.record_key FROM log l WHERE l.tenant_no = (SELECT no FROM tenants WHERE id = $1)
-             AND l.sequence = ANY($2) AND l.resource = $3 ORDER BY l.sequence"
-        );
-        let numbers = column(sequences, |sequence| signed(*sequence));
-        let found = self.rows(&sql, &[&tenant.as_str(), &numbers, &code(resource)]).await?;
-        found.iter().map(event).collect()
+        self.events_of(tenant, resource, sequences).await
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {

@@ -22,6 +22,7 @@ mod history;
 mod invitations;
 mod keys;
 mod load;
+mod lookups;
 mod mails;
 mod maintenance;
 mod migrate;

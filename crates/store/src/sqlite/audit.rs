@@ -82,6 +82,9 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
 /// scan the primary key when it considers a value common. Only constants are composed; values are bound.
 fn leading(query: &AuditQuery) -> [&'static str; 2] {
     match query {
+        AuditQuery { user: None, tenant: None, client: Some(_), kind: Some(AuditKind::Granted), .. } => {
+            ["INDEXED BY audit_granted_by_client", "kind = 'granted' AND client_id = ?5 AND"]
+        }
         AuditQuery { user: Some(_), .. } => ["INDEXED BY audit_by_user", "user_id = ?3 AND"],
         AuditQuery { tenant: Some(_), .. } => ["INDEXED BY audit_by_tenant", "tenant_id = ?4 AND"],
         AuditQuery { client: Some(_), .. } => ["INDEXED BY audit_by_client", "client_id = ?5 AND"],

@@ -53,24 +53,24 @@ fn find_sealed(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedW
 }
 
 /// Packs that may contain matches: those around `before`, and the newest before it.
-fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Vec<u8>>> {
+fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<(Ticks, Vec<u8>)>> {
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
     reader
         .prepare_cached(
-            "SELECT packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= max(?3, ?5)
+            "SELECT last_at, packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= max(?3, ?5)
                  AND last_at <= ?4 AND first_at <= ?3
-             UNION ALL SELECT packed FROM (SELECT packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2
+             UNION ALL SELECT last_at, packed FROM (SELECT last_at, packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2
                  AND last_at < ?3 AND last_at >= ?5 ORDER BY last_at DESC LIMIT ?6)",
         )
         .and_then(|mut all| {
             let args = params![tenant_no, query.webhook.as_bytes(), before, until, since, rows_max];
-            all.query_map(args, |row| row.get(0))?.collect()
+            all.query_map(args, |row| Ok((Ticks(row.get(0)?), row.get(1)?)))?.collect()
         })
         .map_err(store_error)
 }
 
 fn delivered(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
-    newest(&packs(reader, tenant_no, query)?, query)
+    newest(packs(reader, tenant_no, query)?, query)
 }
 
 fn count(reader: &Connection, sql: &str, args: impl rusqlite::Params) -> Result<u64> {

@@ -34,7 +34,9 @@ pub use history::{
 pub(crate) use history::{BEHIND_MAX, COUNTED_ROWS_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, rebalance};
 pub use leases::{LeaseRenewal, RenewedLeases};
-pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
+pub(crate) use pack::{
+    NARROW_NUMBERS_MAX, PACK_SPAN, Pack, PackRange, PackRanges, newest, pack, successes_of, unpack,
+};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 pub use stats::read_webhook_stats;
 pub(crate) use team::page_of;

@@ -307,6 +307,10 @@ pub(crate) async fn deliveries_of_many_events_are_found_in_one_call(fixture: Fix
     successes.push(successful_delivery(40_000, start + seconds(1), 8));
     write_history(&fixture, &webhook, &[], &successes).await;
     write_history(&fixture, &webhook, &[], &[successful_delivery(10_000_000, start, 9)]).await;
+    // So many at once that their pack is a wide one.
+    let at_once: Vec<SuccessfulDelivery> =
+        (50_000..50_900).map(|sequence| successful_delivery(sequence, start, 6)).collect();
+    write_history(&fixture, &webhook, &[], &at_once).await;
     let second = successful_delivery(5, start + seconds(900), 4);
     write_history(&fixture, &webhook, &[], &[second]).await;
     let mut attempts = vec![
@@ -319,7 +323,7 @@ pub(crate) async fn deliveries_of_many_events_are_found_in_one_call(fixture: Fix
     attempts.push(handshake);
     write_history(&fixture, &webhook, &attempts, &[]).await;
 
-    let sequences = [777, 5, 10_000_000, 0, 299, 40_000, 888, 5];
+    let sequences = [777, 5, 10_000_000, 0, 299, 40_000, 888, 50_000, 50_450, 50_899, 50_900, 5];
     let found = store.find_deliveries(webhook.id, &sequences).await.unwrap();
     assert_eq!(
         found.iter().map(|row| row.sequence).collect::<Vec<_>>(),
@@ -331,8 +335,8 @@ pub(crate) async fn deliveries_of_many_events_are_found_in_one_call(fixture: Fix
     }
     let duration_ms = |index: usize| found[index].delivered.map(|success| success.duration_ms);
     assert_eq!(
-        [0, 1, 2, 3, 4, 5, 6].map(duration_ms),
-        [None, Some(4), Some(9), None, Some(7), Some(8), None]
+        [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map(duration_ms),
+        [None, Some(4), Some(9), None, Some(7), Some(8), None, Some(6), Some(6), Some(6), None]
     );
     let numbers = |index: usize| found[index].attempts.iter().map(|row| row.number).collect::<Vec<_>>();
     assert_eq!([0, 1, 2, 3].map(numbers), [vec![1], vec![1, 2], vec![], vec![]]);

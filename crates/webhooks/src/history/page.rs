@@ -34,7 +34,7 @@ pub(super) async fn read<S: History + ?Sized>(
     for _ in 0..READS_MAX {
         let positions = read_positions(store, views, query, (page.next, rows_max)).await?;
         let is_last = positions.len() < rows_max;
-        let mut found = read_views(store, views, &positions, &mut seen).await?;
+        let mut found = read_views(store, views, query, &positions, &mut seen).await?;
         for position in positions {
             if page.deliveries.len() == size {
                 return Ok(page);
@@ -56,6 +56,22 @@ fn is_selected(query: &DeliveryPageQuery, webhook: &Webhook, view: &DeliveryView
     query.status.is_none_or(|status| status == view.status)
         && (event.is_none() || event == view.event)
         && (query.record.is_none() || query.record == view.correlation_id)
+}
+
+/// Whether a delivery can be selected, as far as its event tells. What cannot is not looked up any further.
+fn may_be_selected(
+    query: &DeliveryPageQuery,
+    views: &DeliveryViews<'_>,
+    sequence: u64,
+    event: Option<&LogEvent>,
+) -> bool {
+    let entry = event.map(|event| &event.entry);
+    query.kind.is_none_or(|kind| entry.is_some_and(|entry| entry.kind == kind))
+        && query
+            .record
+            .as_ref()
+            .is_none_or(|record| entry.is_some_and(|entry| entry.correlation_id == *record))
+        && (query.status != Some(DeliveryStatus::Waiting) || views.is_pending(sequence, event))
 }
 
 /// The next attempts and successes of the history, newest first.
@@ -90,6 +106,7 @@ async fn read_positions<S: History + ?Sized>(
 async fn read_views<S: History + ?Sized>(
     store: &S,
     views: &DeliveryViews<'_>,
+    query: &DeliveryPageQuery,
     positions: &[DeliveryCursor],
     seen: &mut HashSet<u64>,
 ) -> Result<HashMap<DeliveryCursor, DeliveryView>> {
@@ -100,15 +117,25 @@ async fn read_views<S: History + ?Sized>(
         .filter(|position| position.sequence != 0 && seen.insert(position.sequence))
         .collect();
     let sequences: Vec<u64> = first.iter().map(|position| position.sequence).collect();
-    let deliveries = store.find_deliveries(webhook.id, &sequences).await?;
     let events = store.find_events(&webhook.owner.tenant, webhook.resource, &sequences).await?;
     let events: HashMap<u64, LogEvent> = events
         .into_iter()
         .filter(|event| webhook.kinds.contains(event.entry.kind))
         .map(|event| (event.entry.sequence, event))
         .collect();
-    let listed =
-        first.into_iter().zip(deliveries).filter(|(position, delivery)| newest(delivery) == Some(**position));
+    let is_wanted = |position: &&DeliveryCursor| {
+        may_be_selected(query, views, position.sequence, events.get(&position.sequence))
+    };
+    let wanted: Vec<&DeliveryCursor> = first.into_iter().filter(is_wanted).collect();
+    if wanted.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let sequences: Vec<u64> = wanted.iter().map(|position| position.sequence).collect();
+    let deliveries = store.find_deliveries(webhook.id, &sequences).await?;
+    let listed = wanted
+        .into_iter()
+        .zip(deliveries)
+        .filter(|(position, delivery)| newest(delivery) == Some(**position));
     let view = |(position, delivery): (&DeliveryCursor, DeliveryHistory)| {
         let event = events.get(&position.sequence);
         (*position, views.view(delivery, event))

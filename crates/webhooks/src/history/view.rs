@@ -31,10 +31,9 @@ impl DeliveryViews<'_> {
         let replayed = delivery.attempts.iter().find(|attempt| attempt.succeeded).map(|attempt| attempt.at);
         let delivered_at = delivery.delivered.map(|success| success.at).or(replayed);
         let lane = self.lane(sequence, event);
-        let is_ahead = self.webhook.cursor.is_some_and(|cursor| sequence > cursor);
         let facts = DeliveryFacts {
             is_delivered: delivered_at.is_some(),
-            is_pending: lane.is_some() || is_ahead,
+            is_pending: lane.is_some() || self.is_ahead(sequence),
             has_failed: !delivery.attempts.is_empty(),
         };
         let status = delivery_status(self.webhook.flags(), facts);
@@ -54,6 +53,15 @@ impl DeliveryViews<'_> {
             attempts: delivery.attempts.into_iter().map(attempt_view).collect(),
             body: None,
         }
+    }
+
+    /// Whether an event is ahead of the cursor, in a lane, or behind another event of its record in one.
+    pub(super) fn is_pending(&self, sequence: u64, event: Option<&LogEvent>) -> bool {
+        self.is_ahead(sequence) || self.lane(sequence, event).is_some()
+    }
+
+    fn is_ahead(&self, sequence: u64) -> bool {
+        self.webhook.cursor.is_some_and(|cursor| sequence > cursor)
     }
 
     /// The lane that an event is next in, or waits in behind another event of its record.

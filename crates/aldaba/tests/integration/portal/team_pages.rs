@@ -248,3 +248,16 @@ fn link_that_leads_nowhere_gets_a_page() {
         assert_eq!((json.status, &json.json()["error"]), (404, &json!("not_found")), "{path}");
     }
 }
+
+#[test]
+fn page_of_requests_says_that_the_log_is_switched_off() {
+    for (call_log, is_shown) in [("false", true), ("true", false)] {
+        let server = TestServer::builder().set("gateway.call_log", call_log).start();
+        let developer = Developer::sign_in(&server, "diego");
+        for (lang, words) in
+            [("es", "registro de peticiones está desactivado"), ("en", "log of requests is switched off")]
+        {
+            assert_eq!(developer.get_in(lang, "calls").contains(words), is_shown, "{lang}, {call_log}");
+        }
+    }
+}

@@ -79,10 +79,12 @@ const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x
     FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
     JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public'";
 
-/// The column of an index expression such as `(column + 0)` (`0006_ways_into_the_log`); other expressions count as equal.
+/// The column of an index expression such as `(column + 0)` (`0006_ways_into_the_log`) or `(column || '')`
+/// (`0024_page_indexes`); other expressions count as equal.
 fn plain_column(column: &str) -> &str {
     let inner = column.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(column);
-    let plain = inner.strip_suffix(" + 0").or_else(|| inner.strip_suffix(" - 0")).unwrap_or(inner);
+    let plain =
+        [" + 0", " - 0", " || ''::text"].iter().find_map(|end| inner.strip_suffix(end)).unwrap_or(inner);
     if plain.contains(|c: char| !c.is_alphanumeric() && c != '_') { "expression" } else { plain }
 }
 

@@ -20,11 +20,15 @@ const EVENTS: u64 = 400;
 /// A history of `EVENTS` events, one a second: every fourth failed once and was delivered a second later. Counts the
 /// calls of every method.
 #[derive(Default)]
-struct CountingHistory(AtomicUsize);
+struct CountingHistory {
+    calls: AtomicUsize,
+    /// Deliveries that were looked up.
+    looked_up: AtomicUsize,
+}
 
 impl CountingHistory {
     fn count(&self) {
-        self.0.fetch_add(1, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
     fn success(sequence: u64) -> SuccessfulDelivery {
@@ -96,6 +100,7 @@ impl History for CountingHistory {
 
     async fn find_deliveries(&self, _: WebhookId, sequences: &[u64]) -> store::Result<Vec<DeliveryHistory>> {
         self.count();
+        self.looked_up.fetch_add(sequences.len(), Ordering::Relaxed);
         let find = |sequence: &u64| DeliveryHistory {
             sequence: *sequence,
             delivered: Some(Self::success(*sequence)),
@@ -189,7 +194,7 @@ fn views(webhook: &Webhook) -> DeliveryViews<'_> {
 async fn counted(query: DeliveryPageQuery) -> (DeliveryPage, usize) {
     let (store, webhook) = (CountingHistory::default(), webhook());
     let page = read(&store, &views(&webhook), &query).await.unwrap();
-    (page, store.0.into_inner())
+    (page, store.calls.into_inner())
 }
 
 #[tokio::test]
@@ -212,6 +217,22 @@ async fn store_calls_of_a_page_without_matches_are_bounded() {
         let (page, calls) = counted(query).await;
         assert!(page.deliveries.is_empty());
         assert!(calls <= 4 * READS_MAX, "{calls}");
+    }
+}
+
+/// A scan for a record, an event or what waits reads no delivery that its event rules out.
+#[tokio::test]
+async fn only_deliveries_that_may_be_selected_are_looked_up() {
+    let all = DeliveryPageQuery::default;
+    for (query, expected) in [
+        (DeliveryPageQuery { record: Some("7".into()), ..all() }, 1),
+        (DeliveryPageQuery { record: Some("none".into()), ..all() }, 0),
+        (DeliveryPageQuery { kind: Some(EventKind::Deleted), ..all() }, 0),
+        (DeliveryPageQuery { status: Some(DeliveryStatus::Waiting), ..all() }, 0),
+    ] {
+        let (store, webhook) = (CountingHistory::default(), webhook());
+        read(&store, &views(&webhook), &query).await.unwrap();
+        assert_eq!(store.looked_up.into_inner(), expected, "{query:?}");
     }
 }
 
