@@ -9,7 +9,7 @@ use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, SandboxConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::schema_types::Status;
+use super::schema_types::{Status, WHOLE_MAX};
 use super::{AppState, HandlerResult, Routes, SharedState};
 use crate::admin::{Authority, MadeEvent, Permission, SandboxAdmin};
 use crate::error::{AdminError, Result};
@@ -186,8 +186,22 @@ struct ReceivedPage {
 #[into_params(parameter_in = Query)]
 struct ReceivedParams {
     /// Only requests with a smaller number.
-    #[param(minimum = 1)]
-    before: Option<u64>,
+    #[param(value_type = u64, required = false, minimum = 1, maximum = 9_007_199_254_740_991_u64)]
+    before: Option<RequestNumber>,
+}
+
+/// The number of a request that the receiver got.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "u64")]
+struct RequestNumber(u64);
+
+impl TryFrom<u64> for RequestNumber {
+    type Error = String;
+
+    fn try_from(number: u64) -> std::result::Result<Self, String> {
+        let is_known = (1..=WHOLE_MAX).contains(&number);
+        is_known.then_some(Self(number)).ok_or_else(|| format!("it must be from 1 to {WHOLE_MAX}, not {number}"))
+    }
 }
 
 pub(super) fn routes() -> Routes {
@@ -335,7 +349,7 @@ async fn received(
     QueryParams(params): QueryParams<ReceivedParams>,
 ) -> HandlerResult {
     let id = state.admin.team(&team).await?.id;
-    let found = state.admin.store.received_requests(&id, params.before, store::RECEIVED_MAX).await;
+    let found = state.admin.store.received_requests(&id, params.before.map(|number| number.0), store::RECEIVED_MAX).await;
     let found = found.map_err(AdminError::from)?;
     let requests = found.into_iter().map(ReceivedRequest::from).collect();
     Ok(Json(ReceivedPage { requests }).into_response())

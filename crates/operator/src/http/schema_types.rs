@@ -283,7 +283,7 @@ impl From<Status> for store::Status {
 }
 
 /// The largest integer that every JSON reader represents exactly.
-const REVISION_MAX: u64 = 9_007_199_254_740_991;
+pub(super) const WHOLE_MAX: u64 = 9_007_199_254_740_991;
 
 /// The revision that a change is based on.
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -294,7 +294,7 @@ impl TryFrom<serde_json::Number> for Revision {
     type Error = String;
 
     fn try_from(number: serde_json::Number) -> Result<Self, String> {
-        whole_number(&number, REVISION_MAX).map(Self)
+        whole_number(&number, WHOLE_MAX).map(Self)
     }
 }
 

@@ -7,7 +7,7 @@ use testkit::{SeededRandom, TestServer};
 
 use crate::harness::{Browser, OperatorApi, Page, ServeProcess};
 
-const PASSWORD: &str = "cuatro palabras sin sentido";
+pub(crate) const PASSWORD: &str = "cuatro palabras sin sentido";
 
 /// A browser of a developer who owns a team.
 pub(crate) struct Developer {
