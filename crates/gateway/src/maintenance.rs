@@ -10,8 +10,10 @@ use tokio::sync::watch;
 use crate::Gateway;
 
 const INTERVAL: Duration = Duration::from_secs(3);
-/// How long calls are collected before they are written.
-const COLLECTION: Duration = Duration::from_millis(200);
+/// How long calls are collected before they are written: short, so that a developer who watches sees a call at once.
+const COLLECTION: Duration = Duration::from_millis(20);
+/// How long to wait after a write, so that busy subscriptions cost five writes a second.
+const PAUSE: Duration = Duration::from_millis(180);
 /// How long to wait after the store failed.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
 /// A node that has not registered for this long has no share of the limit any more.
@@ -38,23 +40,27 @@ impl Gateway {
 
     /// Writes the recorded calls soon after they were made. Returns only once the shutdown begins.
     pub async fn run_recorder(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
-        let mut delay = COLLECTION;
+        let mut is_writing = true;
+        let mut pause = Duration::ZERO;
         loop {
+            let collected = async {
+                tokio::time::sleep(pause).await;
+                self.recorder.wake.notified().await;
+                tokio::time::sleep(COLLECTION).await;
+            };
             tokio::select! {
                 biased;
                 _ = shutdown.wait_for(|begun| *begun) => break,
-                () = self.recorder.wake.notified() => {}
-            }
-            if tokio::time::timeout(delay, shutdown.wait_for(|begun| *begun)).await.is_ok() {
-                break;
+                () = collected => {}
             }
             let written = self.recorder.flush(&*self.store, false).await;
             if let Err(error) = &written
-                && delay == COLLECTION
+                && is_writing
             {
                 tracing::warn!(%error, "recorded calls could not be written to the store; trying again every second");
             }
-            delay = if written.is_ok() { COLLECTION } else { RETRY_AFTER };
+            is_writing = written.is_ok();
+            pause = if is_writing { PAUSE } else { RETRY_AFTER };
         }
     }
 
