@@ -33,7 +33,7 @@ macro_rules! page_with_actions {
 /// Every page of a team, below `/portal/teams/{team}/`.
 fn routes() -> Vec<Route<Context>> {
     vec![
-        page!("", home::get),
+        page_with_actions!("", home::get, home::post),
         page_with_actions!("subscriptions", subscriptions::list, subscriptions::post_list),
         page_with_actions!("subscriptions/{subscription}", subscriptions::one, subscriptions::post_one),
         page_with_actions!("applications", applications::list, applications::post_list),

@@ -200,7 +200,9 @@ impl TryFrom<u64> for RequestNumber {
 
     fn try_from(number: u64) -> std::result::Result<Self, String> {
         let is_known = (1..=WHOLE_MAX).contains(&number);
-        is_known.then_some(Self(number)).ok_or_else(|| format!("it must be from 1 to {WHOLE_MAX}, not {number}"))
+        is_known
+            .then_some(Self(number))
+            .ok_or_else(|| format!("it must be from 1 to {WHOLE_MAX}, not {number}"))
     }
 }
 
@@ -349,7 +351,11 @@ async fn received(
     QueryParams(params): QueryParams<ReceivedParams>,
 ) -> HandlerResult {
     let id = state.admin.team(&team).await?.id;
-    let found = state.admin.store.received_requests(&id, params.before.map(|number| number.0), store::RECEIVED_MAX).await;
+    let found = state
+        .admin
+        .store
+        .received_requests(&id, params.before.map(|number| number.0), store::RECEIVED_MAX)
+        .await;
     let found = found.map_err(AdminError::from)?;
     let requests = found.into_iter().map(ReceivedRequest::from).collect();
     Ok(Json(ReceivedPage { requests }).into_response())

@@ -5,7 +5,7 @@ use domain::{ClientId, Ticks};
 use operator::admin::{RedirectUriState, TeamClient};
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
-use super::subscriptions::{open_requests, overlap, product_names, withdraw};
+use super::subscriptions::{open_requests, overlap, withdraw};
 use crate::context::Context;
 use crate::views::applications::{AddressRow, ApplicationPage, ApplicationRow, ApplicationsPage};
 use crate::views::requests::RequestRow;
@@ -45,7 +45,7 @@ fn row(client: &Client) -> ApplicationRow {
     ApplicationRow {
         id: client.id.to_string(),
         name: client.name.clone(),
-        products: product_names(client.products),
+        products: client.products.names(),
         is_sandbox: client.is_sandbox,
         is_active: client.status == Status::Active,
         since: client.created_at.iso(),

@@ -7,8 +7,8 @@ use axum::http::StatusCode;
 use domain::subscription::Products;
 use domain::{Resource, Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, TeamWebhookFilter};
-use pages::{PageContext, PageError, Response};
-use store::{AuditKind, AuditQuery, Client, DeliveryQuery, ListQuery, Status, Subscription};
+use pages::{PageContext, PageError, Params, Response};
+use store::{AuditKind, AuditQuery, Client, DeliveryQuery, KeySlot, ListQuery, Status, Subscription};
 
 use crate::Portal;
 use crate::context::{Context, team_path};
@@ -37,6 +37,20 @@ pub(crate) async fn choose_team(State(portal): State<Arc<Portal>>, request: Requ
 }
 
 pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
+    Ok(context.show(&home(context).await?))
+}
+
+/// Puts the key of the first usable subscription into the lines to copy.
+pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
+    let Some("fill") = form.get("do") else { return Err(PageError::no_action()) };
+    context.require_fresh()?;
+    let home = home(context).await?;
+    let id = home.subscription.as_deref().ok_or(PageError::NotFound)?;
+    let key = context.developer().reveal_key(id, KeySlot::Primary).await?.reveal().to_owned();
+    Ok(context.show(&Home { key: Some(key), ..home }))
+}
+
+async fn home(context: &Context) -> Result<Home, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let query = ListQuery { rows_max: LOOKED_AT, ..ListQuery::default() };
     let subscriptions = developer.subscriptions(team, &query).await?.rows;
@@ -44,9 +58,9 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let filter = TeamWebhookFilter { rows_max: Some(LOOKED_AT), ..TeamWebhookFilter::default() };
     let webhooks = developer.webhooks(team, &filter).await?.rows;
     let failing = failing_webhooks(context, &filter).await?;
-    let is_usable = |one: &&Subscription| one.status == Status::Active && one.cancelled_at.is_none();
+    let usable = subscriptions.iter().find(|one| is_usable(one));
     let progress = Progress {
-        has_key: subscriptions.iter().any(|one| is_usable(&one)),
+        has_key: usable.is_some(),
         has_client: clients.iter().any(|client| client.status == Status::Active),
         has_signed_in: has_signed_in(context, &clients).await?,
         has_called: has_called(context, &subscriptions).await?,
@@ -55,7 +69,9 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     };
     let client = clients.iter().find(|client| client.status == Status::Active);
     let (sandbox, _) = sandbox::found(context).await?;
-    Ok(context.show(&Home {
+    Ok(Home {
+        subscription: usable.map(|one| one.id.to_string()),
+        key: None,
         team: context.team.name.clone(),
         progress,
         client: client.map(|client| client.id.to_string()),
@@ -64,13 +80,17 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
         sandbox,
         resource: client.and_then(|client| first_resource(client, &subscriptions)),
         failing,
-    }))
+    })
+}
+
+/// Whether the gate accepts its keys.
+pub(crate) fn is_usable(subscription: &Subscription) -> bool {
+    subscription.status == Status::Active && subscription.cancelled_at.is_none()
 }
 
 /// The first resource whose webhooks the client may have: those of accounting begin with customers.
 fn first_resource(client: &Client, subscriptions: &[Subscription]) -> Option<Resource> {
-    let is_usable = |one: &&Subscription| one.status == Status::Active && one.cancelled_at.is_none();
-    let opened = subscriptions.iter().filter(is_usable).map(|one| one.products);
+    let opened = subscriptions.iter().filter(|one| is_usable(one)).map(|one| one.products);
     let opened = opened.fold(Products::default(), Products::union);
     let candidates = [Resource::customers()].into_iter().chain(Resource::invoicing());
     let is_open = |product| client.products.contains(product) && opened.contains(product);

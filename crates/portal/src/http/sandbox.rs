@@ -4,9 +4,10 @@ use domain::{ClientId, Ticks};
 use identity::SandboxTokens;
 use operator::admin::AdminError;
 use pages::{PageContext, PageError, Params, Response};
-use store::{Client, ListQuery, Sandbox, Status, Subscription};
+use store::{Client, ListQuery, Sandbox, Status};
 
 use crate::context::Context;
+use crate::http::home::is_usable;
 use crate::text::sandbox::refusal;
 use crate::views::sandbox::{CompanyRow, SandboxAccess, SandboxPage, SandboxState};
 use crate::views::sandbox_token::{Application, ShownToken};
@@ -89,8 +90,7 @@ async fn page(context: &Context) -> Result<SandboxPage, PageError> {
     page.companies = companies.into_iter().map(CompanyRow::new).collect();
     page.applications = applications(context).await?;
     let subscriptions = context.developer().subscriptions(team, &ListQuery::default()).await?.rows;
-    let is_usable = |one: &&Subscription| one.status == Status::Active && one.cancelled_at.is_none();
-    page.subscription = subscriptions.iter().find(is_usable).map(|one| one.id.to_string());
+    page.subscription = subscriptions.iter().find(|one| is_usable(one)).map(|one| one.id.to_string());
     Ok(page)
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Ticks;
-use domain::subscription::{Product, Products};
+use domain::subscription::Product;
 use operator::admin::Usage;
 use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, RequestKind, RequestState, Status, Subscription};
@@ -69,19 +69,11 @@ pub(crate) async fn open_requests(
     Ok(rows)
 }
 
-pub(crate) fn product_names(products: Products) -> Vec<&'static str> {
-    Product::ALL
-        .iter()
-        .filter(|product| products.contains(**product))
-        .map(|product| product.as_str())
-        .collect()
-}
-
 fn row(subscription: &Subscription) -> SubscriptionRow {
     SubscriptionRow {
         id: subscription.id.to_string(),
         name: subscription.name.clone(),
-        products: product_names(subscription.products),
+        products: subscription.products.names(),
         is_sandbox: subscription.is_sandbox,
         status: match (subscription.cancelled_at, subscription.status) {
             (Some(_), _) => "cancelled",

@@ -15,6 +15,7 @@ texts! {
         sandbox_name: "Entorno de pruebas", "Sandbox";
         sandbox_first: "Con un entorno de pruebas haces desde aquí cada paso con un clic, sin datos de nadie.", "With a sandbox you do every step from here with one click, without anybody's data.";
         own_code: "Desde tu código:", "From your own code:";
+        fill_in: "Poner mi clave en las líneas", "Fill in my key";
         key_now: "Conseguir una clave de pruebas ahora", "Get a sandbox key now";
         key_action: "Ver las suscripciones", "See the subscriptions";
         client: "Consigue una aplicación", "Get an application";

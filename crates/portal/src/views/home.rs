@@ -25,6 +25,11 @@ pub(crate) struct Home {
     pub(crate) client: Option<String>,
     pub(crate) redirect_uri: Option<String>,
     pub(crate) scopes: String,
+    /// The first usable subscription, whose key can be filled in.
+    pub(crate) subscription: Option<String>,
+    /// Its key, once the developer has asked for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
     pub(crate) sandbox: SandboxState,
     /// The resource whose webhooks the checklist makes in the sandbox.
     #[serde(skip)]
@@ -79,7 +84,8 @@ impl View<Context> for Home {
         html! {
             div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
             p.lead { (text.lead) }
-            section.card #progress data-live=(context.here(&[], [("format", "events")])) data-live-part {
+            // A page with a key stays as it is: the next version would not have it.
+            section.card #progress data-live=[self.live(context)] data-live-part {
                 h2 { (text.checklist) }
                 @if self.progress.is_complete() { p { (state(State::Ok, text.all_done)) } }
                 @else { (self.sandbox_first(context)) }
@@ -91,6 +97,12 @@ impl View<Context> for Home {
                 @else { ul.links { @for one in &self.failing { li { (one.markup(context)) } } } }
             }
         }
+    }
+}
+
+impl Home {
+    fn live(&self, context: &Context) -> Option<String> {
+        self.key.is_none().then(|| context.here(&[], [("format", "events")]))
     }
 }
 

@@ -4,7 +4,7 @@ use domain::event::semantic_name;
 use domain::subscription::Product;
 use maud::{Markup, html};
 use ui::app::copy_block;
-use ui::{Button, Icon, button, hidden_field, safe_href};
+use ui::{Button, ButtonStyle, Icon, button, hidden_field, safe_href};
 
 use super::home::Home;
 use super::sandbox::SandboxState;
@@ -105,16 +105,17 @@ impl Home {
 
     fn call(&self, context: &Context) -> Markup {
         let text = HomeText::of(context.lang());
-        let line = first_call(&context.portal.settings.base_url);
+        let line = first_call(&context.portal.settings.base_url, self.key_in_lines());
         html! {
             div.actions { (self.token(context, text.call_now)) (link(context, "reference", text.call_action)) }
             (own_code(context, "line-call", &line))
+            (self.fill_in(context))
         }
     }
 
     fn webhook(&self, context: &Context) -> Markup {
         let text = HomeText::of(context.lang());
-        let line = subscription_line(&context.portal.settings.base_url);
+        let line = subscription_line(&context.portal.settings.base_url, self.key_in_lines());
         let resource = self.resource.map(|one| format!("{}.{}", one.area().as_str(), one.as_str()));
         html! {
             @if let (Some(client), Some(resource)) = (&self.client, &resource) {
@@ -125,6 +126,7 @@ impl Home {
                 }
             }
             (own_code(context, "line-webhook", &line))
+            @if self.progress.has_called { (self.fill_in(context)) }
         }
     }
 
@@ -137,6 +139,26 @@ impl Home {
                     (self.in_sandbox(context, "sandbox/receiver", "make", text.delivery_now, &[("event", event)]))
                 }
                 (link(context, "signature", text.delivery_action))
+            }
+        }
+    }
+
+    /// The key in the lines to copy.
+    fn key_in_lines(&self) -> &str {
+        self.key.as_deref().unwrap_or("…")
+    }
+
+    /// Puts the team's key into the lines to copy, where there is one that is not shown yet.
+    fn fill_in(&self, context: &Context) -> Markup {
+        let text = HomeText::of(context.lang());
+        if self.subscription.is_none() || self.key.is_some() {
+            return html! {};
+        }
+        let style = ButtonStyle::Secondary;
+        html! {
+            form.inline method="post" {
+                (context.form_token())
+                (button(&Button { label: text.fill_in, name_and_value: Some(("do", "fill")), style, ..Button::default() }))
             }
         }
     }
@@ -211,14 +233,18 @@ fn own_code(context: &Context, id: &str, line: &str) -> Markup {
     html! { p.small.muted { (HomeText::of(lang).own_code) } (copy_block(lang, id, line)) }
 }
 
-fn first_call(base_url: &str) -> String {
+fn first_call(base_url: &str, key: &str) -> String {
     format!(
-        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …'"
+        "curl {base_url}/accounting/api/companies \\\n  -H 'Ocp-Apim-Subscription-Key: {key}' \\\n  -H 'Authorization: Bearer …'"
     )
 }
 
-fn subscription_line(base_url: &str) -> String {
+fn subscription_line(base_url: &str, key: &str) -> String {
     let body = r#"{"thirdPartyApplicationName":"…","url":"https://…","secret":"…","eventTypes":["Svc.ACC.Customers.CustomerCreated"]}"#;
-    let headers = "-H 'Ocp-Apim-Subscription-Key: …' \\\n  -H 'Authorization: Bearer …' \\\n  -H 'context: none' \\\n  -H 'Content-Type: application/json'";
-    format!("curl {base_url}/accounting/api/customers/webhooks/subscribe \\\n  {headers} \\\n  -d '{body}'")
+    let key = format!("-H 'Ocp-Apim-Subscription-Key: {key}'");
+    let headers =
+        "-H 'Authorization: Bearer …' \\\n  -H 'context: none' \\\n  -H 'Content-Type: application/json'";
+    format!(
+        "curl {base_url}/accounting/api/customers/webhooks/subscribe \\\n  {key} \\\n  {headers} \\\n  -d '{body}'"
+    )
 }

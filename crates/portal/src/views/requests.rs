@@ -8,7 +8,6 @@ use ui::app::{Column, State, Table, state, table};
 use ui::{DisplayName, hidden_field, timestamp};
 
 use crate::context::Context;
-use crate::http::subscriptions::product_names;
 use crate::text::subscriptions::SubscriptionText;
 
 #[derive(Debug, Serialize)]
@@ -33,7 +32,7 @@ impl RequestRow {
     pub(crate) fn new(request: &TeamRequest) -> Self {
         let (what, products, is_sandbox) = match &request.kind {
             RequestKind::Client { name, products, is_sandbox, .. } => {
-                (name.clone(), product_names(*products), *is_sandbox)
+                (name.clone(), products.names(), *is_sandbox)
             }
             RequestKind::RedirectUri { uri, .. } => (uri.clone(), Vec::new(), false),
             RequestKind::Subscription { name, product, is_sandbox } => {
