@@ -53,22 +53,30 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
 async fn home(context: &Context) -> Result<Home, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let query = ListQuery { rows_max: LOOKED_AT, ..ListQuery::default() };
-    let subscriptions = developer.subscriptions(team, &query).await?.rows;
-    let clients = developer.clients(team, &query).await?.rows;
     let filter = TeamWebhookFilter { rows_max: Some(LOOKED_AT), ..TeamWebhookFilter::default() };
-    let webhooks = developer.webhooks(team, &filter).await?.rows;
-    let failing = failing_webhooks(context, &filter).await?;
+    // At the same time: each waits for the store.
+    let (subscriptions, clients, webhooks, failing, (sandbox, _)) = tokio::try_join!(
+        async { Ok(developer.subscriptions(team, &query).await?.rows) },
+        async { Ok(developer.clients(team, &query).await?.rows) },
+        async { Ok(developer.webhooks(team, &filter).await?.rows) },
+        failing_webhooks(context, &filter),
+        sandbox::found(context),
+    )?;
+    let (has_signed_in, has_called, has_delivery) = tokio::try_join!(
+        has_signed_in(context, &clients),
+        has_called(context, &subscriptions),
+        has_delivery(context, &webhooks),
+    )?;
     let usable = subscriptions.iter().find(|one| is_usable(one));
     let progress = Progress {
         has_key: usable.is_some(),
         has_client: clients.iter().any(|client| client.status == Status::Active),
-        has_signed_in: has_signed_in(context, &clients).await?,
-        has_called: has_called(context, &subscriptions).await?,
+        has_signed_in,
+        has_called,
         has_webhook: webhooks.iter().any(|one| one.webhook.handshake.accepted),
-        has_delivery: has_delivery(context, &webhooks).await?,
+        has_delivery,
     };
     let client = clients.iter().find(|client| client.status == Status::Active);
-    let (sandbox, _) = sandbox::found(context).await?;
     Ok(Home {
         subscription: usable.map(|one| one.id.to_string()),
         key: None,
@@ -107,13 +115,17 @@ async fn failing_webhooks(
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let of_status = |status| TeamWebhookFilter { status: Some(status), ..filter.clone() };
     let failing = TeamWebhookFilter { only_failing: true, ..filter.clone() };
+    let (disabled, suspended) =
+        (of_status(WebhookStatus::DisabledByService), of_status(WebhookStatus::Suspended));
+    let (disabled, suspended, failing) = tokio::try_join!(
+        developer.webhooks(team, &disabled),
+        developer.webhooks(team, &suspended),
+        developer.webhooks(team, &failing),
+    )?;
     let mut rows: Vec<FailingWebhook> = Vec::new();
-    for filter in [of_status(WebhookStatus::DisabledByService), of_status(WebhookStatus::Suspended), failing]
-    {
-        for one in developer.webhooks(team, &filter).await?.rows.iter().map(failing_webhook) {
-            if !rows.iter().any(|known| known.id == one.id) {
-                rows.push(one);
-            }
+    for one in [disabled, suspended, failing].iter().flat_map(|page| &page.rows).map(failing_webhook) {
+        if !rows.iter().any(|known| known.id == one.id) {
+            rows.push(one);
         }
     }
     Ok(rows)

@@ -12,10 +12,10 @@ use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, History, LogEvent, We
 use super::Result;
 use super::view::DeliveryViews;
 
-/// How many rows one read takes, and how many reads a page may take; past that the page ends early.
+/// How many rows one read takes, and how many reads a page may take; past that the page ends early, and its `next` goes on.
 const READ_ROWS_MIN: usize = 50;
 const READ_ROWS_MAX: usize = 200;
-const READS_MAX: usize = 10;
+const READS_MAX: usize = 3;
 
 pub(super) async fn read<S: History + ?Sized>(
     store: &S,
