@@ -54,7 +54,7 @@ pub(super) async fn write(writer: &Writer, team: &Team) -> Fallible<u64> {
             problem: String::new(),
             status: Some(200),
         };
-        writer.store.add_received_request(&team.id, &request).await?;
+        writer.store.add_received_request(&team.id, &tenant, &request).await?;
     }
     let newest = writer.store.received_requests(&team.id, None, 1).await?;
     Ok(newest.first().map_or(0, |request| request.number))

@@ -80,7 +80,7 @@ impl<T: Transport> BuiltInReceiver<T> {
         };
         let body = verdict.echo.clone().filter(|_| status == Some(200)).unwrap_or_default();
         let kept = self.kept(request, verdict, status);
-        self.store.add_received_request(&sandbox.team, &kept).await.map_err(internal)?;
+        self.store.add_received_request(&sandbox.team, &sandbox.tenant, &kept).await.map_err(internal)?;
         let Some(status) = status else {
             sleep(request.timeout).await;
             return Err(EgressError::TimedOut(Phase::Response));

@@ -108,6 +108,8 @@ pub enum SandboxOutcome {
     TeamNotFound,
     /// The team has none to reset.
     NotFound,
+    /// The operator has disabled its tenant; nothing changed.
+    Disabled,
 }
 
 /// A sandbox tenant, and the products that are open to each client of its team; nothing is to other clients.
@@ -178,10 +180,10 @@ pub(crate) fn sandbox_clients(
     all
 }
 
-/// How many events were made on a day, after one more; None: it would be more than `events_max`.
-pub(crate) fn take_event((day, made): (i64, u64), today: i64, events_max: u64) -> Option<u64> {
+/// How many events were made on a day, after some more; None: it would be more than `events_max`.
+pub(crate) fn take_events((day, made): (i64, u64), today: i64, count: u64, events_max: u64) -> Option<u64> {
     let made = if day == today { made } else { 0 };
-    (made < events_max).then_some(made + 1)
+    Some(made.saturating_add(count)).filter(|made| *made <= events_max)
 }
 
 /// The purpose of a sealed password.
@@ -218,8 +220,8 @@ pub trait Sandboxes: Send + Sync + 'static {
     async fn find_sandbox_by_receiver(&self, receiver: Guid) -> Result<Option<Sandbox>>;
     /// The sandboxes by team, after the given one.
     async fn list_sandboxes(&self, after: Option<&TeamId>, rows_max: usize) -> Result<Vec<Sandbox>>;
-    /// Erases the tenant with its records, webhooks, authorizations and tokens, and puts a new one in its place. The user
-    /// stays, is active again and has a new password and neither sessions nor second factors. What the receiver got is
+    /// Erases the tenant with its records, webhooks, authorizations and tokens, and puts a new one in its place, unless it
+    /// is disabled. The user stays, with a new password and neither sessions nor second factors. What the receiver got is
     /// deleted, and it accepts again.
     async fn reset_sandbox(
         &self,
@@ -229,8 +231,9 @@ pub trait Sandboxes: Send + Sync + 'static {
     ) -> Result<SandboxOutcome>;
     /// The sample data of this tenant is complete.
     async fn mark_sandbox_loaded(&self, tenant: &TenantId, now: Ticks) -> Result<()>;
-    /// Counts an event that the team makes; false if it has made `events_max` on this day.
-    async fn take_sandbox_event(&self, team: &TeamId, day: i64, events_max: u64) -> Result<bool>;
+    /// Counts events that the team makes; false if they would be more than `events_max` on this day.
+    async fn take_sandbox_events(&self, team: &TeamId, day: i64, count: u64, events_max: u64)
+    -> Result<bool>;
 
     /// Tells the receiver of a team how to answer; None if the team has no sandbox.
     async fn set_receiver_mode(
@@ -239,9 +242,14 @@ pub trait Sandboxes: Send + Sync + 'static {
         mode: ReceiverMode,
         context: &AuditContext,
     ) -> Result<Option<Sandbox>>;
-    /// Adds what the receiver of a team got, and deletes the oldest beyond `RECEIVED_MAX`. The number of `request` is
-    /// ignored.
-    async fn add_received_request(&self, team: &TeamId, request: &ReceivedRequest) -> Result<()>;
+    /// Adds what the receiver of a team got for this tenant, and deletes the oldest beyond `RECEIVED_MAX`. The number of
+    /// `request` is ignored. After a reset nothing of the tenant before is added.
+    async fn add_received_request(
+        &self,
+        team: &TeamId,
+        tenant: &TenantId,
+        request: &ReceivedRequest,
+    ) -> Result<()>;
     /// Newest first; only those before the number `before`, at most `rows_max`.
     async fn received_requests(
         &self,
@@ -292,9 +300,11 @@ mod tests {
 
     #[test]
     fn events_are_counted_by_day() {
-        assert_eq!(take_event((7, 1), 7, 2), Some(2));
-        assert_eq!(take_event((7, 2), 7, 2), None);
-        assert_eq!(take_event((7, 2), 8, 2), Some(1));
-        assert_eq!(take_event((7, 0), 7, 0), None);
+        assert_eq!(take_events((7, 1), 7, 1, 2), Some(2));
+        assert_eq!(take_events((7, 2), 7, 1, 2), None);
+        assert_eq!(take_events((7, 2), 8, 1, 2), Some(1));
+        assert_eq!(take_events((7, 0), 7, 1, 0), None);
+        assert_eq!(take_events((7, 1), 7, 2, 2), None);
+        assert_eq!(take_events((7, 1), 7, u64::MAX, u64::MAX), Some(u64::MAX));
     }
 }

@@ -53,9 +53,14 @@
     setTimeout(() => { button.textContent = label; }, 1500);
   });
 
+  // What was handed over and not fetched must not wait for the next person.
+  try { sessionStorage.removeItem('aldaba.authorize'); } catch { /* There is no storage. */ }
+
   /** Hands values over to another page of this origin: in the storage of the tab, never in a URL. */
   document.addEventListener('click', (event) => {
     const link = event.target.closest && event.target.closest('a[data-hand-over]');
+    // A link that opens in another tab finds nothing there.
+    if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     if (!link || link.origin !== location.origin) return;
     const values = {};
     for (const pair of link.dataset.handOver.split(' ')) {

@@ -46,6 +46,7 @@ pub(crate) fn engine(
     let settings = Settings {
         in_flight_per_webhook_max: delivery.in_flight_per_webhook,
         in_flight_max: delivery.in_flight,
+        is_sandbox_open: config.portal.is_sandbox_open,
         ask_after: delivery.share_after,
         retention: config.retention.log,
         ..Settings::new(schedule, delivery.timeout)

@@ -2,9 +2,13 @@
 
 use domain::password_rules::{self, PasswordOwner};
 use domain::{Secret, password};
+use tokio::sync::Semaphore;
 use ui::{Lang, password_refusal_text};
 
 use super::{Admin, AdminError, Result};
+
+/// Passwords are hashed one at a time, however many are set at once.
+static HASHING: Semaphore = Semaphore::const_new(1);
 
 impl Admin {
     /// The hash of a new password, if it keeps the rules. The error says which rule it breaks.
@@ -18,6 +22,8 @@ impl Admin {
 
     /// The hash of a password that nobody chose.
     pub(super) async fn password_hash(&self, plain: Secret) -> Result<String> {
+        // Each hash takes 19 MiB.
+        let _place = HASHING.acquire().await.map_err(|error| AdminError::Invalid(error.to_string()))?;
         let random = self.random.clone();
         let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
         hashing

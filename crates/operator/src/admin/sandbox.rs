@@ -30,6 +30,8 @@ const USER: &str = "sandbox";
 /// The language of sandbox users until they choose another one.
 const LANG: &str = "es";
 const ACCOUNT_DIGITS_DEFAULT: usize = 9;
+/// A reset counts as so many events of the day: it hashes a password and loads the sample data.
+const RESET_EVENTS: u64 = 20;
 
 /// What sandboxes need besides the administration.
 #[derive(Clone)]
@@ -162,7 +164,9 @@ impl SandboxAdmin {
     /// the receiver got; keys, clients and the user stay, the user with a new password.
     pub async fn reset_sandbox(&self, team: &str) -> Result<Sandbox> {
         let team = self.active_team(team).await?;
-        self.existing(&team).await?;
+        if self.existing(&team).await?.tenant_status == Some(Status::Disabled) {
+            return Err(disabled());
+        }
         self.reset(&team).await
     }
 
@@ -200,6 +204,7 @@ impl SandboxAdmin {
 
     async fn reset(&self, team: &Team) -> Result<Sandbox> {
         let before = self.existing(team).await?;
+        self.take_events(team, RESET_EVENTS).await?;
         let (password, password_hash) = self.new_password().await?;
         let tenant = self.new_tenant(team);
         let membership = self.new_membership(&before.user, &tenant.id);
@@ -295,13 +300,20 @@ impl SandboxAdmin {
             return Err(AdminError::NotFound(format!("event \"{event}\"; the event catalogue lists all")));
         };
         let sandbox = self.ready(&team).await?;
-        let (day, events_max) = (self.admin.now().day(), self.settings.events_per_day_max);
-        if !self.admin.store.take_sandbox_event(&team.id, day, events_max).await? {
-            let why =
-                format!("the team has made {events_max} events today, the most of one day; go on tomorrow");
-            return Err(AdminError::Conflict { code: "too_many_events", why });
-        }
+        self.take_events(&team, 1).await?;
         self.make(&sandbox.tenant, resource, kind).await
+    }
+
+    /// Counts events of the day.
+    async fn take_events(&self, team: &Team, count: u64) -> Result<()> {
+        let (day, events_max) = (self.admin.now().day(), self.settings.events_per_day_max);
+        if self.admin.store.take_sandbox_events(&team.id, day, count, events_max).await? {
+            return Ok(());
+        }
+        let why = format!(
+            "the team may make {events_max} events on one day, and a reset counts as {RESET_EVENTS}; go on tomorrow"
+        );
+        Err(AdminError::Conflict { code: "too_many_events", why })
     }
 
     async fn make(&self, tenant: &TenantId, resource: Resource, kind: EventKind) -> Result<MadeEvent> {
@@ -393,5 +405,11 @@ fn made(outcome: SandboxOutcome, team: &TeamId) -> Result<Sandbox> {
         SandboxOutcome::Done(sandbox) | SandboxOutcome::Exists(sandbox) => Ok(sandbox),
         SandboxOutcome::TeamNotFound => Err(AdminError::NotFound(format!("team \"{team}\""))),
         SandboxOutcome::NotFound => Err(AdminError::NotFound(format!("sandbox of team \"{team}\""))),
+        SandboxOutcome::Disabled => Err(disabled()),
     }
+}
+
+fn disabled() -> AdminError {
+    let why = "the operator has disabled the sandbox; its tenant must be enabled first".to_owned();
+    AdminError::Conflict { code: "sandbox_not_ready", why }
 }

@@ -75,6 +75,9 @@ async fn sandbox_is_made_once_with_its_data_and_reset_to_its_beginning() {
     assert!(!leo.create_sandbox("panel").await.unwrap().is_ready());
     let refused = leo.make_event("panel", "customers.created").await;
     assert!(matches!(refused, Err(AdminError::Conflict { code: "sandbox_not_ready", .. })), "{refused:?}");
+    let refused = leo.reset_sandbox("panel").await;
+    assert!(matches!(refused, Err(AdminError::Conflict { code: "sandbox_not_ready", .. })), "{refused:?}");
+    assert_eq!(leo.sandbox("panel").await.unwrap().unwrap().tenant, again.tenant);
 }
 
 #[tokio::test]

@@ -16,7 +16,9 @@ use crate::views::deliveries::{DeliveriesPage, DeliveryRow, SuspendedPage};
 use crate::views::delivery::{OneDeliveryPage, ReplayJson};
 
 const ROWS: usize = 25;
-const CSV_PAGES_MAX: usize = 10;
+/// As many reads as a filtered file of deliveries takes at most, which look at 20,000 deliveries.
+const CSV_READS_MAX: usize = 34;
+const CSV_ROWS_MAX: usize = 1000;
 const RECORD_CHARS_MAX: usize = 200;
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
@@ -24,15 +26,16 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     if let Some(hidden) = suspended(context, &webhook).await? {
         return Ok(context.show(&hidden));
     }
-    let pages_max = if context.format == Format::Csv { CSV_PAGES_MAX } else { 1 };
+    let (reads_max, rows_max) =
+        if context.format == Format::Csv { (CSV_READS_MAX, CSV_ROWS_MAX) } else { (1, ROWS) };
     let mut query = page_query(context, &webhook)?;
     let (mut rows, mut next) = (Vec::new(), query.before);
-    for _ in 0..pages_max {
+    for _ in 0..reads_max {
         query.before = next;
         let page = context.portal.ports.history.deliveries(&webhook, &query).await?;
         rows.extend(page.deliveries.iter().map(DeliveryRow::new));
         next = page.next;
-        if next.is_none() {
+        if next.is_none() || rows.len() >= rows_max {
             break;
         }
     }

@@ -109,7 +109,10 @@ impl SignInPage {
 
     /// The token request as the developer's server sends it.
     fn token_command(&self) -> String {
-        let fields = self.token_request.iter().map(|one| format!(" \\\n  -d {}={}", one.name, one.value));
+        let quoted = |text: &str| text.replace('\'', r"'\''");
+        let field =
+            |name: &str, value: &str| format!(" \\\n  --data-urlencode '{}={}'", quoted(name), quoted(value));
+        let fields = self.token_request.iter().map(|one| field(&one.name, &one.value));
         let fields: String = fields.collect();
         format!("curl {}/connect/token \\\n  -u \"{}:$CLIENT_SECRET\"{fields}", self.issuer, self.application)
     }

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{Guid, TeamId, TenantId, Ticks};
 
 use super::{MemoryStore, State};
-use crate::sandboxes::take_event;
+use crate::sandboxes::take_events;
 use crate::{
     AccountUpdate, AuditContext, NewSandbox, RECEIVED_MAX, ReceivedRequest, ReceiverMode, ResetSandbox,
     ResourceSet, Result, Sandbox, SandboxOutcome, Sandboxes, Status,
@@ -101,14 +101,14 @@ impl Sandboxes for MemoryStore {
         let (act, random) = (self.act(context), &*self.ports.random);
         let mut state = self.state_mut()?;
         let Some(before) = state.find_sandbox(team) else { return Ok(SandboxOutcome::NotFound) };
+        if before.tenant_status == Some(Status::Disabled) {
+            return Ok(SandboxOutcome::Disabled);
+        }
         self.invalidation.access_changed();
         self.invalidation.records_changed(&before.tenant, ResourceSet::default());
         self.invalidation.commit_signal().signal_all();
-        let update = AccountUpdate {
-            status: Some(Status::Active),
-            password_hash: Some(reset.password_hash.clone()),
-            ..AccountUpdate::default()
-        };
+        let update =
+            AccountUpdate { password_hash: Some(reset.password_hash.clone()), ..AccountUpdate::default() };
         let _ = state.change_account(random, &before.user, &update, None, &act);
         state.second_factors.retain(|_, row| row.account != before.user);
         state.recovery_codes.retain(|_, account| *account != before.user);
@@ -138,10 +138,16 @@ impl Sandboxes for MemoryStore {
         Ok(())
     }
 
-    async fn take_sandbox_event(&self, team: &TeamId, day: i64, events_max: u64) -> Result<bool> {
+    async fn take_sandbox_events(
+        &self,
+        team: &TeamId,
+        day: i64,
+        count: u64,
+        events_max: u64,
+    ) -> Result<bool> {
         let mut state = self.state_mut()?;
         let Some(stored) = state.sandboxes.get_mut(team.as_str()) else { return Ok(false) };
-        let made = take_event(stored.events, day, events_max);
+        let made = take_events(stored.events, day, count, events_max);
         if let Some(made) = made {
             stored.events = (day, made);
         }
@@ -164,9 +170,15 @@ impl Sandboxes for MemoryStore {
         Ok(Some(Sandbox { receiver_mode: mode, ..before }))
     }
 
-    async fn add_received_request(&self, team: &TeamId, request: &ReceivedRequest) -> Result<()> {
+    async fn add_received_request(
+        &self,
+        team: &TeamId,
+        tenant: &TenantId,
+        request: &ReceivedRequest,
+    ) -> Result<()> {
         let mut state = self.state_mut()?;
-        let Some(stored) = state.sandboxes.get_mut(team.as_str()) else { return Ok(()) };
+        let own = state.sandboxes.get_mut(team.as_str()).filter(|stored| stored.sandbox.tenant == *tenant);
+        let Some(stored) = own else { return Ok(()) };
         stored.received += 1;
         let number = stored.received;
         state.received_requests.insert((team.clone(), number), ReceivedRequest { number, ..request.clone() });

@@ -13,7 +13,7 @@ use super::teams::lock_team;
 use super::{PostgresStore, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::sandboxes::{from_json, open_password, password_purpose, take_event, to_json};
+use crate::sandboxes::{from_json, open_password, password_purpose, take_events, to_json};
 use crate::{
     AccountUpdate, AuditContext, NewSandbox, Ports, RECEIVED_MAX, ReceivedRequest, ReceiverMode,
     ResetSandbox, ResourceSet, Result, Sandbox, SandboxOutcome, Sandboxes, Status, Vault,
@@ -116,12 +116,11 @@ async fn reset(
 ) -> Result<SandboxOutcome> {
     lock_team(on, team).await?;
     let Some(before) = find_one(on, &ports.vault, team).await? else { return Ok(SandboxOutcome::NotFound) };
+    if before.tenant_status == Some(Status::Disabled) {
+        return Ok(SandboxOutcome::Disabled);
+    }
     let random = &*ports.random;
-    let update = AccountUpdate {
-        status: Some(Status::Active),
-        password_hash: Some(new.password_hash.clone()),
-        ..AccountUpdate::default()
-    };
+    let update = AccountUpdate { password_hash: Some(new.password_hash.clone()), ..AccountUpdate::default() };
     let _ = change_account(on, random, &before.user, &update, None, act).await?;
     for table in ["second_factors", "recovery_codes"] {
         let sql = format!("DELETE FROM {table} WHERE account_id = $1");
@@ -145,9 +144,13 @@ async fn reset(
     Ok(SandboxOutcome::Done(after))
 }
 
-async fn insert_received(on: &Transaction<'_>, team: &TeamId, one: &ReceivedRequest) -> Result<()> {
-    let next = "UPDATE sandboxes SET received = received + 1 WHERE team_id = $1 RETURNING received";
-    let Some(number) = row(on, next, &[&team.as_str()]).await? else { return Ok(()) };
+async fn insert_received(
+    on: &Transaction<'_>,
+    (team, tenant): (&TeamId, &TenantId),
+    one: &ReceivedRequest,
+) -> Result<()> {
+    let next = "UPDATE sandboxes SET received = received + 1 WHERE team_id = $1 AND tenant_id = $2 RETURNING received";
+    let Some(number) = row(on, next, &[&team.as_str(), &tenant.as_str()]).await? else { return Ok(()) };
     let number: i64 = number.get(0);
     run(
         on,
@@ -234,12 +237,18 @@ impl Sandboxes for PostgresStore {
         self.change(sql, &[&tenant.as_str(), &now.0]).await.map(drop)
     }
 
-    async fn take_sandbox_event(&self, team: &TeamId, day: i64, events_max: u64) -> Result<bool> {
+    async fn take_sandbox_events(
+        &self,
+        team: &TeamId,
+        day: i64,
+        count: u64,
+        events_max: u64,
+    ) -> Result<bool> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let find = "SELECT events_day, events FROM sandboxes WHERE team_id = $1 FOR UPDATE";
         let Some(found) = row(&transaction, find, &[&team.as_str()]).await? else { return Ok(false) };
-        let Some(made) = take_event((found.get(0), unsigned(found.get(1))), day, events_max) else {
+        let Some(made) = take_events((found.get(0), unsigned(found.get(1))), day, count, events_max) else {
             return Ok(false);
         };
         let sql = "UPDATE sandboxes SET events_day = $2, events = $3 WHERE team_id = $1";
@@ -266,10 +275,15 @@ impl Sandboxes for PostgresStore {
         Ok(Some(Sandbox { receiver_mode: mode, ..before }))
     }
 
-    async fn add_received_request(&self, team: &TeamId, request: &ReceivedRequest) -> Result<()> {
+    async fn add_received_request(
+        &self,
+        team: &TeamId,
+        tenant: &TenantId,
+        request: &ReceivedRequest,
+    ) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        insert_received(&transaction, team, request).await?;
+        insert_received(&transaction, (team, tenant), request).await?;
         transaction.commit().await.map_err(store_error)
     }
 

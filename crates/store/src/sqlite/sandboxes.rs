@@ -12,7 +12,7 @@ use super::teams::{TEAM, team};
 use super::{SqliteStore, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::sandboxes::{from_json, open_password, password_purpose, take_event, to_json};
+use crate::sandboxes::{from_json, open_password, password_purpose, take_events, to_json};
 use crate::{
     AccountUpdate, AuditContext, NewSandbox, Ports, RECEIVED_MAX, ReceivedRequest, ReceiverMode,
     ResetSandbox, ResourceSet, Result, Sandbox, SandboxOutcome, Sandboxes, Status, Vault,
@@ -118,12 +118,11 @@ fn reset(
     act: &Act,
 ) -> Result<SandboxOutcome> {
     let Some(before) = find_one(writer, &ports.vault, id)? else { return Ok(SandboxOutcome::NotFound) };
+    if before.tenant_status == Some(Status::Disabled) {
+        return Ok(SandboxOutcome::Disabled);
+    }
     let random = &*ports.random;
-    let update = AccountUpdate {
-        status: Some(Status::Active),
-        password_hash: Some(new.password_hash.clone()),
-        ..AccountUpdate::default()
-    };
+    let update = AccountUpdate { password_hash: Some(new.password_hash.clone()), ..AccountUpdate::default() };
     let _ = change_account(writer, random, &before.user, &update, None, act)?;
     for table in ["second_factors", "recovery_codes"] {
         let sql = format!("DELETE FROM {table} WHERE account_id = ?1");
@@ -146,10 +145,16 @@ fn reset(
     Ok(SandboxOutcome::Done(after))
 }
 
-fn insert_received(writer: &Connection, team: &TeamId, one: &ReceivedRequest) -> Result<()> {
+fn insert_received(
+    writer: &Connection,
+    (team, tenant): (&TeamId, &TenantId),
+    one: &ReceivedRequest,
+) -> Result<()> {
     let number: Option<i64> = writer
-        .prepare_cached("UPDATE sandboxes SET received = received + 1 WHERE team_id = ?1 RETURNING received")
-        .and_then(|mut next| next.query_row([team.as_str()], |row| row.get(0)).optional())
+        .prepare_cached(
+            "UPDATE sandboxes SET received = received + 1 WHERE team_id = ?1 AND tenant_id = ?2 RETURNING received",
+        )
+        .and_then(|mut next| next.query_row([team.as_str(), tenant.as_str()], |row| row.get(0)).optional())
         .map_err(store_error)?;
     let Some(number) = number else { return Ok(()) };
     change(
@@ -228,7 +233,13 @@ impl Sandboxes for SqliteStore {
         self.write(move |writer| change(writer, sql, params![tenant.as_str(), now.0]).map(drop)).await
     }
 
-    async fn take_sandbox_event(&self, team: &TeamId, day: i64, events_max: u64) -> Result<bool> {
+    async fn take_sandbox_events(
+        &self,
+        team: &TeamId,
+        day: i64,
+        count: u64,
+        events_max: u64,
+    ) -> Result<bool> {
         let team = team.clone();
         self.write(move |writer| {
             let made: Option<(i64, i64)> = writer
@@ -237,7 +248,8 @@ impl Sandboxes for SqliteStore {
                     find.query_row([team.as_str()], |row| Ok((row.get(0)?, row.get(1)?))).optional()
                 })
                 .map_err(store_error)?;
-            let Some(made) = made.and_then(|(on, made)| take_event((on, unsigned(made)), day, events_max))
+            let Some(made) =
+                made.and_then(|(on, made)| take_events((on, unsigned(made)), day, count, events_max))
             else {
                 return Ok(false);
             };
@@ -264,9 +276,14 @@ impl Sandboxes for SqliteStore {
         .await
     }
 
-    async fn add_received_request(&self, team: &TeamId, request: &ReceivedRequest) -> Result<()> {
-        let (team, one) = (team.clone(), request.clone());
-        self.write(move |writer| insert_received(writer, &team, &one)).await
+    async fn add_received_request(
+        &self,
+        team: &TeamId,
+        tenant: &TenantId,
+        request: &ReceivedRequest,
+    ) -> Result<()> {
+        let (team, tenant, one) = (team.clone(), tenant.clone(), request.clone());
+        self.write(move |writer| insert_received(writer, (&team, &tenant), &one)).await
     }
 
     async fn received_requests(

@@ -162,7 +162,7 @@ pub(crate) async fn reset_goes_back_to_the_beginning(fixture: Fixture) {
     sign_in(&fixture, &old, before.user.as_str(), "g1", ALL).await;
     let webhook = create_webhook(store, new_webhook(&fixture, &old, "a")).await;
     store.set_receiver_mode(&panel, ReceiverMode::Fail, &by()).await.unwrap();
-    store.add_received_request(&panel, &received(1)).await.unwrap();
+    store.add_received_request(&panel, &before.tenant, &received(1)).await.unwrap();
     store.set_account_status(&before.user, Status::Disabled, &by()).await.unwrap();
     let factor = totp(1, before.user.as_str(), fixture.now());
     let effects = FactorEffects::default();
@@ -187,14 +187,23 @@ pub(crate) async fn reset_goes_back_to_the_beginning(fixture: Fixture) {
     assert_eq!(store.is_grant_live(&domain::GrantId::new("g1")).await, Ok(false));
     assert_eq!(store.received_requests(&panel, None, 9).await, Ok(Vec::new()));
     let account = store.find_account(&before.user).await.unwrap().unwrap();
-    assert_eq!((account.status, account.password_hash.as_str()), (Status::Active, "hash-2"));
+    assert_eq!((account.status, account.password_hash.as_str()), (Status::Disabled, "hash-2"));
     assert!(!store.second_factors(&before.user).await.unwrap().is_enrolled());
+    // A user whom the operator has disabled stays disabled.
+    store.set_account_status(&before.user, Status::Active, &by()).await.unwrap();
     let memberships = store.active_memberships(&before.user).await.unwrap();
     assert_eq!(memberships.iter().map(|one| &one.tenant.id).collect::<Vec<_>>(), [&after.tenant]);
     assert_eq!(memberships[0].tenant.sandbox_of, Some(panel));
-    // What was made for the old tenant does not mark the new one.
+    // What was made for the old tenant neither marks the new one nor is shown in it.
+    store.add_received_request(&after.team, &before.tenant, &received(2)).await.unwrap();
+    assert_eq!(store.received_requests(&after.team, None, 9).await, Ok(Vec::new()));
     store.mark_sandbox_loaded(&before.tenant, fixture.now()).await.unwrap();
     assert_eq!(store.find_sandbox(&after.team).await.unwrap().unwrap().loaded_at, None);
+    // What the operator has disabled stays as it is.
+    store.set_tenant_status(&after.tenant, Status::Disabled, &by()).await.unwrap();
+    let refused = store.reset_sandbox(&after.team, &reset_of(&fixture, "panel", 3), &by()).await;
+    assert_eq!(refused, Ok(SandboxOutcome::Disabled));
+    assert_eq!(store.find_sandbox(&after.team).await.unwrap().unwrap().tenant, after.tenant);
 }
 
 pub(crate) async fn sandbox_without_a_tenant_is_reset(fixture: Fixture) {
@@ -262,12 +271,12 @@ pub(crate) async fn only_credentials_of_its_team_open_a_sandbox(fixture: Fixture
 pub(crate) async fn events_of_a_day_are_bounded(fixture: Fixture) {
     let store = &fixture.store;
     let sandbox = add_sandbox(&fixture, "panel", 1).await;
-    let take = async |day| store.take_sandbox_event(&sandbox.team, day, 2).await.unwrap();
+    let take = async |day| store.take_sandbox_events(&sandbox.team, day, 1, 2).await.unwrap();
     assert!(take(7).await && take(7).await && !take(7).await);
     assert!(take(8).await, "another day");
-    assert_eq!(store.take_sandbox_event(&TeamId::new("none"), 7, 2).await, Ok(false));
+    assert_eq!(store.take_sandbox_events(&TeamId::new("none"), 7, 1, 2).await, Ok(false));
     let outcomes = concurrently(8, &[&fixture.store], |_, store| async move {
-        store.take_sandbox_event(&TeamId::new("panel"), 9, 3).await.unwrap()
+        store.take_sandbox_events(&TeamId::new("panel"), 9, 1, 3).await.unwrap()
     })
     .await;
     assert_eq!(outcomes.into_iter().filter(|is_taken| *is_taken).count(), 3);
@@ -294,10 +303,10 @@ pub(crate) async fn receiver_keeps_the_newest_requests(fixture: Fixture) {
     let (panel, other) = (add_sandbox(&fixture, "panel", 1).await, add_sandbox(&fixture, "other", 2).await);
     let count = RECEIVED_MAX as u64 + 3;
     for number in 1..=count {
-        store.add_received_request(&panel.team, &received(number)).await.unwrap();
+        store.add_received_request(&panel.team, &panel.tenant, &received(number)).await.unwrap();
     }
-    store.add_received_request(&other.team, &received(1)).await.unwrap();
-    store.add_received_request(&TeamId::new("none"), &received(1)).await.unwrap();
+    store.add_received_request(&other.team, &other.tenant, &received(1)).await.unwrap();
+    store.add_received_request(&TeamId::new("none"), &panel.tenant, &received(1)).await.unwrap();
     let all = store.received_requests(&panel.team, None, 1000).await.unwrap();
     let expected: Vec<ReceivedRequest> = (4..=count).rev().map(received).collect();
     assert_eq!(all, expected);

@@ -67,6 +67,8 @@ pub struct Settings {
     pub ask_after: Duration,
     /// How long the log keeps events: a webhook that is suspended for longer is disabled.
     pub retention: Duration,
+    /// Whether sandboxes are open: nothing is sent from closed ones.
+    pub is_sandbox_open: bool,
 }
 
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -81,6 +83,7 @@ impl Settings {
             checkpoint_every: Duration::from_millis(50),
             ask_after: Duration::from_secs(30),
             retention: RETENTION,
+            is_sandbox_open: true,
         }
     }
 }

@@ -81,7 +81,9 @@ impl Core {
             // A read that began before another one which arrived first.
             return;
         }
-        let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
+        let closed = disabled.sandboxes.iter().filter(|_| !self.settings.is_sandbox_open);
+        let closed: Vec<_> = closed.map(|one| one.tenant.clone()).collect();
+        let tenants: StableSet<_> = disabled.tenants.into_iter().chain(closed).collect();
         let clients: StableSet<_> = disabled.clients.into_iter().collect();
         let limited: StableMap<_, _> = disabled.limited_clients.into_iter().collect();
         let of_teams: StableMap<_, _> = disabled.team_clients.into_iter().collect();

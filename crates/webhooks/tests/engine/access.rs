@@ -57,13 +57,18 @@ fn owners_read(access_version: u64) -> Input {
 
 /// A core that holds every shard, and a webhook whose handshake is due.
 fn core_with_webhook() -> (Core, Fixture) {
+    core_with(true)
+}
+
+fn core_with(is_sandbox_open: bool) -> (Core, Fixture) {
     let fixture = Fixture::new(1);
     let mut new = random_webhook(&mut SeededRandom::new(1), "https://receiver.example/hook".into());
     new.resource = resources()[0];
     new.enabled = true;
     block_on(fixture.store.subscribe(new, 100, &AuditContext::default())).unwrap();
     let schedule = Schedule { pauses: vec![Duration::from_secs(60)], window: Duration::from_secs(600) };
-    let mut core = Core::new(Settings::new(schedule, Duration::from_secs(5)), 1, NOW);
+    let settings = Settings { is_sandbox_open, ..Settings::new(schedule, Duration::from_secs(5)) };
+    let mut core = Core::new(settings, 1, NOW);
     let renewal = LeaseRenewal::new(domain::Guid::from_bytes([1; 16]), Duration::from_secs(60));
     let shards = block_on(fixture.store.renew_shard_leases(&renewal)).unwrap().held;
     assert_eq!(shards.len(), usize::from(SHARDS));
@@ -127,6 +132,20 @@ fn webhook_of_a_sandbox_needs_a_client_of_its_team_with_the_product() {
     }
     core.handle(NOW, read(vec![(owner.client.clone(), Products::all())], 0));
     assert_eq!(run(&mut core, &fixture), 1);
+}
+
+#[test]
+fn nothing_is_sent_from_a_sandbox_that_is_closed() {
+    for (is_open, sent) in [(true, 1), (false, 0)] {
+        let (mut core, fixture) = core_with(is_open);
+        let query = store::WebhookQuery { rows_max: 1, ..store::WebhookQuery::default() };
+        let owner = block_on(fixture.store.webhooks(&query)).unwrap().remove(0).owner;
+        let clients = vec![(owner.client, Products::all())];
+        let sandboxes = vec![SandboxClients { tenant: owner.tenant, clients }];
+        let disabled = DisabledOwners { sandboxes, ..DisabledOwners::default() };
+        core.handle(NOW, Input::DisabledOwnersRead { disabled, access_version: 0 });
+        assert_eq!(run(&mut core, &fixture), sent);
+    }
 }
 
 #[test]

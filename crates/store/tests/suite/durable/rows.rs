@@ -124,7 +124,7 @@ async fn fill_sandbox(fixture: &Fixture, team: &str) {
     let made = store.add_sandbox(&team_id, &new_sandbox(fixture, team, 1), &by()).await.unwrap();
     let SandboxOutcome::Done(made) = made else { panic!("{made:?}") };
     store.mark_sandbox_loaded(&made.tenant, fixture.now()).await.unwrap();
-    assert!(store.take_sandbox_event(&team_id, 7, 1).await.unwrap());
+    assert!(store.take_sandbox_events(&team_id, 7, 1, 1).await.unwrap());
     store.set_receiver_mode(&team_id, ReceiverMode::Hang, &by()).await.unwrap();
 }
 
