@@ -278,20 +278,6 @@ impl SandboxAdmin {
         }
     }
 
-    /// The first company, and the length of its account codes.
-    async fn company(&self, tenant: &TenantId) -> Result<(String, usize)> {
-        let store = &self.admin.store;
-        let first = store.company_ids(tenant, 1).await?.pop();
-        let gone = || {
-            let why = "the sandbox has no company any more; reset it".to_owned();
-            AdminError::Conflict { code: "sandbox_incomplete", why }
-        };
-        let first = first.ok_or_else(gone)?;
-        let body = store.find_record(tenant, None, Resource::companies(), &first).await?.ok_or_else(gone)?;
-        let digits = parsed(&body.body)["accountLength"].as_u64().and_then(|digits| digits.try_into().ok());
-        Ok((first.into(), digits.unwrap_or(ACCOUNT_DIGITS_DEFAULT)))
-    }
-
     /// Makes an event happen: changes a record of the sandbox as the operator's products do. `event` is any name of it,
     /// such as `Svc.ACC.Customers.CustomerCreated` or `customers.created`.
     pub async fn make_event(&self, team: &str, event: &str) -> Result<MadeEvent> {
@@ -302,18 +288,6 @@ impl SandboxAdmin {
         let sandbox = self.ready(&team).await?;
         self.take_events(&team, 1).await?;
         self.make(&sandbox.tenant, resource, kind).await
-    }
-
-    /// Counts events of the day.
-    async fn take_events(&self, team: &Team, count: u64) -> Result<()> {
-        let (day, events_max) = (self.admin.now().day(), self.settings.events_per_day_max);
-        if self.admin.store.take_sandbox_events(&team.id, day, count, events_max).await? {
-            return Ok(());
-        }
-        let why = format!(
-            "the team may make {events_max} events on one day, and a reset counts as {RESET_EVENTS}; go on tomorrow"
-        );
-        Err(AdminError::Conflict { code: "too_many_events", why })
     }
 
     async fn make(&self, tenant: &TenantId, resource: Resource, kind: EventKind) -> Result<MadeEvent> {

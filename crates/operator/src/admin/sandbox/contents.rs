@@ -1,11 +1,11 @@
 //! What a sandbox contains, for its team to look at: companies, events that were made, and what the receiver got.
 
 use domain::log_entry::LogEntry;
-use domain::{ClientId, Resource};
-use store::{AuditContext, Client, LogPage, LogQuery, PageQuery, ReceivedRequest, Sandbox, Status};
+use domain::{ClientId, Resource, TenantId};
+use store::{AuditContext, Client, LogPage, LogQuery, PageQuery, ReceivedRequest, Sandbox, Status, Team};
 
 use super::super::{AdminError, Result};
-use super::{SPARES, SandboxAdmin, parsed, spare};
+use super::{ACCOUNT_DIGITS_DEFAULT, RESET_EVENTS, SPARES, SandboxAdmin, parsed, spare};
 
 /// A company of a sandbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +27,32 @@ impl SandboxAdmin {
             return Err(AdminError::Conflict { code: "client_disabled", why });
         }
         Ok((self.ready(&team).await?, client, self.context()))
+    }
+
+    /// Counts events of the day.
+    pub(super) async fn take_events(&self, team: &Team, count: u64) -> Result<()> {
+        let (day, events_max) = (self.admin.now().day(), self.settings.events_per_day_max);
+        if self.admin.store.take_sandbox_events(&team.id, day, count, events_max).await? {
+            return Ok(());
+        }
+        let why = format!(
+            "the team may make {events_max} events on one day, and a reset counts as {RESET_EVENTS}; go on tomorrow"
+        );
+        Err(AdminError::Conflict { code: "too_many_events", why })
+    }
+
+    /// The first company, and the length of its account codes.
+    pub(super) async fn company(&self, tenant: &TenantId) -> Result<(String, usize)> {
+        let store = &self.admin.store;
+        let first = store.company_ids(tenant, 1).await?.pop();
+        let gone = || {
+            let why = "the sandbox has no company any more; reset it".to_owned();
+            AdminError::Conflict { code: "sandbox_incomplete", why }
+        };
+        let first = first.ok_or_else(gone)?;
+        let body = store.find_record(tenant, None, Resource::companies(), &first).await?.ok_or_else(gone)?;
+        let digits = parsed(&body.body)["accountLength"].as_u64().and_then(|digits| digits.try_into().ok());
+        Ok((first.into(), digits.unwrap_or(ACCOUNT_DIGITS_DEFAULT)))
     }
 
     /// The first companies of the team's sandbox, without those that wait for events; none while it is not complete.
