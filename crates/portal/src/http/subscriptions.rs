@@ -96,7 +96,7 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
     if found.subscription.team.as_ref() != Some(&context.team.id) {
         return Err(PageError::NotFound);
     }
-    let (days, routes) = usage(&developer.usage(id, USAGE_DAYS).await?);
+    let (days, routes) = usage(&developer.usage(id, USAGE_DAYS).await?, context.portal.ports.clock.now());
     let key = |key: &store::KeyInfo| KeyRow {
         slot: key.slot.as_str(),
         valid_until: key.valid_until.map(Ticks::iso),
@@ -116,11 +116,17 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
     })
 }
 
-/// Days oldest first, and the sums of routes, most calls first.
-fn usage(usage: &Usage) -> (Vec<UsageDay>, Vec<UsageRoute>) {
-    let days = usage.days.iter().rev();
-    let days =
-        days.map(|day| UsageDay { day: day.day.clone(), calls: day.calls, failed: day.failed }).collect();
+/// Days oldest first, also those without calls once there was one, and the sums of routes, most calls first.
+fn usage(usage: &Usage, now: Ticks) -> (Vec<UsageDay>, Vec<UsageRoute>) {
+    let today = now.day();
+    let dates =
+        (today.saturating_sub(i64::from(USAGE_DAYS)) + 1..=today).map(|day| Ticks::from_day(day).date());
+    let day = |date: String| {
+        let counted = usage.days.iter().find(|day| day.day == date);
+        let (calls, failed) = counted.map_or((0, 0), |day| (day.calls, day.failed));
+        UsageDay { day: date, calls, failed }
+    };
+    let days = if usage.days.is_empty() { Vec::new() } else { dates.map(day).collect() };
     let mut routes: Vec<UsageRoute> = Vec::new();
     for one in usage.days.iter().flat_map(|day| &day.routes) {
         match routes.iter_mut().find(|known| known.route == one.route) {

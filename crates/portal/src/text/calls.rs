@@ -19,6 +19,7 @@ texts! {
         latency: "Duración", "Duration";
         request_id: "Número de petición", "Request id";
         client: "Aplicación", "Application";
+        key: "Clave", "Key";
         tenant: "Tenant", "Tenant";
         subscription: "Suscripción", "Subscription";
         result: "Resultado", "Result";

@@ -35,7 +35,7 @@ texts! {
         not_kept: "Ya no se conserva", "No longer kept";
         suspended: "El webhook está suspendido", "The webhook is suspended";
         suspended_text: "Mientras dure no se envía nada, y aquí no se ven ni los eventos ni los registros ni lo que se envió: solo se muestra lo que la aplicación puede recibir ahora. Después, las entregas siguen desde el primer evento pendiente.", "Until that changes nothing is sent, and neither events nor records nor what was sent can be seen here: only what the application may receive now is shown. Afterwards deliveries go on from the first event that waits.";
-        wrong_status: "El estado del filtro tiene que ser delivered, waiting o failed.", "The filter's status must be delivered, waiting or failed.";
+        wrong_status: "Elige un estado de la lista.", "Choose a status from the list.";
         wrong_event: "Este webhook no tiene ese evento. Elige uno de la lista.", "This webhook has no such event. Choose one of the list.";
         wrong_time: "La hora del filtro tiene que ser como 2026-11-15T08:30, en UTC.", "The filter's time must look like 2026-11-15T08:30, in UTC.";
         wrong_record: "El registro del filtro es demasiado largo para ser un correlationId.", "The filter's record is too long to be a correlationId.";

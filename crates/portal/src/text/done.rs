@@ -52,8 +52,8 @@ const DONE: &[(&str, &str, &str)] = &[
     ),
     (
         "sandbox_reset",
-        "El entorno ha vuelto al principio: tiene otro tenant y otra contraseña.",
-        "The sandbox is back at its beginning: it has another tenant and another password.",
+        "El entorno se ha restablecido: tiene otro tenant y otra contraseña.",
+        "The sandbox was reset: it has another tenant and another password.",
     ),
     (
         "receiver_mode",

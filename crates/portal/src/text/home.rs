@@ -30,7 +30,7 @@ texts! {
         call_now: "Obtener un token y la llamada lista", "Get a token and the call, ready to run";
         call_action: "Probarla en la referencia", "Try it in the reference";
         webhook: "Suscribe un webhook y acepta su contrato", "Subscribe a webhook and accept its contract";
-        webhook_text: "El receptor contesta al primer aviso con su secreto. El receptor integrado del entorno de pruebas lo hace por ti, y «aldaba listen» en tu máquina.", "The receiver answers the first request with its secret. The built-in receiver of the sandbox does it for you, and `aldaba listen` on your machine.";
+        webhook_text: "El receptor contesta al primer aviso con su secreto. El receptor integrado del entorno de pruebas lo hace por ti, y «aldaba listen» en tu máquina.", "The receiver answers the first request with its secret. The built-in receiver of the sandbox does it for you, and “aldaba listen” on your machine.";
         webhook_now: "Crear uno hacia el receptor integrado", "Make one to the built-in receiver";
         delivery: "Recibe y verifica la primera entrega", "Receive and verify the first delivery";
         delivery_text: "Comprueba la firma antes de leer el cuerpo; el depurador dice por qué no coincide.", "Check the signature before you read the body; the debugger says why it does not match.";
@@ -41,6 +41,6 @@ texts! {
         failing_since: "falla desde", "failing since";
         disabled: "desactivado por el servicio", "disabled by the service";
         suspended: "suspendido: el acceso ha terminado", "suspended: access has ended";
-        behind: "eventos pendientes", "events behind";
+        behind: "eventos pendientes", "events waiting";
     }
 }

@@ -14,7 +14,7 @@ texts! {
         closed: "Aquí no hay entornos de pruebas", "There are no sandboxes here";
         closed_text: "Quien opera este servicio los ha desactivado. Lo demás del portal funciona igual. Si necesitas uno, escribe a la persona de contacto.", "The operator of this service has switched them off. The rest of the portal works as usual. If you need one, write to the contact.";
         none: "Tu equipo todavía no tiene entorno de pruebas", "Your team has no sandbox yet";
-        none_text: "Es un tenant solo vuestro con empresas, clientes, cuentas, nóminas y facturas de ejemplo, una cuenta para iniciar sesión en él y un receptor de webhooks ya preparado. Nadie más lo ve y puedes devolverlo al principio cuando quieras.", "It is a tenant of your own with sample companies, customers, accounts, payroll and invoices, an account to sign in to it, and a receiver of webhooks that is ready to use. Nobody else sees it, and you can take it back to its beginning at any time.";
+        none_text: "Es un tenant solo de tu equipo con empresas, clientes, cuentas, nóminas y facturas de ejemplo, una cuenta para iniciar sesión en él y un receptor de webhooks ya preparado. Nadie más lo ve y puedes restablecerlo cuando quieras.", "It is a tenant of your own with sample companies, customers, accounts, payroll and invoices, an account to sign in to it, and a receiver of webhooks that is ready to use. Nobody else sees it, and you can reset it at any time.";
         make: "Crear el entorno de pruebas", "Make the sandbox";
         make_first: "Primero crea el entorno", "Make the sandbox first";
         incomplete: "El entorno está a medias", "The sandbox is not complete";
@@ -32,14 +32,14 @@ texts! {
         reveal: "Mostrar", "Reveal";
         since: "Desde", "Since";
         companies: "Empresas", "Companies";
-        companies_text: "El correlationId de una empresa va en la cabecera context de las llamadas de contabilidad.", "The correlationId of a company goes into the header context of accounting calls.";
+        companies_text: "El correlationId de una empresa va en la cabecera context de las llamadas de contabilidad: {\"clientId\":\"…\"}.", "The correlationId of a company goes into the header context of accounting calls: {\"clientId\":\"…\"}.";
         company: "Empresa", "Company";
         more_companies: "Hay más: la API las lista todas.", "There are more: the API lists all of them.";
         see_also: "Sigue por aquí", "Go on here";
         open_docs: "Probar llamadas en la referencia", "Try calls in the reference";
         see_calls: "Ver las llamadas del equipo", "See the team's requests";
         see_webhooks: "Ver los webhooks del entorno", "See the sandbox's webhooks";
-        reset: "Volver al principio", "Take it back to the beginning";
+        reset: "Restablecer el entorno de pruebas", "Reset the sandbox";
         reset_text: "El entorno vuelve a sus datos de ejemplo. Se destruyen sus registros y todo lo que hayas cambiado en ellos, sus webhooks con el historial de entregas, los tokens emitidos para él y lo que ha recibido el receptor. El tenant y las empresas tendrán otros identificadores y la cuenta otra contraseña. Se conservan las claves y las aplicaciones de tu equipo.", "The sandbox goes back to its sample data. This destroys its records and all that you have changed in them, its webhooks with their history of deliveries, the tokens that were issued for it, and what the receiver got. The tenant and the companies get other ids, and the account another password. Your team's keys and applications stay.";
     }
 }
@@ -169,7 +169,7 @@ pub(crate) fn refusal(lang: Lang, error: &AdminError) -> Option<&'static str> {
         "sandbox_not_ready" => {
             "el entorno está desactivado o a medias; complétalo, o escribe a la persona de contacto"
         }
-        "sandbox_incomplete" => "al entorno ya no le queda ninguna empresa; devuélvelo al principio",
+        "sandbox_incomplete" => "al entorno ya no le queda ninguna empresa; restablécelo",
         "too_many_events" => {
             "tu equipo ya ha hecho hoy todos los eventos que se permiten en un día; sigue mañana"
         }

@@ -6,7 +6,7 @@ use ui::Lang;
 texts! {
     SignatureText {
         title: "Depurador de firmas", "Signature debugger";
-        lead: "Pega lo que recibió tu receptor. Nada de lo que pegues se guarda. Es la misma comprobación que hace «aldaba verify».", "Paste what your receiver got. Nothing that you paste is stored. It is the same check as `aldaba verify`.";
+        lead: "Pega lo que recibió tu receptor. Nada de lo que pegues se guarda. Es la misma comprobación que hace «aldaba verify».", "Paste what your receiver got. Nothing that you paste is stored. It is the same check as “aldaba verify”.";
         body: "Cuerpo, byte por byte como llegó", "Body, byte for byte as it arrived";
         secret: "Secreto del webhook", "Secret of the webhook";
         signature: "Firma", "Signature";

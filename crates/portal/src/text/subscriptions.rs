@@ -27,7 +27,7 @@ texts! {
         ask_note: "Para qué la necesitas", "What you need it for";
         ask_note_hint: "Ayuda al operador a decidir. Opcional.", "Helps the operator to decide. Optional.";
         send: "Enviar la solicitud", "Send the request";
-        pending: "Lo que habéis pedido", "What you have asked for";
+        pending: "Solicitudes del equipo", "The team's requests";
         asked: "Pedida", "Asked";
         pending_state: "Pendiente", "Pending";
         refused_state: "Rechazada", "Refused";
@@ -49,8 +49,8 @@ texts! {
         revealed_secondary: "La clave secundaria", "The secondary key";
         revealed_text: "Guárdala como una contraseña: abre los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it opens the data of the companies that authorize your applications.";
         regenerate: "Regenerar", "Regenerate";
-        regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The present one keeps working for the time that you choose; after that, whatever uses it stops working.";
-        overlap: "El actual sigue valiendo", "The present one works for another";
+        regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The current one keeps working for the time that you choose; after that, whatever uses it stops working.";
+        overlap: "Lo actual sigue valiendo", "Keep the current one for";
         overlap_none: "Nada: deja de valer ya", "No time: it ends now";
         hour: "1 hora", "1 hour";
         day: "1 día", "1 day";

@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Client, NumberedCall};
-use ui::app::{Column, Table, copy_block, empty_state, number, parts_code, short_id, table};
+use ui::app::{Column, Table, copy_block, empty_state, id_end, number, parts_code, short_id, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use crate::context::Context;
@@ -78,9 +78,9 @@ impl CallRow {
         let client = self.client.as_ref().map(|id| (id, context.team_path(&format!("applications/{id}"))));
         html! {
             span.sub {
-                (DisplayName(&self.subscription_name))
+                (text.key) " " (DisplayName(&self.subscription_name))
                 @if let Some((id, href)) = client {
-                    " · " a href=(safe_href(&href)) { (DisplayName(self.client_name.as_ref().unwrap_or(id))) }
+                    " · " (text.client) " " a href=(safe_href(&href)) { (DisplayName(self.client_name.as_ref().unwrap_or(id))) }
                 }
                 @if let Some(tenant) = &self.tenant { " · " (text.tenant) " " (short_id(tenant)) }
             }
@@ -236,7 +236,7 @@ impl CallsPage {
                 },
                 html! { b class=(class) { (one.status) } },
                 html! { (one.milliseconds(lang)) },
-                short_id(&one.request_id),
+                id_end(&one.request_id),
             ]
         };
         let next =

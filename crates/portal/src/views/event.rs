@@ -99,8 +99,8 @@ impl EventPage {
         let of_area = context.team_path(&format!("events?area={area}"));
         html! {
             p.crumbs {
-                a href=(safe_href(&context.team_path("events"))) { (title) } " / "
-                a href=(safe_href(&of_area)) { (EventsText::area_name(lang, area)) } " / " (self.event.resource)
+                a href=(safe_href(&context.team_path("events"))) { (title) } " › "
+                a href=(safe_href(&of_area)) { (EventsText::area_name(lang, area)) } " › " (self.event.resource)
             }
         }
     }

@@ -202,8 +202,8 @@ impl Home {
 
     fn sign_in_line(&self, issuer: &str) -> String {
         let query = form_urlencoded::Serializer::new(String::new())
-            .append_pair("client_id", self.client.as_deref().unwrap_or("…"))
-            .append_pair("redirect_uri", self.redirect_uri.as_deref().unwrap_or("…"))
+            .append_pair("client_id", self.client.as_deref().unwrap_or("CLIENT_ID"))
+            .append_pair("redirect_uri", self.redirect_uri.as_deref().unwrap_or("REDIRECT_URI"))
             .append_pair("response_type", "code")
             .append_pair("scope", if self.scopes.is_empty() { "openid" } else { &self.scopes })
             .append_pair("state", "xyz")

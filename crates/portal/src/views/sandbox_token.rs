@@ -3,7 +3,7 @@
 use domain::{Area, Ticks};
 use maud::{Markup, html};
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use ui::app::{copy_block, copy_lines, fact_lines};
 use ui::{Button, DisplayName, button, plain_name, safe_href, timestamp};
 
@@ -45,7 +45,10 @@ impl ShownToken {
             _ if has(Area::Payroll) => ("/payroll/api/companies", None),
             _ => ("/invoicing/api/changes", None),
         };
-        let context = company.map(|company| format!(" \\\n  -H 'context: {company}'")).unwrap_or_default();
+        let context = company.map(|company| json!({"clientId": company}).to_string());
+        let context =
+            context.map(|company| format!(" \\\n  -H 'context: {}'", company.replace('\'', r"'\''")));
+        let context = context.unwrap_or_default();
         format!(
             "KEY=…\ncurl {base_url}{path} \\\n  -H \"Ocp-Apim-Subscription-Key: $KEY\"{context} \\\n  -H 'Authorization: Bearer {token}'"
         )
@@ -143,7 +146,8 @@ mod tests {
         };
         let with_company = curl(Some(Area::Accounting), Some("c1"));
         assert!(
-            with_company.contains("/accounting/api/customers \\") && with_company.contains("'context: c1'"),
+            with_company.contains("/accounting/api/customers \\")
+                && with_company.contains(r#"'context: {"clientId":"c1"}'"#),
             "{with_company}"
         );
         assert!(curl(Some(Area::Accounting), None).contains("/accounting/api/companies \\"));

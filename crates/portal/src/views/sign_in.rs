@@ -167,7 +167,7 @@ impl View<Context> for SignInPage {
         let applications = context.team_path("applications");
         html! {
             p.crumbs {
-                a href=(safe_href(&applications)) { (ApplicationText::of(lang).title) } " / "
+                a href=(safe_href(&applications)) { (ApplicationText::of(lang).title) } " › "
                 a href=(safe_href(&format!("{applications}/{}", self.application))) { (DisplayName(&self.name)) }
             }
             h1 { (text.title) }

@@ -7,6 +7,8 @@ use crate::Lang;
 
 /// In the units of the picture, which is stretched to the page.
 const WIDTH: u64 = 720;
+/// In hundredths: few bars are no slabs.
+const BAR_WIDTH_MAX: u64 = 2400;
 const HEIGHT: u64 = 160;
 /// Words below the bars.
 const TICKS_MAX: usize = 8;
@@ -73,7 +75,7 @@ pub fn chart(lang: Lang, chart: &Chart<'_>) -> Markup {
 fn bars(lang: Lang, chart: &Chart<'_>, ceiling: u64) -> Markup {
     let count = u64::try_from(chart.points.len()).unwrap_or(u64::MAX).max(1);
     let slot = WIDTH * 100 / count;
-    let bar_width = (slot * 7 / 10).max(1);
+    let bar_width = (slot * 7 / 10).clamp(1, BAR_WIDTH_MAX);
     // Whole units are too coarse for small shares: hundredths.
     let scaled = |value: u64| {
         u64::try_from(u128::from(value) * u128::from(HEIGHT * 100) / u128::from(ceiling.max(1))).unwrap_or(0)

@@ -104,6 +104,11 @@ pub fn short_id(text: &str) -> Markup {
     html! { code.id title=(text) { (text) } }
 }
 
+/// The same of an id that begins with its time: a list shows the end.
+pub fn id_end(text: &str) -> Markup {
+    html! { code.id.end title=(text) { bdi dir="ltr" { (text) } } }
+}
+
 /// What stands where a list has nothing yet: what it is, and how to get the first one.
 pub fn empty_state(title: &str, text: &str, action: Option<(&str, &str)>) -> Markup {
     html! {

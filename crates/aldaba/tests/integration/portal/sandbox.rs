@@ -118,9 +118,15 @@ fn sandbox_is_made_with_one_click_and_says_how_to_use_it() {
     for (lang, words) in [
         (
             "es",
-            ["Listo", "Empresas", "Obtener un token", "Volver al principio", "Ver los webhooks del entorno"],
+            [
+                "Listo",
+                "Empresas",
+                "Obtener un token",
+                "Restablecer el entorno de pruebas",
+                "Ver los webhooks del entorno",
+            ],
         ),
-        ("en", ["Ready", "Companies", "Get a token", "Take it back", "See the sandbox&#39;s webhooks"]),
+        ("en", ["Ready", "Companies", "Get a token", "Reset the sandbox", "See the sandbox&#39;s webhooks"]),
     ] {
         let page = developer.get_in(lang, "sandbox").replace("&#x27;", "&#39;").replace('\'', "&#39;");
         for word in words {
@@ -167,7 +173,14 @@ fn token_in_one_click_opens_the_sandbox() {
     fixture.read("/payroll/api/companies", &token).expect_status(200);
     let tenant = fixture.json("sandbox")["sandbox"]["tenant"].clone();
     assert!(token["claims"].to_string().contains(tenant.as_str().unwrap()), "{token}");
-    assert!(token["curl"].as_str().unwrap().contains(token["accessToken"].as_str().unwrap()));
+    // The command to copy works as it is, but for the key.
+    let curl = token["curl"].as_str().unwrap();
+    assert!(curl.contains(token["accessToken"].as_str().unwrap()));
+    let between = |start: &str, end| curl.split_once(start).and_then(|(_, rest)| rest.split(end).next());
+    let request = Request::get(between("curl ", ' ').unwrap())
+        .header("ocp-apim-subscription-key", &fixture.key)
+        .header("context", between("'context: ", '\'').unwrap());
+    request.bearer(between("Bearer ", '\'').unwrap()).send().expect_status(200);
     // With fewer scopes less is open.
     let payroll = fixture.token("SVC.ES.EquipoContex");
     assert_eq!(payroll["scopes"], json!(["SVC.ES.EquipoContex"]));
