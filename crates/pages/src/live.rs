@@ -25,8 +25,8 @@ use crate::shell::PageContext;
 
 /// How often a page is looked at.
 const INTERVAL: Duration = Duration::from_millis(200);
-const INTERVAL_MAX: Duration = Duration::from_secs(10);
-/// All streams together take a core for at most one part in so many of the time: where there are many and their pages are slow,
+const INTERVAL_MAX: Duration = Duration::from_secs(2);
+/// All streams together should take a core for one part in so many of the time: where there are many and their pages are slow,
 /// each is looked at less often, up to `INTERVAL_MAX`.
 const SHARE_OF_A_CORE: u32 = 2;
 /// Every so many looks the session is read again, and a comment keeps the connection open.
