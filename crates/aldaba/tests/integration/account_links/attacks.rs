@@ -5,7 +5,9 @@ use std::time::Duration;
 use domain::{Realm, Secret};
 use testkit::wait_for;
 
-use super::{Fixture, NEW_PASSWORD, OTHER_PASSWORD, REALMS, accept, ask, reset};
+use super::{
+    Fixture, NEW_PASSWORD, OTHER_PASSWORD, REALMS, accept, ask, open_invitation, reset, submit_acceptance,
+};
 use crate::harness::{Page, run_concurrently};
 
 /// What an outsider sees of a response, without ids that are random in every one.
@@ -131,8 +133,17 @@ fn parallel_acceptances_make_one_account() {
     let fixture = Fixture::start();
     fixture.invite("developers", "eva@example.com", "es");
     let link = fixture.link_to("eva@example.com", 1);
-    let statuses =
-        run_concurrently(8, |_| accept(&fixture.browser("developers"), &link, NEW_PASSWORD).status);
+    let opened: Vec<_> = (0..8)
+        .map(|_| {
+            let browser = fixture.browser("developers");
+            let form = open_invitation(&browser, &link);
+            (browser, form)
+        })
+        .collect();
+    let statuses = run_concurrently(opened.len(), |number| {
+        let (browser, form) = &opened[number];
+        submit_acceptance(browser, form, NEW_PASSWORD).status
+    });
     assert_eq!(statuses.iter().filter(|status| **status == 302).count(), 1, "{statuses:?}");
     assert!(statuses.iter().all(|status| [302, 404, 503].contains(status)), "{statuses:?}");
     let query = store::ListQuery::default();

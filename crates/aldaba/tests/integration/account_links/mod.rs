@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use testkit::{TestClock, TestServer, TestServerBuilder, wait_for};
 
 use super::mail::smtp_server::{Fault, ReceivedMail, Security, SmtpServer};
-use crate::harness::{Browser, Page};
+use crate::harness::{Browser, Form, Page};
 
 pub(super) const NEW_PASSWORD: &str = "siete lunas y un faro";
 pub(super) const OTHER_PASSWORD: &str = "cuatro gatos bailan tango";
@@ -148,15 +148,24 @@ pub(super) fn ask(browser: &Browser, path: &str, email: &str) -> Page {
 /// Opens the link of an invitation and fills in its form.
 #[track_caller]
 pub(super) fn accept(browser: &Browser, link: &str, password: &str) -> Page {
+    submit_acceptance(browser, &open_invitation(browser, link), password)
+}
+
+#[track_caller]
+pub(super) fn open_invitation(browser: &Browser, link: &str) -> Form {
     let page = browser.follow_redirects(browser.get(link));
     assert_eq!(page.status, 200, "{page:?}");
+    page.form("post")
+}
+
+pub(super) fn submit_acceptance(browser: &Browser, form: &Form, password: &str) -> Page {
     let filled = [
         ("given_name", "Lucía"),
         ("lang", "es"),
         ("new_password", password),
         ("repeated_password", password),
     ];
-    browser.submit(&page.form("post"), &filled)
+    browser.submit(form, &filled)
 }
 
 /// Opens the link of a reset and sets a password.
