@@ -53,12 +53,13 @@ impl PreparedStore {
             .current_dir(self.folder.path())
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()?;
         child.stdin.take().ok_or("no input")?.write_all(input.as_bytes())?;
         let output = child.wait_with_output()?;
         if !output.status.success() {
-            return Err(format!("{arguments:?} ended with {}", output.status).into());
+            let why = String::from_utf8_lossy(&output.stderr);
+            return Err(format!("{arguments:?} ended with {}: {why}", output.status).into());
         }
         Ok(String::from_utf8(output.stdout)?)
     }

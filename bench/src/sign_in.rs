@@ -9,7 +9,7 @@ use crate::program::PreparedStore;
 use crate::{Fallible, wire};
 
 pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
-const PASSWORD: &str = "a password for the bench";
+const PASSWORD: &str = "cuatro palabras sin sentido";
 const EMAIL: &str = "bench@example.com";
 
 /// An application and the cookies of its signed-in user.
