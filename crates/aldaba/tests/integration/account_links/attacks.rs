@@ -1,5 +1,6 @@
 //! Attacks on the links: enumeration of accounts, reuse, guessing, other realms, fixation, parallel acceptance, floods.
 
+use std::sync::Mutex;
 use std::time::Duration;
 
 use domain::{Realm, Secret};
@@ -137,11 +138,11 @@ fn parallel_acceptances_make_one_account() {
         .map(|_| {
             let browser = fixture.browser("developers");
             let form = open_invitation(&browser, &link);
-            (browser, form)
+            Mutex::new((browser, form))
         })
         .collect();
     let statuses = run_concurrently(opened.len(), |number| {
-        let (browser, form) = &opened[number];
+        let (browser, form) = &*opened[number].lock().unwrap();
         submit_acceptance(browser, form, NEW_PASSWORD).status
     });
     assert_eq!(statuses.iter().filter(|status| **status == 302).count(), 1, "{statuses:?}");
