@@ -171,6 +171,13 @@ impl RouterParts<'_> {
         let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
         let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
         let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
+        let console = wiring::console(
+            config,
+            base,
+            identity.clone(),
+            (admin.clone(), webhook_admin.clone(), history.clone()),
+            stopped,
+        );
         let portal_ports = (admin.clone(), history, management.clone());
         let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand, stopped);
         let operator_api = AppState::new(admin, webhook_admin, token, metrics)
@@ -187,6 +194,7 @@ impl RouterParts<'_> {
             .merge(health::public_probes(health.clone()));
         let operator_routes = operator::router(operator_api)
             .merge(identity::realm_router(identity.clone(), Realm::Operators))
+            .merge(console::router(Arc::new(console)))
             .merge(documents::router(Document::operator()))
             .merge(health::operator_probes(health));
         let side = |side| RequestLayerConfig::new(side, &*base.random, metrics).draining(draining.clone());

@@ -46,8 +46,7 @@ impl Site {
     pub(crate) fn home(&self) -> &'static str {
         match self.realm {
             Realm::Users => "permissions",
-            Realm::Developers => "",
-            Realm::Operators => "account",
+            Realm::Developers | Realm::Operators => "",
         }
     }
 }

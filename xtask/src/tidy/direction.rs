@@ -11,7 +11,7 @@ const LOWER: [&str; 3] = ["store", "ui", "web"];
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
 /// Each crate and the groups of crates that it may import. `client` is what integrators import: only the program uses it.
-const TABLE: [(&str, &[&[&str]]); 15] = [
+const TABLE: [(&str, &[&[&str]]); 16] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
     ("ui", &[&["domain"]]),
@@ -22,8 +22,9 @@ const TABLE: [(&str, &[&[&str]]); 15] = [
     ("operator", &[&["domain"], &LOWER]),
     ("pages", &[&["domain"], &LOWER, &MIDDLE]),
     ("portal", &[&["domain"], &LOWER, &MIDDLE, &["pages"]]),
+    ("console", &[&["domain"], &LOWER, &MIDDLE, &["pages"]]),
     ("sample", &[&["domain"]]),
-    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["pages", "portal", "sample", "client"]]),
+    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["pages", "portal", "console", "sample", "client"]]),
     ("client", &[&["domain"]]),
     ("testkit", &[&["domain", "store", "aldaba"]]),
     ("xtask", &[&["domain"]]),

@@ -3,6 +3,7 @@
 mod account_links;
 mod base;
 mod clock;
+mod console;
 mod delivery;
 mod gateway;
 mod history;
@@ -20,6 +21,7 @@ pub(crate) use account_links::notifier;
 pub use base::BasePorts;
 pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};
+pub(crate) use console::console;
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 use history::call_limits;

@@ -9,6 +9,7 @@ mod client;
 mod clock_skew;
 mod configuration;
 mod connections;
+mod console;
 mod crash;
 mod credentials;
 mod dev;

@@ -1,7 +1,10 @@
 //! Requests of teams, as the operator decides on them.
 
 use domain::{Guid, RequestId};
-use store::{Approval, AuditContext, Consent, DecisionOutcome, RequestDecision, TeamRequest};
+use store::{
+    Approval, AuditContext, Consent, DecisionOutcome, ListQuery, RequestDecision, RequestFilter,
+    RequestState, TeamRequest,
+};
 
 use super::{Admin, AdminError, Permission, Result};
 use crate::error::revision_conflict;
@@ -9,7 +12,17 @@ use crate::error::revision_conflict;
 /// The largest number of characters of a note or a reason.
 pub(super) const TEXT_CHARS_MAX: usize = 1000;
 
+/// More pending requests are not counted.
+pub const PENDING_COUNTED_MAX: usize = 100;
+
 impl Admin {
+    /// How many requests wait for a decision, at most `PENDING_COUNTED_MAX`.
+    pub async fn count_pending_requests(&self) -> Result<usize> {
+        let filter = RequestFilter { state: Some(RequestState::Pending), ..RequestFilter::default() };
+        let query = ListQuery { after: None, rows_max: PENDING_COUNTED_MAX };
+        Ok(self.store.list_requests(&filter, &query).await?.rows.len())
+    }
+
     pub async fn request(&self, id: &str) -> Result<TeamRequest> {
         let request = self.store.find_request(&RequestId::new(id)).await?;
         request.ok_or_else(|| no_request(id))

@@ -1,7 +1,7 @@
 //! Why an action was refused, in Spanish. The rules that refuse it are shared with the operator's API, which says the reasons
 //! in English.
 
-use pages::sentence;
+use pages::{sentence, translate_reason};
 use ui::Lang;
 
 /// Each reason in English and Spanish; `{}` stands for what the reason names.
@@ -115,36 +115,10 @@ const REASONS: &[(&str, &str)] = &[
 /// The reason as whole sentences; one that is not known here stays in English.
 pub(crate) fn refusal(lang: Lang, why: &str) -> String {
     let spanish = match lang {
-        Lang::Es => REASONS.iter().find_map(|(english, spanish)| Some(fill(spanish, &taken(english, why)?))),
+        Lang::Es => translate_reason(REASONS, why),
         Lang::En => None,
     };
     spanish.unwrap_or_else(|| sentence(why))
-}
-
-/// What stands in the places of a pattern; none if the text is another.
-fn taken<'a>(pattern: &str, text: &'a str) -> Option<Vec<&'a str>> {
-    let mut parts = pattern.split("{}");
-    let mut rest = text.strip_prefix(parts.next()?)?;
-    let (mut found, mut parts) = (Vec::new(), parts.peekable());
-    while let Some(part) = parts.next() {
-        // The last part ends the text; others end at their first occurrence.
-        let end = if parts.peek().is_none() { rest.strip_suffix(part)?.len() } else { rest.find(part)? };
-        found.push(rest.get(..end)?);
-        rest = rest.get(end + part.len()..)?;
-    }
-    rest.is_empty().then_some(found)
-}
-
-/// `{}` takes the values in their order, `{1}` the second one.
-fn fill(pattern: &str, values: &[&str]) -> String {
-    let second = pattern.replace("{1}", values.get(1).unwrap_or(&""));
-    let mut parts = second.split("{}");
-    let mut text = parts.next().unwrap_or_default().to_owned();
-    for (part, value) in parts.zip(values.iter().chain(std::iter::repeat(&""))) {
-        text.push_str(value);
-        text.push_str(part);
-    }
-    text
 }
 
 #[cfg(test)]

@@ -1,0 +1,4 @@
+//! The operator console over real HTTP.
+
+pub(crate) mod fixture;
+mod shell;

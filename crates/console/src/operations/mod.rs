@@ -1,0 +1,13 @@
+//! Doctor, configuration, backups.
+
+use pages::Route;
+
+use crate::context::Context;
+use crate::text::Done;
+
+/// What the pages of this area say after an action.
+pub(crate) const DONE: &[Done] = &[];
+
+pub(crate) fn routes() -> Vec<Route<Context>> {
+    vec![]
+}

@@ -1,0 +1,17 @@
+//! The overview: whether all is well; signing keys; the first steps after an installation.
+
+mod http;
+mod view;
+
+use pages::Route;
+
+use crate::context::Context;
+use crate::routes::page;
+use crate::text::Done;
+
+/// What the pages of this area say after an action.
+pub(crate) const DONE: &[Done] = &[];
+
+pub(crate) fn routes() -> Vec<Route<Context>> {
+    vec![page!("", http::overview)]
+}
