@@ -10,6 +10,7 @@ mod changes;
 mod clients;
 mod commit_signal;
 mod directory;
+mod directory_search;
 mod error;
 mod figures;
 mod grants;
@@ -73,6 +74,7 @@ pub use changes::{
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
+pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
@@ -144,6 +146,7 @@ pub trait Store:
     + Operators
     + OperatorTokens
     + Directory
+    + DirectorySearch
     + Clients
     + Subscriptions
     + Teams
@@ -179,6 +182,7 @@ impl<T> Store for T where
         + Operators
         + OperatorTokens
         + Directory
+        + DirectorySearch
         + Clients
         + Subscriptions
         + Teams

@@ -8,6 +8,7 @@ mod changes;
 mod clients;
 mod deliveries;
 mod directory;
+mod directory_search;
 mod figures;
 mod grants;
 mod history;

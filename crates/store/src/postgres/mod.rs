@@ -16,6 +16,7 @@ mod connect;
 mod deliveries;
 mod directory;
 mod directory_rows;
+mod directory_search;
 mod figures;
 mod grants;
 mod history;

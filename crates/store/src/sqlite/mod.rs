@@ -14,6 +14,7 @@ mod deliveries;
 mod delivery_lock;
 mod directory;
 mod directory_rows;
+mod directory_search;
 mod figures;
 mod grants;
 mod group;
