@@ -69,7 +69,7 @@ pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, 
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
-    LineError, LogBounds, LogPage, LogQuery,
+    LineError, LogBounds, LogPage, LogQuery, RECORD_CHANGED, RecordEdit, RecordLogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
@@ -98,7 +98,9 @@ pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass,
 pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
-pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use records::{
+    CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records,
+};
 pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,

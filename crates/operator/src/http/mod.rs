@@ -16,6 +16,7 @@ mod memberships;
 mod operators;
 mod paging;
 mod product;
+mod records;
 mod requests;
 mod role;
 mod sandboxes;
@@ -139,6 +140,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),
+        records::routes(),
         webhooks::routes(),
         stats::routes(),
         audit::routes(),

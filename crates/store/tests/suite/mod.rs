@@ -37,6 +37,7 @@ mod password_resets;
 mod payroll_filter_model;
 mod payroll_filters;
 mod payroll_last_update;
+mod record_log;
 mod refresh_tokens;
 mod rejected_changes;
 mod requests;
@@ -156,6 +157,13 @@ tests_on_every_store! {
         company_filter_selects_the_current_generation_only,
         pruning_removes_old_entries_and_raises_the_floor,
         cursor_within_the_retention_loses_no_event,
+    }
+    record_log {
+        log_of_a_record_is_its_own_newest_first,
+        log_of_a_record_outlives_it,
+        sizes_are_those_of_the_company_or_the_tenant,
+        edit_and_its_audit_entry_are_one_transaction,
+        edit_of_a_record_that_has_changed_is_rejected,
     }
     concurrent_writes {
         log_reader_misses_nothing_during_concurrent_writes,
