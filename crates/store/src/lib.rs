@@ -14,6 +14,7 @@ mod error;
 mod figures;
 mod grants;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod keys;
 mod listing;
@@ -81,6 +82,7 @@ pub use grants::{
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
+pub use inventory::{CredentialKind, EndingCredential, Inventory, Replica, StoreState};
 pub use invitations::{
     AcceptOutcome, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
     InvitationState, Invitations, InvitedPerson,
@@ -89,7 +91,7 @@ pub use keys::{SigningKey, SigningKeys};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
-pub use nodes::Nodes;
+pub use nodes::{NodeDetails, Nodes, RegisteredNode};
 pub use notices::{
     ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
     NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
@@ -169,6 +171,7 @@ pub trait Store:
     + History
     + Calls
     + Figures
+    + Inventory
 {
 }
 
@@ -204,6 +207,7 @@ impl<T> Store for T where
         + History
         + Calls
         + Figures
+        + Inventory
 {
 }
 

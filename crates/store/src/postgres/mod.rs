@@ -19,6 +19,7 @@ mod directory_rows;
 mod figures;
 mod grants;
 mod history;
+mod inventory;
 mod invitations;
 mod keys;
 mod load;
