@@ -6,7 +6,7 @@ use domain::delivery::{
     WebhookHealth,
 };
 use domain::{Realm, Secret, Ticks, WebhookId};
-use store::{Account, AuditContext, Invitation, Mail, StoreError};
+use store::{Account, AuditContext, Invitation, LogEvent, Mail, StoreError, Webhook};
 
 pub type HistoryResult<T> = Result<T, HistoryError<StoreError>>;
 
@@ -19,6 +19,10 @@ pub trait WebhookHistory: Send + Sync + 'static {
     async fn deliveries(&self, webhook: WebhookId, query: &DeliveryPageQuery) -> HistoryResult<DeliveryPage>;
 
     async fn delivery(&self, webhook: WebhookId, name: DeliveryName) -> HistoryResult<DeliveryView>;
+
+    /// The deliveries of these events to this webhook, in their order.
+    async fn deliveries_of(&self, webhook: &Webhook, events: &[LogEvent])
+    -> HistoryResult<Vec<DeliveryView>>;
 
     /// Newest first.
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>>;

@@ -106,27 +106,22 @@ pub(super) async fn act(
             "account_renamed"
         }
         Some("disable") => {
-            context.require_fresh()?;
             change(context, account, Some(Status::Disabled), None).await?;
             "account_disabled"
         }
         Some("enable") => {
-            context.require_fresh()?;
             change(context, account, Some(Status::Active), None).await?;
             "account_enabled"
         }
         Some("reset_factors") => {
-            context.require_fresh()?;
             admin.reset_second_factors(realm, id).await?;
             "account_factors_reset"
         }
         Some("end_sessions") => {
-            context.require_fresh()?;
             admin.end_sessions(realm, id).await?;
             "account_sessions_ended"
         }
         Some("reset_password") => {
-            context.require_fresh()?;
             let sent = admin.send_password_reset(realm, id).await?;
             if let Some(link) = shown_reset(&sent) {
                 return Ok(ActionOutcome::ShowLink(link));

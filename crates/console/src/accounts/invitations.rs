@@ -1,12 +1,12 @@
 //! The handlers of invitations.
 
 use domain::{OperatorRole, Realm, TenantId};
-use operator::admin::{NewInvitation, SentInvitation};
+use operator::admin::{NewInvitation, Permission, SentInvitation};
 use pages::{PageContext, PageError, Params, Response};
 use serde_json::json;
 use store::{InvitationFilter, InvitationState};
 
-use super::parts::{form_error, ids, list_query, next_text};
+use super::parts::{form_error, ids, list_query, next_text, require};
 use super::views::invitations::{InvitationRow, InvitationsPage};
 use crate::context::Context;
 
@@ -43,7 +43,7 @@ async fn show(context: &Context, link: Option<String>) -> Result<Response, PageE
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (admin, id) = (context.admin(), form.get("invitation").unwrap_or_default());
-    context.require_fresh()?;
+    require(context, Permission::Accounts)?;
     match form.get("do") {
         Some("invite") => {
             let sent = admin.invite(new_invitation(context, form)?).await.map_err(form_error)?;

@@ -1,6 +1,6 @@
 //! What the handlers of this area share: the state of a list in its URL, and errors of forms.
 
-use operator::admin::AdminError;
+use operator::admin::{AdminError, Permission};
 use pages::{Format, PageError, Params};
 use store::{LIST_ROWS_MAX, ListCursor, ListQuery, SearchFilter, Status, StoreError};
 
@@ -27,6 +27,12 @@ fn status_from_name(name: &str) -> Option<Status> {
 
 pub(super) fn next_text(next: Option<&ListCursor>) -> Option<String> {
     next.map(ToString::to_string)
+}
+
+/// Who may not do it is told so before anything that the form says is looked at.
+pub(super) fn require(context: &Context, permission: Permission) -> Result<(), PageError> {
+    context.authority().require(permission)?;
+    Ok(())
 }
 
 /// What a form names and does not exist is a mistake in the form, not a page that is missing.

@@ -1,12 +1,13 @@
 //! The handlers of one developer and of one operator.
 
 use domain::{OperatorRole, Realm};
-use operator::admin::OperatorChange;
+use operator::admin::{OperatorChange, Permission};
 use pages::{PageContext, PageError, Params, Response};
 use serde_json::json;
 use store::{Account, InvitationFilter, ListQuery};
 
 use super::account::{self, ActionOutcome};
+use super::parts::require;
 use super::views::invitations::InvitationRow;
 use super::views::person::{DeveloperPage, OperatorPage, TeamRow, TokenRow};
 use crate::context::Context;
@@ -79,7 +80,7 @@ pub(crate) async fn post_operator(context: &Context, form: &Params) -> Result<Re
     }
     match form.get("do") {
         Some("change_role") => {
-            context.require_fresh()?;
+            require(context, Permission::Accounts)?;
             let role = form.get("role").and_then(OperatorRole::from_name);
             let role = role.ok_or_else(|| PageError::Refused("choose a role".into()))?;
             let change = OperatorChange { role: Some(role), ..OperatorChange::default() };

@@ -1,12 +1,12 @@
 //! The handlers of tenants: the list, and one with everything that hangs on it.
 
 use domain::TenantId;
-use operator::admin::WebhookListQuery;
+use operator::admin::{Permission, WebhookListQuery};
 use pages::{PageContext, PageError, Params, Response};
 use serde_json::json;
 use store::Status;
 
-use super::parts::{form_error, list_query, next_text, search_filter};
+use super::parts::{form_error, list_query, next_text, require, search_filter};
 use super::views::tenant::{ClientRow, MemberRow, TenantPage};
 use super::views::tenants::{TenantRow, TenantsPage};
 use crate::context::Context;
@@ -59,8 +59,6 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
 
 pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {
     let id = TenantId::new(context.segment("tenant"));
-    // Everything here ends or gives access.
-    context.require_fresh()?;
     match form.get("do") {
         Some("disable") => set_status(context, &id, Status::Disabled, "tenant_disabled").await,
         Some("enable") => set_status(context, &id, Status::Active, "tenant_enabled").await,
@@ -87,6 +85,7 @@ async fn set_status(
 }
 
 async fn erase(context: &Context, id: &TenantId, form: &Params) -> Result<Response, PageError> {
+    require(context, Permission::Configuration)?;
     if form.get("confirm") != Some(id.as_str()) {
         return Err(PageError::Refused(format!("type the id of the tenant, {id}, to erase it")));
     }
@@ -95,6 +94,7 @@ async fn erase(context: &Context, id: &TenantId, form: &Params) -> Result<Respon
 }
 
 async fn change_member(context: &Context, id: &TenantId, form: &Params) -> Result<Response, PageError> {
+    require(context, Permission::Accounts)?;
     let admin = context.admin();
     let user = admin.find_user(form.get("user").unwrap_or_default()).await.map_err(form_error)?;
     let code = match form.get("do") {

@@ -72,12 +72,10 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
     }
     match form.get("do") {
         Some("add_tenant" | "remove_tenant" | "make_admin" | "make_member") => {
-            context.require_fresh()?;
             let code = change_tenant_of(context, &user, form).await?;
             Ok(context.done(&here, code, &json!({ "user": user.id.as_str(), "tenant": form.get("tenant") })))
         }
         Some("withdraw") => {
-            context.require_fresh()?;
             let (tenant, client) =
                 (form.get("tenant").unwrap_or_default(), form.get("client").unwrap_or_default());
             let withdrawn = context.admin().withdraw_authorization(&user, tenant, client).await;

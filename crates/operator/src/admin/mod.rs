@@ -13,6 +13,7 @@ mod lists;
 mod operators;
 mod passwords;
 mod permissions;
+mod records;
 mod requests;
 mod sandbox;
 mod second_factors;
@@ -47,6 +48,12 @@ pub use invitations::{NewInvitation, SentInvitation};
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
+pub use records::{
+    ChangedMemberJson, CollectionName, EDIT_REASON_CHARS_MAX, EditAction, EditedRecordJson, ListedRecordJson,
+    MemberDiffJson, NewRecordEdit, NotifiedPageJson, NotifiedQuery, NotifiedWebhookJson, RECORD_ROWS_DEFAULT,
+    RECORD_ROWS_MAX, RecordCatalogueJson, RecordChangeJson, RecordDiffJson, RecordHistoryJson, RecordJson,
+    RecordName, RecordPageJson, RecordStatus, ResourceCountJson,
+};
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
 pub use stats::Stats;
 pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};

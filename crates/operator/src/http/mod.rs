@@ -17,6 +17,7 @@ mod memberships;
 mod operators;
 mod paging;
 mod product;
+mod records;
 mod requests;
 mod role;
 mod sandboxes;
@@ -141,6 +142,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),
+        records::routes(),
         webhooks::routes(),
         stats::routes(),
         audit::routes(),

@@ -18,7 +18,7 @@ use operator::ports::{AccountLinks, HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
 use store::memory::MemoryStore;
-use store::{AuditContext, Invitation, Mail, MailContent, MasterKey, Ports, Store, Vault};
+use store::{AuditContext, Invitation, LogEvent, Mail, MailContent, MasterKey, Ports, Store, Vault, Webhook};
 use tower::ServiceExt as _;
 use web::{Metrics, RequestLayer, RequestLayerConfig};
 
@@ -53,6 +53,10 @@ impl WebhookHistory for NoHistory {
     }
 
     async fn delivery(&self, _: WebhookId, _: DeliveryName) -> HistoryResult<DeliveryView> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn deliveries_of(&self, _: &Webhook, _: &[LogEvent]) -> HistoryResult<Vec<DeliveryView>> {
         Err(HistoryError::NoWebhook)
     }
 

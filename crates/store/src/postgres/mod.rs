@@ -20,6 +20,7 @@ mod directory_search;
 mod figures;
 mod grants;
 mod history;
+mod inventory;
 mod invitations;
 mod keys;
 mod load;

@@ -19,6 +19,7 @@ mod figures;
 mod grants;
 mod group;
 mod history;
+mod inventory;
 mod invitations;
 mod keys;
 mod last_update_index;

@@ -9,7 +9,7 @@ use store::{FactorMethod, SecondFactor, Session, Status};
 use ui::app::{Column, Table, copy_inline, facts, number, table};
 use ui::{DisplayName, Field, field, safe_href, timestamp};
 
-use super::forms::{Action, account_state, action, language_field, language_word, shown_link};
+use super::forms::{ActionForm, account_state, action_form, language_field, language_word, shown_link};
 use super::people::realm_title;
 use crate::accounts::text::{AccountText, PeopleText, role_word};
 use crate::context::Context;
@@ -186,7 +186,7 @@ impl AccountPart {
                         ..Table::default()
                     }))
                     @if context.may(Permission::Accounts) {
-                        (action(context, &Action { name: "end_sessions", label: text.end_sessions, text: self.named(text.end_sessions_text), is_dangerous: true, needs_proof: true, ..Action::default() }))
+                        (action_form(context, &ActionForm { name: "end_sessions", label: text.end_sessions, text: self.named(text.end_sessions_text), is_dangerous: true, needs_proof: true, ..ActionForm::default() }))
                     }
                 }
             }
@@ -218,7 +218,7 @@ impl AccountPart {
                     }))
                     p { (text.recovery_codes) ": " b { (number(lang, self.recovery_codes_left)) } }
                     @if context.may(Permission::Accounts) {
-                        (action(context, &Action { name: "reset_factors", label: text.reset_factors, text: self.named(text.reset_factors_text), is_dangerous: true, needs_proof: true, ..Action::default() }))
+                        (action_form(context, &ActionForm { name: "reset_factors", label: text.reset_factors, text: self.named(text.reset_factors_text), is_dangerous: true, needs_proof: true, ..ActionForm::default() }))
                     }
                 }
             }
@@ -272,7 +272,7 @@ impl AccountPart {
             @if context.may(Permission::Accounts) {
                 section.card {
                     h2 { (common.actions) }
-                    (action(context, &Action {
+                    (action_form(context, &ActionForm {
                         name: "rename",
                         label: text.rename,
                         text: self.named(""),
@@ -280,13 +280,13 @@ impl AccountPart {
                             (field(&Field { name: "name", label: people.name, value: context.typed("name").or(Some(&self.name)), is_required: true, ..Field::default() }))
                             (language_field(lang, people.language, &self.lang))
                         }),
-                        ..Action::default()
+                        ..ActionForm::default()
                     }))
                     (more)
                     @if self.status != Status::Disabled {
-                        (action(context, &Action { name: "reset_password", label: text.reset_password, text: self.named(text.reset_password_text), needs_proof: true, ..Action::default() }))
+                        (action_form(context, &ActionForm { name: "reset_password", label: text.reset_password, text: self.named(text.reset_password_text), needs_proof: true, ..ActionForm::default() }))
                     }
-                    (action(context, &Action { name, label, text: self.named(explanation), is_dangerous, needs_proof: true, ..Action::default() }))
+                    (action_form(context, &ActionForm { name, label, text: self.named(explanation), is_dangerous, needs_proof: true, ..ActionForm::default() }))
                 }
             }
         }

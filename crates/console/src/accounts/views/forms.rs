@@ -48,7 +48,7 @@ pub(crate) fn account_state(lang: Lang, status: Status) -> Markup {
 
 /// A form behind a summary that names the action. It says what will happen.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Action<'a> {
+pub(crate) struct ActionForm<'a> {
     /// The value of its button.
     pub(crate) name: &'static str,
     /// Names the form on the page where the action is there for several rows.
@@ -65,7 +65,7 @@ pub(crate) struct Action<'a> {
     pub(crate) needs_proof: bool,
 }
 
-pub(crate) fn action(context: &Context, action: &Action<'_>) -> Markup {
+pub(crate) fn action_form(context: &Context, action: &ActionForm<'_>) -> Markup {
     let common = CommonText::of(context.lang());
     let is_refused = context.is_refused(action.name)
         && action.hidden.iter().all(|(name, value)| context.typed(name) == Some(value));

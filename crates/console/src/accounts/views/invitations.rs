@@ -9,7 +9,7 @@ use store::{Invitation, InvitationState};
 use ui::app::{Column, State, Table, empty_state, state, table, tabs};
 use ui::{DisplayName, Field, Lang, field, hidden_field, safe_href, timestamp};
 
-use super::forms::{Action, action, filters, language_field, shown_link};
+use super::forms::{ActionForm, action_form, filters, language_field, shown_link};
 use super::person::role_choice;
 use crate::accounts::text::{InvitationText, realm_word, role_word};
 use crate::context::Context;
@@ -292,8 +292,8 @@ fn row_actions(context: &Context, one: &InvitationRow) -> Markup {
     let named = |explanation: &str| html! { (DisplayName(&one.email)) ": " (explanation) };
     html! {
         @if matches!(one.present_state, InvitationState::Pending | InvitationState::Expired) {
-            (action(context, &Action { name: "resend", row: &one.id, label: text.resend, text: named(text.resend_text), hidden: &[("invitation", &one.id)], needs_proof: true, ..Action::default() }))
-            (action(context, &Action { name: "revoke", row: &one.id, label: text.revoke, text: named(text.revoke_text), hidden: &[("invitation", &one.id)], is_dangerous: true, needs_proof: true, ..Action::default() }))
+            (action_form(context, &ActionForm { name: "resend", row: &one.id, label: text.resend, text: named(text.resend_text), hidden: &[("invitation", &one.id)], needs_proof: true, ..ActionForm::default() }))
+            (action_form(context, &ActionForm { name: "revoke", row: &one.id, label: text.revoke, text: named(text.revoke_text), hidden: &[("invitation", &one.id)], is_dangerous: true, needs_proof: true, ..ActionForm::default() }))
         }
     }
 }

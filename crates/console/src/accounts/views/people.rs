@@ -9,7 +9,9 @@ use store::{Account, Status};
 use ui::app::{Column, Table, empty_state, short_id, table};
 use ui::{DisplayName, Field, Lang, badge, field, safe_href, timestamp};
 
-use super::forms::{Action, account_state, action, filters, is_filtered, language_field, shown_link};
+use super::forms::{
+    ActionForm, account_state, action_form, filters, is_filtered, language_field, shown_link,
+};
 use crate::accounts::text::{AccountText, PeopleText, role_word};
 use crate::context::Context;
 use crate::shell::Section;
@@ -202,9 +204,9 @@ impl PeoplePage {
 fn add_form(context: &Context) -> Markup {
     let text = PeopleText::of(context.lang());
     let typed = |name| context.typed(name);
-    action(
+    action_form(
         context,
-        &Action {
+        &ActionForm {
             name: "add",
             label: text.add_user,
             text: html! { (text.add_user_text) },
@@ -215,7 +217,7 @@ fn add_form(context: &Context) -> Markup {
                 (language_field(context.lang(), text.language, typed("lang").unwrap_or("es")))
             }),
             needs_proof: true,
-            ..Action::default()
+            ..ActionForm::default()
         },
     )
 }

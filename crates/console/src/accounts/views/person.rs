@@ -10,7 +10,7 @@ use ui::app::{Column, State, Table, state, table};
 use ui::{DisplayName, Lang, badge, safe_href, timestamp};
 
 use super::account::AccountPart;
-use super::forms::{Action, action};
+use super::forms::{ActionForm, action_form};
 use super::invitations::InvitationRow;
 use crate::accounts::text::{AccountText, InvitationText, PeopleText, role_meaning, role_word};
 use crate::context::Context;
@@ -270,13 +270,13 @@ impl OperatorPage {
         let text = AccountText::of(lang);
         html! {
             @if context.may(Permission::Accounts) {
-                (action(context, &Action {
+                (action_form(context, &ActionForm {
                     name: "change_role",
                     label: text.change_role,
                     text: html! { b { (DisplayName(&self.account.email)) } ": " (text.change_role_text) },
                     fields: Some(role_choice(lang, text.role, self.account.operator_role)),
                     needs_proof: true,
-                    ..Action::default()
+                    ..ActionForm::default()
                 }))
             }
         }

@@ -9,7 +9,7 @@ use store::{Client, Status, TenantMembership};
 use ui::app::{Column, Table, copy_inline, empty_state, facts, number, table};
 use ui::{DisplayName, Field, Lang, badge, field, hidden_field, safe_href, timestamp};
 
-use super::forms::{Action, account_state, action};
+use super::forms::{ActionForm, account_state, action_form};
 use super::tenants::TenantRow;
 use crate::accounts::text::TenantText;
 use crate::context::Context;
@@ -228,8 +228,8 @@ impl TenantPage {
         };
         let named = |explanation: &str| html! { b { (DisplayName(&one.name)) } " (" code { (one.id) } "): " (explanation) };
         html! {
-            (action(context, &Action { name, label, text: named(explanation), is_dangerous, needs_proof: true, ..Action::default() }))
-            (action(context, &Action {
+            (action_form(context, &ActionForm { name, label, text: named(explanation), is_dangerous, needs_proof: true, ..ActionForm::default() }))
+            (action_form(context, &ActionForm {
                 name: "erase",
                 label: text.erase,
                 text: named(text.erase_text),
@@ -238,7 +238,7 @@ impl TenantPage {
                 }),
                 is_dangerous: true,
                 needs_proof: true,
-                ..Action::default()
+                ..ActionForm::default()
             }))
         }
     }
@@ -246,9 +246,9 @@ impl TenantPage {
 
 fn add_member_form(context: &Context) -> Markup {
     let text = TenantText::of(context.lang());
-    action(
+    action_form(
         context,
-        &Action {
+        &ActionForm {
             name: "add_member",
             label: text.add_member,
             text: html! { (text.add_member_text) },
@@ -256,7 +256,7 @@ fn add_member_form(context: &Context) -> Markup {
                 (field(&Field { name: "user", label: text.user, value: context.typed("user"), hint: Some(text.user_hint), is_required: true, ..Field::default() }))
             }),
             needs_proof: true,
-            ..Action::default()
+            ..ActionForm::default()
         },
     )
 }
@@ -270,7 +270,7 @@ fn member_actions(context: &Context, one: &MemberRow) -> Markup {
             (context.form_token()) (hidden_field("user", &one.id))
             button type="submit" class="button secondary small" name="do" value=(name) { (label) }
         }
-        (action(context, &Action {
+        (action_form(context, &ActionForm {
             name: "remove_member",
             row: &one.id,
             label: text.remove_member,
@@ -278,7 +278,7 @@ fn member_actions(context: &Context, one: &MemberRow) -> Markup {
             hidden: &[("user", &one.id)],
             is_dangerous: true,
             needs_proof: true,
-            ..Action::default()
+            ..ActionForm::default()
         }))
     }
 }

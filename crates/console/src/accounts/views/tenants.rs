@@ -9,7 +9,7 @@ use store::{Status, Tenant};
 use ui::app::{Column, State, Table, empty_state, short_id, state, table};
 use ui::{DisplayName, Field, Lang, badge, field, safe_href, timestamp};
 
-use super::forms::{Action, action, filters, is_filtered};
+use super::forms::{ActionForm, action_form, filters, is_filtered};
 use crate::accounts::text::TenantText;
 use crate::context::Context;
 use crate::shell::Section;
@@ -114,9 +114,9 @@ fn empty(context: &Context) -> Markup {
 fn add_form(context: &Context) -> Markup {
     let text = TenantText::of(context.lang());
     let typed = |name| context.typed(name);
-    action(
+    action_form(
         context,
-        &Action {
+        &ActionForm {
             name: "add",
             label: text.add,
             text: html! { (text.add_text) },
@@ -125,7 +125,7 @@ fn add_form(context: &Context) -> Markup {
                 (field(&Field { name: "id", label: text.id, value: typed("id"), hint: Some(text.id_hint), ..Field::default() }))
                 (field(&Field { name: "short_code", label: text.short_code, value: typed("short_code"), hint: Some(text.short_code_hint), ..Field::default() }))
             }),
-            ..Action::default()
+            ..ActionForm::default()
         },
     )
 }

@@ -10,7 +10,7 @@ use ui::app::{Column, Table, empty_state, short_id, table};
 use ui::{DisplayName, Field, Lang, badge, field, hidden_field, safe_href, timestamp};
 
 use super::account::AccountPart;
-use super::forms::{Action, action};
+use super::forms::{ActionForm, action_form};
 use crate::accounts::text::{AccountText, PeopleText, TenantText};
 use crate::context::Context;
 use crate::shell::Section;
@@ -156,7 +156,7 @@ impl UserPage {
                 @if self.tenants.is_empty() { (empty_state(text.no_tenants, text.no_tenants_text, None)) }
                 @else { (self.tenants_table(context)) }
                 @if context.may(Permission::Accounts) {
-                    (action(context, &Action {
+                    (action_form(context, &ActionForm {
                         name: "add_tenant",
                         label: text.add_tenant,
                         text: html! { (DisplayName(&self.account.email)) ": " (text.add_tenant_text) },
@@ -164,7 +164,7 @@ impl UserPage {
                             (field(&Field { name: "tenant", label: text.tenant, value: context.typed("tenant"), hint: Some(text.tenant_hint), is_required: true, ..Field::default() }))
                         }),
                         needs_proof: true,
-                        ..Action::default()
+                        ..ActionForm::default()
                     }))
                 }
             }
@@ -216,7 +216,7 @@ impl UserPage {
                 (context.form_token()) (hidden_field("tenant", &one.tenant))
                 button type="submit" class="button secondary small" name="do" value=(name) { (label) }
             }
-            (action(context, &Action {
+            (action_form(context, &ActionForm {
                 name: "remove_tenant",
                 row: &one.tenant,
                 label: text.remove_member,
@@ -224,7 +224,7 @@ impl UserPage {
                 hidden: &[("tenant", &one.tenant)],
                 is_dangerous: true,
                 needs_proof: true,
-                ..Action::default()
+                ..ActionForm::default()
             }))
         }
     }
@@ -275,7 +275,7 @@ fn authorization_cells(context: &Context, one: &AuthorizationRow) -> Vec<Markup>
         timestamp(lang, one.since_at),
         html! {
             @if context.may(Permission::Accounts) {
-                (action(context, &Action {
+                (action_form(context, &ActionForm {
                     name: "withdraw",
                     row: &row,
                     label: text.withdraw,
@@ -283,7 +283,7 @@ fn authorization_cells(context: &Context, one: &AuthorizationRow) -> Vec<Markup>
                     hidden: &[("tenant", &one.tenant), ("client", &one.client)],
                     is_dangerous: true,
                     needs_proof: true,
-                    ..Action::default()
+                    ..ActionForm::default()
                 }))
             }
         },

@@ -208,6 +208,7 @@ impl Fixture {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         };
         let counts = self.admin.store.apply_changes(batch).await.unwrap();
         assert_eq!(counts.rejected, 0, "{counts:?}");
