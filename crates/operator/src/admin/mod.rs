@@ -33,11 +33,11 @@ use crate::ports::AccountLinks;
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
-pub use clients::NewClient;
-use clients::checked_products;
+pub use clients::{AUTHORIZATIONS_COUNTED_MAX, NewClient};
+use clients::{check_redirects, checked_products};
 pub use developer::{
-    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription, TeamWebhook,
-    TeamWebhookFilter, TeamWebhookPage, WebhookContent,
+    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamWebhook, TeamWebhookFilter,
+    TeamWebhookPage, WebhookContent,
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
@@ -46,7 +46,7 @@ pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
 pub use stats::Stats;
-pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionInUse, SubscriptionKeys};
 pub use tokens::NewToken;
 pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
