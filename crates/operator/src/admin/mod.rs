@@ -14,6 +14,7 @@ mod permissions;
 mod requests;
 mod sandbox;
 mod second_factors;
+mod service;
 mod stats;
 mod subscriptions;
 mod teams;
@@ -45,6 +46,11 @@ pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
+pub use service::{
+    AreaTraffic, Ending, EndingKind, FailingWebhook, NodeReport, OutcomeCounts, Overview, ProblemKind,
+    ReplicaReport, SeriesTraffic, ServiceAdmin, ServicePorts, ServiceProblem, SetupStep, SetupStepKind, Span,
+    StoreReport, TrafficPoint, TrafficReport, WebhookTotals,
+};
 pub use stats::Stats;
 pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use tokens::NewToken;

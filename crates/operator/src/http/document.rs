@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 25] = [
+const PROBLEMS: [(&str, &str); 26] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -100,6 +100,7 @@ const PROBLEMS: [(&str, &str); 25] = [
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
+    ("NextKeyExists", "The next signing key exists already (`next_key_exists`)"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
     ("Failed", "An internal error"),
@@ -157,6 +158,8 @@ problem_sets! {
     NotNow: "409" "NotNow";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
+    /// There is one next signing key at a time.
+    NextKeyExists: "409" "NextKeyExists";
     /// The id or e-mail address is in use.
     AlreadyExists: "409" "Conflict";
 }

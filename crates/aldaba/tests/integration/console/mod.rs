@@ -1,4 +1,5 @@
 //! The operator console over real HTTP.
 
 pub(crate) mod fixture;
+mod overview;
 mod shell;
