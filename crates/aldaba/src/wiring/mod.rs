@@ -13,6 +13,7 @@ mod open;
 mod portal;
 mod random;
 mod sandbox;
+mod service;
 mod signature;
 mod webhooks;
 
@@ -32,4 +33,5 @@ pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};
 pub(crate) use portal::{brand, portal};
 pub(crate) use random::SystemRandom;
 pub(crate) use sandbox::sandbox_settings;
+pub(crate) use service::{KeyRing, RunningNode, service_admin};
 pub(crate) use webhooks::{gated_routes, management};

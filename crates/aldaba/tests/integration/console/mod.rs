@@ -2,4 +2,5 @@
 
 mod applications;
 pub(crate) mod fixture;
+mod overview;
 mod shell;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
+use crate::harness::{CALLBACK, HttpResponse, Installation, OperatorApi, PASSWORD, ServeProcess};
 
 /// Routes that change something without an audit entry, and why.
 const EXEMPT: [(&str, &str); 2] = [
@@ -23,9 +23,15 @@ impl Audited {
     /// Expects success and one entry of this kind with the request's id.
     #[track_caller]
     fn check(&mut self, operation: &str, response: &HttpResponse, kind: &str) {
+        self.check_at(&operator(), operation, response, kind);
+    }
+
+    /// The same at another server.
+    #[track_caller]
+    fn check_at(&mut self, api: &OperatorApi<'_>, operation: &str, response: &HttpResponse, kind: &str) {
         assert!((200..300).contains(&response.status), "{operation}: {response:?}");
         let request = response.header("x-request-id");
-        let all = operator().get("/audit?actor=operator&pageSize=1000").json();
+        let all = api.get("/audit?actor=operator&pageSize=1000").json();
         let of_request = |entry: &&Value| entry["requestId"] == request;
         let found: Vec<&Value> = all["records"].as_array().unwrap().iter().filter(of_request).collect();
         let found: Vec<&Value> =
@@ -170,6 +176,14 @@ fn operators_and_tokens(audited: &mut Audited) {
     audited.check("delete /operator/v1/tokens/{token}", &revoked, "operator_token_revoked");
 }
 
+fn signing_keys(audited: &mut Audited) {
+    // A server of its own: there is one next key at a time, and the test of the commands makes one.
+    let server = ServeProcess::start(Installation::new(), &[]);
+    let api = OperatorApi(&server);
+    let rotated = api.post("/signing-keys/rotate", &json!({}));
+    audited.check_at(&api, "post /operator/v1/signing-keys/rotate", &rotated, "signing_key_rotated");
+}
+
 fn webhooks(audited: &mut Audited) {
     let (api, subscriber) = (operator(), Subscriber::new());
     let sequence = subscriber.customer("audited");
@@ -193,6 +207,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     clients_and_subscriptions(&mut audited);
     operators_and_tokens(&mut audited);
     teams_and_requests(&mut audited);
+    signing_keys(&mut audited);
     webhooks(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();
