@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 25] = [
+const PROBLEMS: [(&str, &str); 26] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -99,6 +99,11 @@ const PROBLEMS: [(&str, &str); 25] = [
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
+    (
+        "EditConflict",
+        "The record was changed since you read it (`record_changed`), does not exist (`unknown_record`), or its company or \
+         account does not exist",
+    ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
@@ -127,6 +132,8 @@ problem_sets! {
     BadBody: "400" "BadRequest", "408" "RequestTimeout", "413" "ContentTooLarge", "415" "UnsupportedMediaType";
     /// The changes cannot be read, or conflict with their Idempotency-Key.
     BadChanges: "400" "BadRequest", "409" "KeyConflict", "415" "UnsupportedMediaType";
+    /// The record cannot be edited so.
+    EditConflict: "409" "EditConflict";
     /// The object that the path names does not exist. 400: the path is not valid UTF-8.
     NotFound: "400" "BadRequest", "404" "NotFound";
     /// An irreversible operation needs a confirmation.
@@ -219,7 +226,7 @@ pub fn openapi() -> OpenApi {
 }
 
 const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
-    ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
+    ingest of changes, records and their history, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 
