@@ -209,6 +209,9 @@ pub trait Authorizations: Send + Sync + 'static {
     /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
 
+    /// How many authorizations of a client have not ended; those beyond `count_max` are not counted.
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize>;
+
     /// What decides whether an owner's webhooks are delivered to.
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess>;
 

@@ -18,6 +18,7 @@ mod invalidation;
 mod inventory;
 mod invitations;
 mod keys;
+mod list_filter;
 mod listing;
 mod mails;
 mod maintenance;
@@ -90,6 +91,7 @@ pub use invitations::{
     InvitationState, Invitations, InvitedPerson,
 };
 pub use keys::{SigningKey, SigningKeys};
+pub use list_filter::{ListFilter, ListedState};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};

@@ -37,11 +37,11 @@ pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use account_access::{SentReset, UserAuthorization};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
-pub use clients::NewClient;
-use clients::checked_products;
+pub use clients::{AUTHORIZATIONS_COUNTED_MAX, NewClient};
+use clients::{check_redirects, checked_products};
 pub use developer::{
-    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription, TeamWebhook,
-    TeamWebhookFilter, TeamWebhookPage, WebhookContent,
+    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamWebhook, TeamWebhookFilter,
+    TeamWebhookPage, WebhookContent,
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
@@ -56,7 +56,7 @@ pub use records::{
 };
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
 pub use stats::Stats;
-pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionInUse, SubscriptionKeys};
 pub use tokens::NewToken;
 pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};

@@ -81,6 +81,13 @@ pub struct SandboxAdmin {
     settings: SandboxSettings,
 }
 
+impl Admin {
+    /// The sandbox of a team, if it has one. Who shows it leaves out the password.
+    pub async fn team_sandbox(&self, team: &TeamId) -> Result<Option<Sandbox>> {
+        Ok(self.store.find_sandbox(team).await?)
+    }
+}
+
 impl SandboxAdmin {
     /// A developer, in their teams.
     pub fn new(developer: &DeveloperAdmin, settings: &SandboxSettings) -> Self {

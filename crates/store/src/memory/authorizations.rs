@@ -190,6 +190,12 @@ impl Authorizations for MemoryStore {
         Ok(clients.into_iter().take(rows_max).collect())
     }
 
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let state = self.state();
+        let standing = state.authorizations.values().filter(|one| one.ended.is_none());
+        Ok(standing.filter(|one| one.access.client == *client).take(count_max).count())
+    }
+
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {
         Ok(self.state().owner_access(owner))
     }

@@ -335,6 +335,12 @@ impl Authorizations for PostgresStore {
         Ok(found.iter().map(|row| ClientId::new(row.get::<_, Box<str>>(0))).collect())
     }
 
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM authorizations WHERE client_id = $1 AND ended_at IS NULL LIMIT $2) one";
+        let found = self.row(sql, &[&client.as_str(), &limit(count_max)]).await?;
+        Ok(found.map_or(0, |row| usize::try_from(row.get::<_, i64>(0)).unwrap_or_default()))
+    }
+
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {
         let mut found = self.owners_access(std::slice::from_ref(owner)).await?;
         Ok(found.remove(owner).unwrap_or_default())

@@ -72,7 +72,7 @@ impl PostgresStore {
     ) -> Result<ListPage<T>> {
         let (created_at, id) = query.after();
         let status = status.map(Status::code);
-        let by_status = if status.is_some() { "standing = $4" } else { "$4::bigint IS NULL" };
+        let by_status = if status.is_some() { "standing + 0 = $4" } else { "$4::bigint IS NULL" };
         let sql = format!(
             "{} WHERE {} AND {by_status} AND {AFTER} {IN_ORDER}",
             searched.select, searched.condition
@@ -101,7 +101,7 @@ impl PostgresStore {
         }
         let sql = format!(
             "{} WHERE {} AND {key} >= $1 AND {key} < $2 AND ({key} > $1 OR id > $3)
-             AND ($5::bigint IS NULL OR standing + 0 = $5){others} ORDER BY {key}, id LIMIT $4",
+             AND ($5::bigint IS NULL OR standing = $5){others} ORDER BY {key}, id LIMIT $4",
             searched.select, searched.condition
         );
         Ok(self.rows(&sql, &args).await?.iter().map(searched.row).collect())

@@ -268,6 +268,18 @@ impl Authorizations for SqliteStore {
         })
     }
 
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM authorizations WHERE client_id = ?1 AND ended_at IS NULL LIMIT ?2)";
+        let count_max = i64::try_from(count_max).unwrap_or(i64::MAX);
+        let count: i64 = self.read(|reader| {
+            reader
+                .prepare_cached(sql)
+                .and_then(|mut count| count.query_row(params![client.as_str(), count_max], |row| row.get(0)))
+                .map_err(store_error)
+        })?;
+        Ok(usize::try_from(count).unwrap_or_default())
+    }
+
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {
         self.read_fresh_snapshot(|reader| owner_access(reader, owner))
     }

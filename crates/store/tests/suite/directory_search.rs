@@ -113,7 +113,7 @@ pub(crate) async fn tenants_are_found_by_name_and_id(fixture: Fixture) {
         )
         .await;
     };
-    search(text("norte"), &["a", "b", "norte-2", "c", "norte"]).await;
+    search(text("norte"), &["norte", "norte-2", "a", "b", "c"]).await;
     search(text("norteñ"), &["c"]).await;
     search(text("norte-"), &["norte-2"]).await;
     search(SearchFilter::new(Some("norte"), Some(Status::Disabled)), &["a"]).await;

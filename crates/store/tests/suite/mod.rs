@@ -326,6 +326,9 @@ tests_on_every_store! {
         subscriptions_are_listed_in_pages,
         clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
+        teams_are_found_by_the_beginning_of_id_or_name,
+        clients_are_found_by_the_beginning_of_id_or_name,
+        subscriptions_are_found_by_the_beginning_of_id_or_name,
     }
     revisions {
         tenant_is_updated_only_at_the_expected_revision,
