@@ -12,8 +12,9 @@ const EXEMPT: [(&str, &str); 2] = [
     ("post /operator/v1/tenants/{tenant}/changes", "the change log is the audit of record changes"),
     ("post /operator/v1/teams/{team}/sandbox/events", "the change log is the audit of record changes"),
 ];
-/// Kinds of entries that others accompany: an approval and what it adds, a sandbox and its parts.
-const ACCOMPANIED: [&str; 3] = ["request_approved", "sandbox_added", "sandbox_reset"];
+/// Kinds of entries that others accompany: an approval and what it adds, a sandbox and its parts, the end of an access and
+/// its grants.
+const ACCOMPANIED: [&str; 4] = ["request_approved", "sandbox_added", "sandbox_reset", "access_ended"];
 
 /// The operations whose entry was found.
 #[derive(Default)]
@@ -168,6 +169,13 @@ fn operators_and_tokens(audited: &mut Audited) {
         let reset = api.post(&format!("/{noun}/{id}/reset-second-factors"), &json!({}));
         let path = format!("post /operator/v1/{noun}/{{{}}}/reset-second-factors", realm.person());
         audited.check(&path, &reset, "second_factor_reset");
+        let noun_path = format!("post /operator/v1/{noun}/{{{}}}", realm.person());
+        let sent = api.post(&format!("/{noun}/{id}/reset-password"), &json!({}));
+        audited.check(&format!("{noun_path}/reset-password"), &sent, "password_reset_requested");
+        fixture().installation.add_session(realm, &id);
+        let ended = api.post(&format!("/{noun}/{id}/end-sessions"), &json!({}));
+        assert_eq!(ended.json()["ended"], 1, "{ended:?}");
+        audited.check(&format!("{noun_path}/end-sessions"), &ended, "sessions_ended");
     }
     let added = api.post("/tokens", &json!({"name": "audited", "role": "viewer", "expiresIn": "1d"}));
     let id = added.json()["token"]["id"].as_str().unwrap().to_owned();
@@ -198,6 +206,15 @@ fn webhooks(audited: &mut Audited) {
     audited.check(&format!("post {path}/disable"), &post("/disable", &json!({})), "webhook_changed");
     audited.check(&format!("post {path}/enable"), &post("/enable", &json!({})), "webhook_changed");
     audited.check(&format!("delete {path}"), &api.delete(&subscriber.at("")), "webhook_deleted");
+
+    let user = format!("/users/{}/authorizations", subscriber.api.sign_in.email);
+    let one = api.get(&user).json()["authorizations"][0].clone();
+    let path = format!("{user}/{}/{}", one["tenant"].as_str().unwrap(), one["client"].as_str().unwrap());
+    let withdrawn = api.delete(&path);
+    let operation = "delete /operator/v1/users/{user}/authorizations/{tenant}/{client}";
+    audited.check(operation, &withdrawn, "access_ended");
+    assert_eq!(api.get(&user).json()["authorizations"], json!([]));
+    assert_eq!(api.delete(&path).status, 404);
 }
 
 #[test]
