@@ -42,7 +42,7 @@ impl WebhookAdmin {
     pub async fn show(&self, id: &str) -> Result<WebhookJson> {
         let webhook = self.find(id).await?;
         let health =
-            self.history.health(webhook.id).await.map_err(|error| history::admin_error(error, id))?;
+            self.history.health(webhook.id).await.map_err(|error| admin_error(error, id))?;
         Ok(WebhookJson { health: Some(health.into()), ..self.json(webhook).await? })
     }
 
