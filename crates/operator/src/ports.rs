@@ -50,6 +50,12 @@ pub trait AccountLinks: Send + Sync + 'static {
     /// The mail that carries the link; none where no mail server is configured.
     fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail>;
 
+    /// The link that sets a new password.
+    fn reset_url(&self, realm: Realm, token: &Secret) -> Secret;
+
+    /// The mail that carries it; none where no mail server is configured.
+    fn reset_mail(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail>;
+
     /// The mail that tells a person that their second factors were reset; none where no mail server is configured.
     fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail>;
 }

@@ -198,6 +198,14 @@ pub trait Authorizations: Send + Sync + 'static {
     /// A user's authorizations that have not ended, newest first.
     async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>>;
 
+    /// The same in pages, by tenant and client: those after the cursor, at most `rows_max`.
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>>;
+
     /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
 

@@ -10,10 +10,12 @@ mod changes;
 mod clients;
 mod commit_signal;
 mod directory;
+mod directory_search;
 mod error;
 mod figures;
 mod grants;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod keys;
 mod listing;
@@ -73,6 +75,7 @@ pub use changes::{
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
+pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
@@ -81,6 +84,7 @@ pub use grants::{
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
+pub use inventory::{CredentialKind, EndingCredential, Inventory, Replica, StoreState};
 pub use invitations::{
     AcceptOutcome, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
     InvitationState, Invitations, InvitedPerson,
@@ -89,7 +93,7 @@ pub use keys::{SigningKey, SigningKeys};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
-pub use nodes::Nodes;
+pub use nodes::{NodeDetails, Nodes, RegisteredNode};
 pub use notices::{
     ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
     NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
@@ -146,6 +150,7 @@ pub trait Store:
     + Operators
     + OperatorTokens
     + Directory
+    + DirectorySearch
     + Clients
     + Subscriptions
     + Teams
@@ -169,6 +174,7 @@ pub trait Store:
     + History
     + Calls
     + Figures
+    + Inventory
 {
 }
 
@@ -181,6 +187,7 @@ impl<T> Store for T where
         + Operators
         + OperatorTokens
         + Directory
+        + DirectorySearch
         + Clients
         + Subscriptions
         + Teams
@@ -204,6 +211,7 @@ impl<T> Store for T where
         + History
         + Calls
         + Figures
+        + Inventory
 {
 }
 

@@ -2,12 +2,14 @@
 //! command line. Generated secrets are returned once, in plain text; the store holds only their hashes, and of keys of
 //! subscriptions a sealed copy.
 
+mod account_access;
 mod approval;
 mod clients;
 mod developer;
 mod developers;
 mod first_operator;
 mod invitations;
+mod lists;
 mod operators;
 mod passwords;
 mod permissions;
@@ -33,6 +35,7 @@ use crate::ports::AccountLinks;
 
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use account_access::{SentReset, UserAuthorization};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
 pub use clients::NewClient;
 use clients::checked_products;

@@ -2,10 +2,10 @@
 
 use domain::{TeamId, Ticks};
 use serde::Deserialize;
-use store::{ListCursor, ListQuery};
-use utoipa::IntoParams;
+use store::{ListCursor, ListQuery, SearchFilter};
+use utoipa::{IntoParams, ToSchema};
 
-use super::schema_types::ChosenId;
+use super::schema_types::{ChosenId, NameFilter};
 use crate::page_size::{ROWS_DEFAULT, parse_page_size};
 
 /// The query parameters of a list.
@@ -28,6 +28,51 @@ pub(super) struct ListParams {
 impl From<ListParams> for ListQuery {
     fn from(params: ListParams) -> Self {
         page_query(params.page_size, params.after)
+    }
+}
+
+/// The query parameters of a list that can be searched.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct SearchParams {
+    /// Only those whose e-mail address, name or id begins with this text. ASCII letters of names count in any case. Items come
+    /// by what was compared: addresses first, then names, then ids.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    q: Option<NameFilter>,
+    /// Only those with this standing.
+    #[param(inline, required = false)]
+    standing: Option<StandingName>,
+    /// The largest number of items on the page.
+    #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
+    page_size: Option<PageSize>,
+    /// The `next` of the previous page; leave it out for the first page.
+    #[param(
+        value_type = String,
+        required = false,
+        pattern = "^(0|[1-9][0-9]{0,17})\\.[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
+    )]
+    after: Option<PageCursor>,
+}
+
+/// A standing to filter by.
+#[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum StandingName {
+    Active,
+    Disabled,
+    Unconfirmed,
+}
+
+impl SearchParams {
+    pub(super) fn into_parts(self) -> (SearchFilter, ListQuery) {
+        let status = self.standing.map(|standing| match standing {
+            StandingName::Active => store::Status::Active,
+            StandingName::Disabled => store::Status::Disabled,
+            StandingName::Unconfirmed => store::Status::Unconfirmed,
+        });
+        let filter = SearchFilter::new(self.q.as_ref().map(|text| text.0.as_str()), status);
+        (filter, page_query(self.page_size, self.after))
     }
 }
 

@@ -97,6 +97,23 @@ impl AccountLinks for TestLinks {
         })
     }
 
+    fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
+        Secret::new(format!("https://{}.example/reset?token={}", realm.as_str(), token.reveal()))
+    }
+
+    fn reset_mail(&self, account: &store::Account, url: &Secret, now: Ticks) -> Option<Mail> {
+        let text = |text: &str| Secret::new(text.to_owned());
+        self.is_mailed.then(|| Mail {
+            id: Guid::from_bytes([7; 16]),
+            kind: "password_reset".into(),
+            recipient: account.email.clone(),
+            lang: account.lang.clone(),
+            content: MailContent { subject: text("s"), text: url.clone(), html: text("h") },
+            created_at: now,
+            expires_at: now + store::PASSWORD_RESET_LIFE,
+        })
+    }
+
     fn second_factor_mail(&self, _: &store::Account, _: Ticks) -> Option<Mail> {
         None
     }

@@ -242,6 +242,19 @@ impl Authorizations for SqliteStore {
         self.read(|reader| find_all(reader, condition, [user.as_str()]))
     }
 
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>> {
+        let condition = "a.user_id = ?1 AND a.ended_at IS NULL AND (a.tenant_id, a.client_id) > (?2, ?3)
+                         ORDER BY a.tenant_id, a.client_id LIMIT ?4";
+        let (tenant, client) = after.map_or(("", ""), |after| (after.tenant.as_str(), after.client.as_str()));
+        let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+        self.read(|reader| find_all(reader, condition, params![user.as_str(), tenant, client, rows_max]))
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
         let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = ?1 AND ended_at IS NULL
                    ORDER BY client_id LIMIT ?2";

@@ -24,6 +24,7 @@ mod erasure;
 mod figures;
 mod idempotency;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod lists;
 mod live_grants;
@@ -114,6 +115,11 @@ tests_on_every_store! {
         concurrent_additions_lose_nothing,
         old_figures_expire,
         buffer_is_flushed_once_and_counts_again_after_an_error,
+    }
+    inventory {
+        nodes_describe_themselves,
+        credentials_that_end_soon_are_listed,
+        store_tells_its_state,
     }
     changes {
         customers_are_disabled_never_deleted,

@@ -1,16 +1,17 @@
 //! Words of the pages of deliveries.
 
+use crate::texts;
 use domain::delivery::{AttemptOccasion, DeliveryStatus};
-use pages::texts;
 use ui::Lang;
 
 texts! {
-    DeliveryText {
+    pub DeliveryText {
         webhooks: "Webhooks", "Webhooks";
         title: "Entregas", "Deliveries";
         lead: "Cada evento que se ha enviado a este webhook, con su último intento. Las que fallan se repiten solas hasta que el receptor las acepte o se acabe el plazo.", "Every event that was sent to this webhook, at its last attempt. Those that fail are repeated until the receiver accepts them or the time for it ends.";
         none: "Todavía no se ha enviado nada", "Nothing has been sent yet";
         none_text: "Una entrega es un evento enviado a tu receptor: aparece aquí en cuanto cambie un registro del que este webhook avisa. Para ver la primera, cambia un registro en el entorno de pruebas o envía un evento de prueba desde la página del webhook.", "A delivery is an event that was sent to your receiver: it appears here as soon as a record changes that this webhook tells of. To see the first one, change a record in the sandbox, or send a test event from the webhook's page.";
+        none_text_operator: "Una entrega es un evento enviado al receptor: aparece aquí en cuanto cambie un registro del que este webhook avisa. Para ver la primera, envía un evento de prueba desde la página del webhook.", "A delivery is an event that was sent to the receiver: it appears here as soon as a record changes that this webhook tells of. To see the first one, send a test event from the webhook's page.";
         to_webhook: "Ir al webhook", "Go to the webhook";
         none_found: "Ninguna entrega cumple el filtro", "No delivery matches the filter";
         none_found_text: "Quita alguna condición. El evento y el registro solo se pueden buscar mientras el evento se conserva.", "Remove a condition. Events and records can be searched only while the event is kept.";
@@ -45,7 +46,7 @@ texts! {
 
 texts! {
     /// The page of one delivery.
-    OneDeliveryText {
+    pub OneDeliveryText {
         title: "Entrega", "Delivery";
         outgoing_id: "OutgoingId", "OutgoingId";
         sequence: "Número en el registro de cambios", "Number in the log";
@@ -55,6 +56,7 @@ texts! {
         diagnosis: "Diagnóstico", "Diagnosis";
         resolved: "Falló antes y ya se ha entregado", "It failed before and has been delivered since";
         to_do: "Qué hacer", "What to do";
+        to_do_operator: "Qué tiene que hacer quien lleva el receptor", "What the receiver's owner should do";
         side: "Dónde", "Where";
         no_attempts: "Todavía no se ha intentado, o los intentos ya no se conservan.", "It has not been attempted yet, or its attempts are no longer kept.";
         attempt: "Intento", "Attempt";
@@ -89,7 +91,7 @@ texts! {
     }
 }
 
-pub(crate) fn status_word(lang: Lang, status: DeliveryStatus) -> &'static str {
+pub fn status_word(lang: Lang, status: DeliveryStatus) -> &'static str {
     let text = DeliveryText::of(lang);
     match status {
         DeliveryStatus::Delivered => text.delivered,
@@ -99,7 +101,7 @@ pub(crate) fn status_word(lang: Lang, status: DeliveryStatus) -> &'static str {
     }
 }
 
-pub(crate) fn occasion_word(lang: Lang, occasion: AttemptOccasion) -> &'static str {
+pub fn occasion_word(lang: Lang, occasion: AttemptOccasion) -> &'static str {
     let (es, en) = match occasion {
         AttemptOccasion::Event => ("Entrega en su turno", "Delivery in its turn"),
         AttemptOccasion::Handshake => ("Contrato", "Contract"),

@@ -1,13 +1,16 @@
 //! Words of the webhooks' pages: their states, why access has ended, what an action was refused for.
 
-use domain::{Suspension, WebhookStatus};
-use pages::texts;
+use domain::WebhookStatus;
 use ui::Lang;
 use webhooks::history::HistoryError;
 use webhooks::management::ActionError;
 
+use super::suspension::suspension;
+use crate::texts;
+use crate::webhooks::Reader;
+
 texts! {
-    WebhookText {
+    pub WebhookText {
         title: "Webhooks", "Webhooks";
         one: "Webhook", "Webhook";
         lead: "Los webhooks de todas las aplicaciones del equipo, en todos los tenants que las han autorizado.", "The webhooks of all of the team's applications, over all the tenants that have authorized them.";
@@ -63,7 +66,7 @@ texts! {
 
 texts! {
     /// One webhook: figures, facts, actions.
-    OneWebhookText {
+    pub OneWebhookText {
         deliveries: "Ver las entregas", "See the deliveries";
         figures: "Entregas", "Deliveries";
         figures_text: "Intentos de entregar eventos en su turno. No cuentan pruebas, reenvíos ni contratos.", "Attempts to deliver events in their turn. Tests, replays and handshakes do not count.";
@@ -131,7 +134,7 @@ texts! {
 }
 
 /// The word for a status.
-pub(crate) fn status_word(lang: Lang, status: WebhookStatus) -> &'static str {
+pub fn status_word(lang: Lang, status: WebhookStatus) -> &'static str {
     let text = WebhookText::of(lang);
     match status {
         WebhookStatus::Active => text.state_active,
@@ -144,66 +147,8 @@ pub(crate) fn status_word(lang: Lang, status: WebhookStatus) -> &'static str {
     }
 }
 
-/// Why access does not stand, and what to do.
-pub(crate) fn suspension(lang: Lang, suspension: Suspension) -> &'static str {
-    let (es, en) = match suspension {
-        Suspension::TenantDisabled => (
-            "El tenant está desactivado. Solo el operador puede activarlo.",
-            "The tenant is disabled. Only the operator can enable it.",
-        ),
-        Suspension::ClientDisabled => (
-            "La aplicación está desactivada. Escribe a la persona de contacto.",
-            "The application is disabled. Write to the contact.",
-        ),
-        Suspension::ProductMissing => (
-            "La aplicación no está registrada para este producto. Pídelo al operador.",
-            "The application is not registered for this product. Ask the operator.",
-        ),
-        Suspension::TeamSubscriptionMissing => (
-            "El equipo no tiene una suscripción activa de este producto. Pide una.",
-            "The team has no active subscription to this product. Ask for one.",
-        ),
-        Suspension::ScopeMissing => (
-            "Nadie ha permitido a la aplicación estos datos y los webhooks a la vez. Pide los dos scopes al iniciar sesión.",
-            "No user has allowed the application both this data and webhooks. Ask for both scopes at sign-in.",
-        ),
-        Suspension::UserDisabled => (
-            "Quien autorizó la aplicación está desactivado. Otra persona del tenant tiene que iniciar sesión en ella.",
-            "The user who authorized the application is disabled. Another user of the tenant has to sign in to it.",
-        ),
-        Suspension::UserUnconfirmed => (
-            "El servicio se restauró de una copia y quien autorizó la aplicación no ha vuelto a iniciar sesión. Tiene que hacerlo.",
-            "The service was restored from a backup, and the user who authorized the application has not signed in since. They have to.",
-        ),
-        Suspension::Withdrawn => (
-            "La persona ha retirado el acceso a la aplicación. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
-            "The user has withdrawn the application's access. A user of the tenant has to sign in to it again.",
-        ),
-        Suspension::WithdrawnForTenant => (
-            "Un administrador ha retirado el acceso de la aplicación a todo el tenant. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
-            "An administrator has withdrawn the application's access for the whole tenant. A user of the tenant has to sign in to it again.",
-        ),
-        Suspension::Revoked => (
-            "Se revocó el acceso de la aplicación. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
-            "The application's access was revoked. A user of the tenant has to sign in to it again.",
-        ),
-        Suspension::MembershipRemoved => (
-            "Quien autorizó la aplicación ya no pertenece al tenant. Alguien del tenant tiene que iniciar sesión en ella.",
-            "The user who authorized the application is no longer a member of the tenant. A user of the tenant has to sign in to it.",
-        ),
-        Suspension::NotAuthorized => (
-            "Nadie del tenant ha autorizado la aplicación. Alguien tiene que iniciar sesión en ella.",
-            "No user of the tenant has authorized the application. One has to sign in to it.",
-        ),
-    };
-    match lang {
-        Lang::Es => es,
-        Lang::En => en,
-    }
-}
-
 /// Why an action was refused; none for what is not the person's doing, or has no words of its own here.
-pub(crate) fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> {
+pub fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> {
     let Lang::Es = lang else { return None };
     let text = match error {
         ActionError::Deleted => "el webhook está eliminado, y eso es definitivo",
@@ -236,9 +181,9 @@ pub(crate) fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> 
 }
 
 /// Why a test or a replay was refused; none for what is not the person's doing, or has no words of its own here.
-pub(crate) fn replay_refusal(lang: Lang, error: &HistoryError) -> Option<String> {
+pub fn replay_refusal(lang: Lang, reader: Reader, error: &HistoryError) -> Option<String> {
     if let HistoryError::Suspended(why) = error {
-        return Some(suspension(lang, *why).to_owned());
+        return Some(suspension(lang, reader, *why).to_owned());
     }
     let Lang::Es = lang else { return None };
     let text = match error {

@@ -1,28 +1,29 @@
 //! The attempts of a delivery: results, diagnosis, and where the time went.
 
+use crate::Csv;
 use domain::Ticks;
 use domain::delivery::{AttemptMilliseconds, AttemptOccasion, AttemptView};
 use maud::{Markup, html};
-use pages::Csv;
 use serde::Serialize;
 use store::SuccessfulDelivery;
 use ui::app::{SplitPart, State, number, split, state};
 use ui::{Lang, timestamp};
 
-use crate::diagnosis::Diagnosis;
-use crate::text::common::CommonText;
-use crate::text::deliveries::{OneDeliveryText, occasion_word};
-use crate::text::diagnosis::{SideText, words};
+use super::Reader;
+use super::diagnosis::Diagnosis;
+use super::text::deliveries::{OneDeliveryText, occasion_word};
+use super::text::diagnosis::{SideText, words};
+use super::text::shared::SharedText;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct AttemptRow {
+pub struct AttemptRow {
     occasion: AttemptOccasion,
     /// Counted from 1.
     number: u32,
     time: String,
     #[serde(skip)]
-    pub(super) at: Ticks,
+    pub at: Ticks,
     status: Option<u16>,
     succeeded: bool,
     reason: String,
@@ -75,7 +76,7 @@ impl Phases {
 }
 
 impl AttemptRow {
-    pub(super) fn new(view: AttemptView) -> Self {
+    pub fn new(view: AttemptView) -> Self {
         let why = Diagnosis::of(&view);
         Self {
             occasion: view.occasion,
@@ -95,7 +96,7 @@ impl AttemptRow {
     }
 
     /// The success of an event in its turn.
-    pub(super) fn success(success: SuccessfulDelivery, number: u32) -> Self {
+    pub fn success(success: SuccessfulDelivery, number: u32) -> Self {
         Self {
             occasion: AttemptOccasion::Event,
             number,
@@ -184,7 +185,7 @@ fn milliseconds(lang: Lang, value: u64) -> String {
 }
 
 /// Every attempt, newest first.
-pub(super) fn attempts(lang: Lang, rows: &[AttemptRow]) -> Markup {
+pub fn attempts(lang: Lang, rows: &[AttemptRow]) -> Markup {
     html! {
         ol.attempts reversed {
             @for (index, row) in rows.iter().rev().enumerate() { li { (row.markup(lang, index == 0)) } }
@@ -193,11 +194,15 @@ pub(super) fn attempts(lang: Lang, rows: &[AttemptRow]) -> Markup {
 }
 
 /// What the last failure means and what to do, unless the delivery has succeeded since.
-pub(super) fn diagnosis(lang: Lang, rows: &[AttemptRow], is_delivered: bool) -> Markup {
-    let (text, common) = (OneDeliveryText::of(lang), CommonText::of(lang));
+pub fn diagnosis(lang: Lang, reader: Reader, rows: &[AttemptRow], is_delivered: bool) -> Markup {
+    let (text, common) = (OneDeliveryText::of(lang), SharedText::of(lang));
     let last = rows.iter().rev().find_map(|row| row.why.map(|why| (row, why)));
     let Some((row, why)) = last else { return html! {} };
     let meaning = words(lang, why);
+    let to_do = match reader {
+        Reader::Developer => text.to_do,
+        Reader::Operator => text.to_do_operator,
+    };
     html! {
         section.card #diagnosis {
             h2 { (text.diagnosis) }
@@ -205,14 +210,14 @@ pub(super) fn diagnosis(lang: Lang, rows: &[AttemptRow], is_delivered: bool) -> 
             p { b { (meaning.what) } }
             (ui::app::facts(&[
                 (text.side, html! { (SideText::of(lang).side(why.side())) }),
-                (text.to_do, html! { (meaning.to_do) }),
+                (to_do, html! { (meaning.to_do) }),
                 (common.time, timestamp(lang, row.at)),
             ]))
         }
     }
 }
 
-pub(super) fn csv(rows: &[AttemptRow]) -> Csv {
+pub fn csv(rows: &[AttemptRow]) -> Csv {
     let row = |one: &AttemptRow| {
         let phase = |pick: fn(Phases) -> u64| {
             one.milliseconds.map(|phases| pick(phases).to_string()).unwrap_or_default()

@@ -1,7 +1,7 @@
 //! What a response that does not count as success means and what to do.
 
 use super::diagnosis::Pair;
-use crate::diagnosis::Diagnosis;
+use crate::webhooks::diagnosis::Diagnosis;
 
 const REJECTED: Pair = (
     [

@@ -3,11 +3,11 @@
 use ui::Lang;
 
 use super::diagnosis_responses::response;
-use crate::diagnosis::{Diagnosis, Side};
-use pages::texts;
+use crate::texts;
+use crate::webhooks::diagnosis::{Diagnosis, Side};
 
 texts! {
-    SideText {
+    pub SideText {
         receiver: "Del lado del receptor", "On the receiver's side";
         network: "En la red, entre el servicio y el receptor", "In the network, between the service and the receiver";
         service: "De nuestro lado", "On our side";
@@ -15,7 +15,7 @@ texts! {
 }
 
 impl SideText {
-    pub(crate) fn side(&self, side: Side) -> &'static str {
+    pub fn side(&self, side: Side) -> &'static str {
         match side {
             Side::Receiver => self.receiver,
             Side::Network => self.network,
@@ -26,12 +26,12 @@ impl SideText {
 
 /// What failed, and what to do.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct DiagnosisWords {
-    pub(crate) what: &'static str,
-    pub(crate) to_do: &'static str,
+pub struct DiagnosisWords {
+    pub what: &'static str,
+    pub to_do: &'static str,
 }
 
-pub(crate) fn words(lang: Lang, diagnosis: Diagnosis) -> DiagnosisWords {
+pub fn words(lang: Lang, diagnosis: Diagnosis) -> DiagnosisWords {
     let texts = no_response(diagnosis).unwrap_or_else(|| response(diagnosis));
     let [what, to_do] = match lang {
         Lang::Es => texts.0,
@@ -41,7 +41,7 @@ pub(crate) fn words(lang: Lang, diagnosis: Diagnosis) -> DiagnosisWords {
 }
 
 /// What failed and what to do, in Spanish and English.
-pub(super) type Pair = ([&'static str; 2], [&'static str; 2]);
+pub type Pair = ([&'static str; 2], [&'static str; 2]);
 
 /// Those of an attempt that got no response.
 fn no_response(diagnosis: Diagnosis) -> Option<Pair> {

@@ -1,28 +1,26 @@
 //! The list of a webhook's deliveries.
 
+use crate::{Csv, View};
+use domain::Ticks;
 use domain::delivery::{DeliveryCursor, DeliveryStatus, DeliveryView};
 use domain::event::semantic_name;
-use domain::{Suspension, Ticks};
 use maud::{Markup, html};
-use pages::{Csv, View};
 use serde::Serialize;
 use store::Webhook;
 use ui::app::{Column, State, Table, empty_state, number, parts_code, short_id, state, table};
-use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
+use ui::{DisplayName, Lang, safe_href, timestamp};
 
-use crate::context::Context;
-use crate::diagnosis::Diagnosis;
-use crate::shell::Section;
-use crate::text::common::CommonText;
-use crate::text::deliveries::{DeliveryText, status_word};
-use crate::text::diagnosis::words;
-use crate::text::webhooks::suspension;
+use super::diagnosis::Diagnosis;
+use super::text::deliveries::{DeliveryText, status_word};
+use super::text::diagnosis::words;
+use super::text::shared::SharedText;
+use super::{Reader, WebhookPages};
 
 const FILTERS: [&str; 5] = ["status", "event", "record", "since", "until"];
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DeliveriesPage {
+pub struct DeliveriesPage {
     webhook_id: String,
     deliveries: Vec<DeliveryRow>,
     next: Option<String>,
@@ -35,7 +33,7 @@ pub(crate) struct DeliveriesPage {
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct DeliveryRow {
+pub struct DeliveryRow {
     sequence: u64,
     outgoing_id: Option<String>,
     event: Option<String>,
@@ -58,7 +56,7 @@ pub(crate) struct DeliveryRow {
 }
 
 impl DeliveryRow {
-    pub(crate) fn new(view: &DeliveryView) -> Self {
+    pub fn new(view: &DeliveryView) -> Self {
         let at = view.attempts.iter().map(|attempt| attempt.at).chain(view.delivered_at).max();
         let failed = view.attempts.iter().rfind(|attempt| !attempt.succeeded);
         let failed = failed.filter(|_| view.status != DeliveryStatus::Delivered);
@@ -86,7 +84,7 @@ impl DeliveryRow {
 }
 
 /// The status with its colour.
-pub(crate) fn delivery_state(lang: Lang, status: DeliveryStatus) -> Markup {
+pub fn delivery_state(lang: Lang, status: DeliveryStatus) -> Markup {
     let kind = match status {
         DeliveryStatus::Delivered => State::Ok,
         DeliveryStatus::Waiting => State::Waiting,
@@ -97,39 +95,38 @@ pub(crate) fn delivery_state(lang: Lang, status: DeliveryStatus) -> Markup {
 }
 
 /// Links to the pages above.
-pub(crate) fn crumbs(context: &Context, webhook: &str, url: &str, with_list: bool) -> Markup {
+pub fn crumbs<C: WebhookPages>(context: &C, webhook: &str, url: &str, with_list: bool) -> Markup {
     let text = DeliveryText::of(context.lang());
-    let page = format!("webhooks/{webhook}");
     html! {
         p.crumbs {
-            a href=(safe_href(&context.team_path("webhooks"))) { (text.webhooks) }
+            a href=(safe_href(&context.webhooks_path())) { (text.webhooks) }
             " › "
-            a href=(safe_href(&context.team_path(&page))) { (DisplayName(url)) }
+            a href=(safe_href(&context.webhook_path(webhook))) { (DisplayName(url)) }
             @if with_list {
                 " › "
-                a href=(safe_href(&context.team_path(&format!("{page}/deliveries")))) { (text.title) }
+                a href=(safe_href(&context.deliveries_path(webhook))) { (text.title) }
             }
         }
     }
 }
 
-impl View<Context> for DeliveriesPage {
-    fn section(&self) -> Section {
-        Section::Webhooks
+impl<C: WebhookPages> View<C> for DeliveriesPage {
+    fn section(&self) -> C::Section {
+        C::WEBHOOKS
     }
 
     fn title(&self, lang: Lang) -> &'static str {
         DeliveryText::of(lang).title
     }
 
-    fn content(&self, context: &Context) -> Markup {
+    fn content(&self, context: &C) -> Markup {
         let lang = context.lang();
         let text = DeliveryText::of(lang);
         let is_first_page = context.query.get("before").is_none();
         let live = is_first_page.then(|| context.here(&[], [("format", "events")]));
         html! {
             (crumbs(context, &self.webhook_id, &self.url, false))
-            div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
+            div.title-row { h1 { (text.title) } span.live hidden { (SharedText::of(lang).live) } }
             p.lead { (text.lead) }
             (self.filters(context))
             div #deliveries data-live=[live] data-live-part {
@@ -138,7 +135,7 @@ impl View<Context> for DeliveriesPage {
         }
     }
 
-    fn csv(&self, _context: &Context) -> Option<Csv> {
+    fn csv(&self, _context: &C) -> Option<Csv> {
         let row = |one: &DeliveryRow| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();
             vec![
@@ -176,7 +173,7 @@ impl View<Context> for DeliveriesPage {
 }
 
 impl DeliveriesPage {
-    pub(crate) fn new(webhook: &Webhook, deliveries: Vec<DeliveryRow>, next: Option<DeliveryCursor>) -> Self {
+    pub fn new(webhook: &Webhook, deliveries: Vec<DeliveryRow>, next: Option<DeliveryCursor>) -> Self {
         let kinds = webhook.resource.event_kinds().into_iter();
         let kinds = kinds.filter(|kind| webhook.kinds.contains(*kind));
         Self {
@@ -188,9 +185,9 @@ impl DeliveriesPage {
         }
     }
 
-    fn filters(&self, context: &Context) -> Markup {
+    fn filters<C: WebhookPages>(&self, context: &C) -> Markup {
         let lang = context.lang();
-        let (text, common) = (DeliveryText::of(lang), CommonText::of(lang));
+        let (text, common) = (DeliveryText::of(lang), SharedText::of(lang));
         let query = &context.query;
         let chosen = |name: &str, value: &str| query.get(name) == Some(value);
         // As the browser's field writes it: without seconds and zone.
@@ -228,26 +225,30 @@ impl DeliveriesPage {
         }
     }
 
-    fn next_page(&self, context: &Context) -> Option<String> {
+    fn next_page<C: WebhookPages>(&self, context: &C) -> Option<String> {
         self.next.as_ref().map(|next| context.here(&["before"], [("before", next.as_str())]))
     }
 
-    fn empty(&self, context: &Context) -> Markup {
+    fn empty<C: WebhookPages>(&self, context: &C) -> Markup {
         let text = DeliveryText::of(context.lang());
         if let Some(next) = self.next_page(context) {
             return empty_state(text.none_here, text.none_here_text, Some((text.look_further, &next)));
         }
         if FILTERS.iter().any(|name| context.query.is_set(name)) || context.query.is_set("before") {
-            let clear = (CommonText::of(context.lang()).clear_filter, context.path());
+            let clear = (SharedText::of(context.lang()).clear_filter, context.path());
             return empty_state(text.none_found, text.none_found_text, Some(clear));
         }
-        let webhook = context.team_path(&format!("webhooks/{}", self.webhook_id));
-        empty_state(text.none, text.none_text, Some((text.to_webhook, &webhook)))
+        let none_text = match C::READER {
+            Reader::Developer => text.none_text,
+            Reader::Operator => text.none_text_operator,
+        };
+        let webhook = context.webhook_path(&self.webhook_id);
+        empty_state(text.none, none_text, Some((text.to_webhook, &webhook)))
     }
 
-    fn table(&self, context: &Context) -> Markup {
+    fn table<C: WebhookPages>(&self, context: &C) -> Markup {
         let lang = context.lang();
-        let (text, common) = (DeliveryText::of(lang), CommonText::of(lang));
+        let (text, common) = (DeliveryText::of(lang), SharedText::of(lang));
         let columns = [
             Column::text(common.time),
             Column::main(text.event),
@@ -270,15 +271,15 @@ impl DeliveriesPage {
         )
     }
 
-    fn cells(&self, context: &Context, one: &DeliveryRow) -> Vec<Markup> {
+    fn cells<C: WebhookPages>(&self, context: &C, one: &DeliveryRow) -> Vec<Markup> {
         let lang = context.lang();
         let text = DeliveryText::of(lang);
-        let page = format!("webhooks/{}/deliveries/{}", self.webhook_id, one.sequence);
+        let page = format!("{}/{}", context.deliveries_path(&self.webhook_id), one.sequence);
         let company = one.company.as_ref().filter(|company| !company.is_empty());
         vec![
             html! { @if let Some(at) = one.at { (timestamp(lang, at)) } },
             html! {
-                a href=(safe_href(&context.team_path(&page))) {
+                a href=(safe_href(&page)) {
                     @match &one.event { Some(event) => (parts_code(event)), None => (text.not_kept) }
                 }
                 span.sub { "#" (one.sequence) }
@@ -296,43 +297,5 @@ impl DeliveriesPage {
             },
             html! { (number(lang, u64::try_from(one.attempts).unwrap_or(u64::MAX))) },
         ]
-    }
-}
-
-/// Stands for the pages of deliveries while the webhook's owner may not receive anything.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct SuspendedPage {
-    webhook_id: String,
-    suspension: Suspension,
-    #[serde(skip)]
-    url: String,
-}
-
-impl SuspendedPage {
-    pub(crate) fn new(webhook: &Webhook, suspension: Suspension) -> Self {
-        Self { webhook_id: webhook.id.to_string(), suspension, url: webhook.url.clone() }
-    }
-}
-
-impl View<Context> for SuspendedPage {
-    fn section(&self) -> Section {
-        Section::Webhooks
-    }
-
-    fn title(&self, lang: Lang) -> &'static str {
-        DeliveryText::of(lang).title
-    }
-
-    fn content(&self, context: &Context) -> Markup {
-        let lang = context.lang();
-        let text = DeliveryText::of(lang);
-        let why = html! { (suspension(lang, self.suspension)) };
-        html! {
-            (crumbs(context, &self.webhook_id, &self.url, false))
-            h1 { (text.title) }
-            (notice(Severity::Warning, "suspended", &html! { (text.suspended) }, Some(&why)))
-            p.lead { (text.suspended_text) }
-        }
     }
 }

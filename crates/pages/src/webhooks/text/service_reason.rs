@@ -4,10 +4,10 @@ use domain::service_reason::{DisabledReason, HostMismatch};
 use ui::Lang;
 
 use super::diagnosis::words;
-use crate::diagnosis::Diagnosis;
+use crate::webhooks::diagnosis::Diagnosis;
 
 /// Why the service disabled a webhook, in whole sentences; none for a text that another version has written.
-pub(crate) fn disabled(lang: Lang, reason: &str) -> Option<String> {
+pub fn disabled(lang: Lang, reason: &str) -> Option<String> {
     let with_last = |first: &str, last: &str| match Diagnosis::of_reason(last) {
         Diagnosis::Unknown => first.to_owned(),
         known => format!("{first} {}", words(lang, known).what),
@@ -35,7 +35,7 @@ pub(crate) fn disabled(lang: Lang, reason: &str) -> Option<String> {
 }
 
 /// Why a receiver may not be its owner's.
-pub(crate) fn host_mismatch(lang: Lang, why: &str) -> Option<String> {
+pub fn host_mismatch(lang: Lang, why: &str) -> Option<String> {
     let HostMismatch { host, caller } = HostMismatch::parse(why)?;
     Some(match lang {
         Lang::Es => format!("El servidor {host} no está en {caller}, que es desde donde se hizo la llamada."),

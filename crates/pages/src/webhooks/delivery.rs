@@ -9,18 +9,17 @@ use store::{SuccessfulDelivery, Webhook};
 use ui::app::{copy_block, facts, parts_code, tabs};
 use ui::{Button, ButtonStyle, Lang, button, plain_name, safe_href, timestamp};
 
+use super::WebhookPages;
 use super::attempts::{AttemptRow, attempts, diagnosis};
 use super::deliveries::{crumbs, delivery_state};
-use crate::context::Context;
-use crate::request_text;
-use crate::shell::Section;
-use crate::text::common::CommonText;
-use crate::text::deliveries::{DeliveryText, OneDeliveryText};
-use pages::{Csv, View};
+use super::request_text;
+use super::text::deliveries::{DeliveryText, OneDeliveryText};
+use super::text::shared::SharedText;
+use crate::{Csv, View};
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct OneDeliveryPage {
+pub struct OneDeliveryPage {
     webhook_id: String,
     url: String,
     sequence: u64,
@@ -44,7 +43,7 @@ pub(crate) struct OneDeliveryPage {
 }
 
 impl OneDeliveryPage {
-    pub(crate) fn new(webhook: &Webhook, view: DeliveryView, success: Option<SuccessfulDelivery>) -> Self {
+    pub fn new(webhook: &Webhook, view: DeliveryView, success: Option<SuccessfulDelivery>) -> Self {
         let rows = all_attempts(view.attempts, success);
         let at = rows.last().map(|attempt| attempt.at).unwrap_or_default();
         let family = Family::of(webhook.resource);
@@ -69,7 +68,7 @@ impl OneDeliveryPage {
         }
     }
 
-    fn facts(&self, context: &Context) -> Markup {
+    fn facts<C: WebhookPages>(&self, context: &C) -> Markup {
         let lang = context.lang();
         let (text, one) = (DeliveryText::of(lang), OneDeliveryText::of(lang));
         let kept = |value: &Option<String>| {
@@ -92,7 +91,7 @@ impl OneDeliveryPage {
         facts(&rows)
     }
 
-    fn body(&self, context: &Context) -> Markup {
+    fn body<C: WebhookPages>(&self, context: &C) -> Markup {
         let lang = context.lang();
         let text = OneDeliveryText::of(lang);
         let is_raw = context.query.get("body") == Some("raw");
@@ -116,7 +115,7 @@ impl OneDeliveryPage {
         }
     }
 
-    fn replay(&self, context: &Context) -> Markup {
+    fn replay<C: WebhookPages>(&self, context: &C) -> Markup {
         let text = OneDeliveryText::of(context.lang());
         html! {
             section.card {
@@ -144,16 +143,16 @@ fn all_attempts(kept: Vec<AttemptView>, success: Option<SuccessfulDelivery>) -> 
     rows
 }
 
-impl View<Context> for OneDeliveryPage {
-    fn section(&self) -> Section {
-        Section::Webhooks
+impl<C: WebhookPages> View<C> for OneDeliveryPage {
+    fn section(&self) -> C::Section {
+        C::WEBHOOKS
     }
 
     fn title(&self, lang: Lang) -> &'static str {
         OneDeliveryText::of(lang).title
     }
 
-    fn content(&self, context: &Context) -> Markup {
+    fn content(&self, context: &C) -> Markup {
         let lang = context.lang();
         let (text, one) = (DeliveryText::of(lang), OneDeliveryText::of(lang));
         let live = context.here(&[], [("format", "events")]);
@@ -165,10 +164,10 @@ impl View<Context> for OneDeliveryPage {
                 div.title-row {
                     h1 { (one.title) " #" (self.sequence) }
                     (delivery_state(lang, self.status))
-                    span.live hidden { (CommonText::of(lang).live) }
+                    span.live hidden { (SharedText::of(lang).live) }
                 }
                 @if self.status == DeliveryStatus::Unknown { p.lead { (text.unknown_text) } }
-                (diagnosis(lang, &self.attempts, is_delivered))
+                (diagnosis(lang, C::READER, &self.attempts, is_delivered))
                 section.card { (self.facts(context)) }
                 section.card {
                     h2 { (text.attempts) }
@@ -179,7 +178,7 @@ impl View<Context> for OneDeliveryPage {
                     }
                 }
             }
-            (self.replay(context))
+            @if context.may_act_on_webhooks() { (self.replay(context)) }
             (self.body(context))
             @if let Some(curl) = &self.curl {
                 section.card {
@@ -191,7 +190,7 @@ impl View<Context> for OneDeliveryPage {
         }
     }
 
-    fn csv(&self, _context: &Context) -> Option<Csv> {
+    fn csv(&self, _context: &C) -> Option<Csv> {
         Some(super::attempts::csv(&self.attempts))
     }
 }
@@ -199,14 +198,14 @@ impl View<Context> for OneDeliveryPage {
 /// A replay that was started, for programs.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) struct ReplayJson {
+pub struct ReplayJson {
     webhook_id: String,
     number: i64,
     requested_at: String,
 }
 
 impl ReplayJson {
-    pub(crate) fn new(view: &ReplayView) -> Self {
+    pub fn new(view: &ReplayView) -> Self {
         Self {
             webhook_id: view.webhook.to_string(),
             number: view.number,

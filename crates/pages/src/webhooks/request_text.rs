@@ -10,7 +10,7 @@ use domain::{Guid, Ticks};
 const PLACEHOLDER: &str = "<signature>";
 
 /// JSON with line breaks. Members stay in their order and numbers as they are written; what is not JSON stays as it is.
-pub(crate) fn pretty(json: &str) -> String {
+pub fn pretty(json: &str) -> String {
     if serde_json::from_str::<&serde_json::value::RawValue>(json).is_err() {
         return json.to_owned();
     }
@@ -60,7 +60,7 @@ pub(crate) fn pretty(json: &str) -> String {
 }
 
 /// The request of an attempt for curl, without its signatures: they need the secret.
-pub(crate) fn curl(url: &str, family: Family, id: Option<Guid>, at: Ticks, body: &str) -> String {
+pub fn curl(url: &str, family: Family, id: Option<Guid>, at: Ticks, body: &str) -> String {
     let contract_header = match family {
         Family::Accounting => ACCOUNTING_HEADER,
         Family::Invoicing => INVOICING_HEADER,

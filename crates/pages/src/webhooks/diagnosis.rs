@@ -4,7 +4,7 @@ use domain::delivery::AttemptView;
 
 /// Who can do something about a failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
+pub enum Side {
     Receiver,
     /// The network between this service and the receiver, or the receiver's.
     Network,
@@ -12,7 +12,7 @@ pub(crate) enum Side {
 }
 
 impl Side {
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Receiver => "receiver",
             Self::Network => "network",
@@ -23,7 +23,7 @@ impl Side {
 
 /// Why an attempt failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Diagnosis {
+pub enum Diagnosis {
     AddressNotPublic,
     AddressInvalid,
     NameUnresolved,
@@ -83,7 +83,7 @@ const REASONS: &[(&str, Diagnosis)] = &[
 
 impl Diagnosis {
     /// None where the attempt succeeded.
-    pub(crate) fn of(attempt: &AttemptView) -> Option<Self> {
+    pub fn of(attempt: &AttemptView) -> Option<Self> {
         if attempt.succeeded {
             return None;
         }
@@ -91,7 +91,7 @@ impl Diagnosis {
     }
 
     /// Of a reason alone, where no attempt is kept: the status of a response is in it.
-    pub(crate) fn of_reason(reason: &str) -> Self {
+    pub fn of_reason(reason: &str) -> Self {
         let status = reason.strip_prefix("the response status was ").and_then(|rest| rest.split_once(';'));
         let status = status.and_then(|(status, _)| status.parse().ok());
         // These two do not depend on the status.
@@ -133,7 +133,7 @@ impl Diagnosis {
         }
     }
 
-    pub(crate) fn side(self) -> Side {
+    pub fn side(self) -> Side {
         match self {
             Self::ServiceFault | Self::Unknown => Side::Service,
             Self::ConnectionFailed | Self::ConnectTimeout | Self::ResolveTimeout | Self::ConnectionBroken => {
@@ -144,7 +144,7 @@ impl Diagnosis {
     }
 
     /// The name in JSON and CSV.
-    pub(crate) fn as_str(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::AddressNotPublic => "address_not_public",
             Self::AddressInvalid => "address_invalid",
@@ -192,7 +192,7 @@ mod tests {
     use webhooks::egress::{EgressError, Phase};
 
     use super::*;
-    use crate::text::diagnosis::words;
+    use crate::webhooks::text::diagnosis::words;
 
     fn failed(status: Option<u16>, reason: &str) -> AttemptView {
         AttemptView {
