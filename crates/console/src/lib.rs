@@ -21,7 +21,7 @@ use std::sync::Arc;
 use ::webhooks::history::History;
 use domain::{Clock, Realm};
 use identity::{Identity, RealmPages};
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, OperationsAdmin, WebhookAdmin};
 use pages::PageSite;
 use store::Store;
 use tokio::sync::watch;
@@ -37,6 +37,7 @@ pub struct Ports {
     pub admin: Admin,
     pub webhook_admin: WebhookAdmin,
     pub history: History,
+    pub operations: OperationsAdmin,
 }
 
 impl std::fmt::Debug for Ports {

@@ -1,5 +1,7 @@
 //! What the operator's API needs from its neighbours. The program supplies it, so that this crate imports none of them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
@@ -7,6 +9,10 @@ use domain::delivery::{
 };
 use domain::{Realm, Secret, Ticks, WebhookId};
 use store::{Account, AuditContext, Invitation, Mail, StoreError};
+
+use crate::error::AdminError;
+use crate::operations::backups::{BackupContent, BackupList, BackupName, BackupRun};
+use crate::operations::doctor::Examination;
 
 pub type HistoryResult<T> = Result<T, HistoryError<StoreError>>;
 
@@ -48,4 +54,30 @@ pub trait AccountLinks: Send + Sync + 'static {
 
     /// The mail that tells a person that their second factors were reset; none where no mail server is configured.
     fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail>;
+}
+
+/// The backups of this node's backup directory.
+#[async_trait]
+pub trait Backups: Send + Sync + 'static {
+    async fn list(&self) -> Result<BackupList, AdminError>;
+
+    /// Takes the one place for a backup and a free name. Nothing is written before [`ReservedBackup::start`].
+    async fn reserve(&self, by: &str) -> Result<Box<dyn ReservedBackup>, AdminError>;
+
+    async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError>;
+}
+
+/// A backup that nobody else can start now. Dropping it gives the place back.
+pub trait ReservedBackup: Send {
+    fn name(&self) -> &BackupName;
+
+    /// Makes it in the background.
+    fn start(self: Box<Self>) -> BackupRun;
+}
+
+/// Examines the installation.
+#[async_trait]
+pub trait Doctor: Send + Sync + 'static {
+    /// Takes two seconds at most; the result of the last few seconds is returned again.
+    async fn examine(&self) -> Arc<Examination>;
 }

@@ -9,6 +9,7 @@ mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
+mod diagnosis;
 mod directory;
 mod error;
 mod figures;
@@ -72,6 +73,7 @@ pub use changes::{
     LineError, LogBounds, LogPage, LogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use diagnosis::{PostgresDiagnosis, SqliteDiagnosis};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};

@@ -8,6 +8,7 @@ mod developer;
 mod developers;
 mod first_operator;
 mod invitations;
+mod operations;
 mod operators;
 mod passwords;
 mod permissions;
@@ -41,6 +42,7 @@ pub use developer::{
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
+pub use operations::OperationsAdmin;
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};

@@ -13,6 +13,7 @@ mod error_response;
 mod input;
 mod invitations;
 mod memberships;
+mod operations;
 mod operators;
 mod paging;
 mod product;
@@ -46,7 +47,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics};
 
 use crate::OperatorToken;
-use crate::admin::{Admin, ApprovalSettings, SandboxSettings, WebhookAdmin};
+use crate::admin::{Admin, ApprovalSettings, OperationsAdmin, SandboxSettings, WebhookAdmin};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -64,6 +65,8 @@ pub struct AppState {
     approval: ApprovalSettings,
     /// None where the service has no sandboxes.
     sandbox: Option<SandboxSettings>,
+    /// None where nothing is known of the service around the store.
+    operations: Option<OperationsAdmin>,
     accepted: Counter,
     rejected: Counter,
 }
@@ -83,7 +86,7 @@ impl AppState {
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
         let approval = ApprovalSettings::default();
-        Self { admin, webhooks, ingest, token, approval, sandbox: None, accepted, rejected }
+        Self { admin, webhooks, ingest, token, approval, sandbox: None, operations: None, accepted, rejected }
     }
 
     /// Who approves what teams ask for; operators by default.
@@ -96,6 +99,12 @@ impl AppState {
     #[must_use]
     pub fn with_sandbox(self, sandbox: SandboxSettings) -> Self {
         Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// The service itself: its configuration, backups and doctor.
+    #[must_use]
+    pub fn with_operations(self, operations: OperationsAdmin) -> Self {
+        Self { operations: Some(operations), ..self }
     }
 
     /// Adds the changes of one request to the metrics, without those counted in an earlier request under its key.
@@ -141,6 +150,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         changes::routes(),
         webhooks::routes(),
         stats::routes(),
+        operations::routes(),
         audit::routes(),
     ];
     with_trailing_slashes(nouns.into_iter().flatten().collect())
