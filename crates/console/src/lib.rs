@@ -5,6 +5,7 @@
 //! One module per area of the navigation; each has its routes, what its pages show and its words.
 
 mod accounts;
+mod actions;
 mod applications;
 mod audit;
 mod context;
@@ -26,6 +27,7 @@ use pages::PageSite;
 use store::Store;
 use tokio::sync::watch;
 
+pub use actions::{Action, console_actions};
 pub use routes::{console_routes, router};
 
 /// What the console needs from outside.

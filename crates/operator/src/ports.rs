@@ -8,7 +8,7 @@ use domain::delivery::{
     WebhookHealth,
 };
 use domain::{Realm, Secret, Ticks, WebhookId};
-use store::{Account, AuditContext, Invitation, Mail, StoreError};
+use store::{Account, AuditContext, Invitation, LogEvent, Mail, StoreError, Webhook};
 
 use crate::error::AdminError;
 use crate::operations::backups::{BackupContent, BackupList, BackupName, BackupRun};
@@ -25,6 +25,10 @@ pub trait WebhookHistory: Send + Sync + 'static {
     async fn deliveries(&self, webhook: WebhookId, query: &DeliveryPageQuery) -> HistoryResult<DeliveryPage>;
 
     async fn delivery(&self, webhook: WebhookId, name: DeliveryName) -> HistoryResult<DeliveryView>;
+
+    /// The deliveries of these events to this webhook, in their order.
+    async fn deliveries_of(&self, webhook: &Webhook, events: &[LogEvent])
+    -> HistoryResult<Vec<DeliveryView>>;
 
     /// Newest first.
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>>;
@@ -51,6 +55,12 @@ pub trait AccountLinks: Send + Sync + 'static {
 
     /// The mail that carries the link; none where no mail server is configured.
     fn invitation_mail(&self, invitation: &Invitation, url: &Secret, now: Ticks) -> Option<Mail>;
+
+    /// The link that sets a new password.
+    fn reset_url(&self, realm: Realm, token: &Secret) -> Secret;
+
+    /// The mail that carries it; none where no mail server is configured.
+    fn reset_mail(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail>;
 
     /// The mail that tells a person that their second factors were reset; none where no mail server is configured.
     fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail>;

@@ -104,6 +104,11 @@ const PROBLEMS: [(&str, &str); 26] = [
          (`backup_directory`)",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
+    (
+        "EditConflict",
+        "The record was changed since you read it (`record_changed`), does not exist (`unknown_record`), or its company or \
+         account does not exist",
+    ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
@@ -132,6 +137,8 @@ problem_sets! {
     BadBody: "400" "BadRequest", "408" "RequestTimeout", "413" "ContentTooLarge", "415" "UnsupportedMediaType";
     /// The changes cannot be read, or conflict with their Idempotency-Key.
     BadChanges: "400" "BadRequest", "409" "KeyConflict", "415" "UnsupportedMediaType";
+    /// The record cannot be edited so.
+    EditConflict: "409" "EditConflict";
     /// The object that the path names does not exist. 400: the path is not valid UTF-8.
     NotFound: "400" "BadRequest", "404" "NotFound";
     /// An irreversible operation needs a confirmation.
@@ -228,7 +235,7 @@ pub fn openapi() -> OpenApi {
 }
 
 const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
-    ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
+    ingest of changes, records and their history, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 

@@ -105,6 +105,8 @@ audit_kinds! {
     SandboxReset = "sandbox_reset",
     /// The built-in receiver of a sandbox was told how to answer.
     SandboxReceiverChanged = "sandbox_receiver_changed",
+    /// An operator edited a record of a tenant by hand.
+    RecordEdited = "record_edited",
     /// A named token of the operator's API was added.
     OperatorTokenAdded = "operator_token_added",
     OperatorTokenRevoked = "operator_token_revoked",

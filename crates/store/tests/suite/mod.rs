@@ -24,6 +24,7 @@ mod erasure;
 mod figures;
 mod idempotency;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod lists;
 mod live_grants;
@@ -37,6 +38,7 @@ mod password_resets;
 mod payroll_filter_model;
 mod payroll_filters;
 mod payroll_last_update;
+mod record_log;
 mod refresh_tokens;
 mod rejected_changes;
 mod requests;
@@ -114,6 +116,11 @@ tests_on_every_store! {
         old_figures_expire,
         buffer_is_flushed_once_and_counts_again_after_an_error,
     }
+    inventory {
+        nodes_describe_themselves,
+        credentials_that_end_soon_are_listed,
+        store_tells_its_state,
+    }
     changes {
         customers_are_disabled_never_deleted,
         batch_that_waited_too_long_changes_nothing,
@@ -156,6 +163,13 @@ tests_on_every_store! {
         company_filter_selects_the_current_generation_only,
         pruning_removes_old_entries_and_raises_the_floor,
         cursor_within_the_retention_loses_no_event,
+    }
+    record_log {
+        log_of_a_record_is_its_own_newest_first,
+        log_of_a_record_outlives_it,
+        sizes_are_those_of_the_company_or_the_tenant,
+        edit_and_its_audit_entry_are_one_transaction,
+        edit_of_a_record_that_has_changed_is_rejected,
     }
     concurrent_writes {
         log_reader_misses_nothing_during_concurrent_writes,
@@ -304,6 +318,9 @@ tests_on_every_store! {
         subscriptions_are_listed_in_pages,
         clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
+        teams_are_found_by_the_beginning_of_id_or_name,
+        clients_are_found_by_the_beginning_of_id_or_name,
+        subscriptions_are_found_by_the_beginning_of_id_or_name,
     }
     revisions {
         tenant_is_updated_only_at_the_expected_revision,

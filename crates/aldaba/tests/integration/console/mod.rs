@@ -1,4 +1,5 @@
 //! The operator console over real HTTP.
 
+mod applications;
 pub(crate) mod fixture;
 mod shell;

@@ -17,6 +17,7 @@ use store::{Store, Webhook};
 use super::{AdminError, Result};
 use crate::ports::WebhookHistory;
 
+pub(super) use history::admin_error;
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
 pub(crate) use webhook_json::{Suspensions, WebhookStatusSchema, names_schema, resource_schema};

@@ -151,6 +151,7 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::SandboxAdded,
     AuditKind::SandboxReset,
     AuditKind::SandboxReceiverChanged,
+    AuditKind::RecordEdited,
     AuditKind::RequestAdded,
     AuditKind::RequestApproved,
     AuditKind::RequestRefused,
