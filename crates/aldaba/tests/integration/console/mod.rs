@@ -4,4 +4,5 @@ mod accounts;
 mod applications;
 pub(crate) mod fixture;
 mod overview;
+mod roles;
 mod shell;
