@@ -9,6 +9,7 @@ mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
+mod diagnosis;
 mod directory;
 mod directory_search;
 mod error;
@@ -75,6 +76,7 @@ pub use changes::{
     LineError, LogBounds, LogPage, LogQuery, RECORD_CHANGED, RecordEdit, RecordLogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use diagnosis::{PostgresDiagnosis, SqliteDiagnosis};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;

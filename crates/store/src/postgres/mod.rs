@@ -14,6 +14,7 @@ mod checkpoint;
 mod clients;
 mod connect;
 mod deliveries;
+mod diagnosis;
 mod directory;
 mod directory_rows;
 mod directory_search;

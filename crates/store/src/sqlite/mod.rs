@@ -12,6 +12,7 @@ mod clients;
 mod collection_numbers;
 mod deliveries;
 mod delivery_lock;
+mod diagnosis;
 mod directory;
 mod directory_rows;
 mod directory_search;

@@ -19,6 +19,7 @@ mod companies;
 mod concurrent_writes;
 mod delivery_history;
 mod directory;
+mod directory_search;
 mod engine_reads;
 mod erasure;
 mod figures;
@@ -95,6 +96,13 @@ macro_rules! tests_on_every_store {
 mod durable;
 
 tests_on_every_store! {
+    directory_search {
+        accounts_are_found_by_address_name_and_id,
+        tenants_are_found_by_name_and_id,
+        members_and_their_tenants_are_listed_in_pages,
+        authorizations_of_a_user_are_listed_in_pages,
+        invitations_are_found_by_address,
+    }
     account_links {
         account_is_filled_in_from_its_code,
         first_enabled_account_of_several_is_taken,
