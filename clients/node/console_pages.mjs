@@ -36,6 +36,7 @@ export function viewerPages({ tenant, user }) {
 
 /** The pages of an installation in use. */
 export function fullPages(has) {
+  const company = encodeURIComponent(has.company);
   const { tenant, disabledTenant, user, team, emptyTeam, client, subscription, webhook, failing, delivered, failed } = has;
   const [approved, refused, pending] = has.requests;
   return [
@@ -52,6 +53,14 @@ export function fullPages(has) {
     { name: 'request-refused', path: `requests/${refused}` },
     { name: 'request', path: `requests/${pending}` },
     { name: 'tenant', path: `tenants/${tenant}` },
+    { name: 'data', path: `tenants/${tenant}/data` },
+    { name: 'data-company', path: `tenants/${tenant}/data?company=${company}` },
+    { name: 'data-none', path: `tenants/${disabledTenant}/data` },
+    { name: 'records', path: `tenants/${tenant}/data/customers?area=accounting&company=${company}` },
+    { name: 'records-none', path: `tenants/${tenant}/data/customers?area=accounting&company=${company}&record=ninguno` },
+    { name: 'record', path: has.record },
+    { name: 'record-diff', path: has.diff },
+    { name: 'record-notified', path: has.record.replace('?', '/notified?') },
     { name: 'tenant-disabled', path: `tenants/${disabledTenant}` },
     { name: 'user', path: `users/${dev.users[0].email}` },
     { name: 'user-disabled', path: `users/${user}` },

@@ -1,5 +1,7 @@
 // Jobs on the records of the service (audit, who read what, search) and on the service itself.
 
+import { stat } from 'node:fs/promises';
+
 import { shot } from './browser.mjs';
 import { check, world } from './stage.mjs';
 import { eventually } from './visitor.mjs';
@@ -41,7 +43,27 @@ export async function looksAfterTheService({ operator }) {
   await operator.does('rotate');
   check('one more key', (await page.locator('main tr[data-row]').count()) === keys + 1, keys);
   await operator.section('configuration');
+  const settings = await page.locator('main tr[data-row]').count();
+  check('every key of the configuration', settings > 50, settings);
   check('secrets are hidden', !(await page.content()).includes(dev.operator_token));
-  await operator.section('backups');
+  await operator.filter({ q: 'mail.server' });
+  check('where it came from', (await operator.text('main tr[data-row]')).includes(`localhost:${world.mail_port}`), page.url());
+  await makesABackup(operator);
   await operator.section('doctor');
+  const verdicts = await page.locator('main .state').count();
+  check('what the doctor finds', verdicts > 5, verdicts);
+}
+
+async function makesABackup(operator) {
+  const { page } = operator;
+  await operator.section('backups');
+  await operator.does('start');
+  // The page shows by itself that the backup is complete.
+  await page.locator('#backups tr[data-row]').first().waitFor();
+  await page.locator('#backup-run .state.ok').waitFor();
+  await shot(page, 'console/walk-backup', { fullPage: true });
+  const button = page.locator('#backups button[value=download]').first();
+  const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+  const { size } = await stat(await download.path());
+  check('the file of the backup', size > 10_000, size);
 }
