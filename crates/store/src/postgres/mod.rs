@@ -48,6 +48,7 @@ mod teams;
 mod ticket_keys;
 mod tls;
 mod webhook_rows;
+mod webhook_search;
 mod webhooks;
 
 use std::error::Error as _;
