@@ -105,6 +105,7 @@ class Stock:
 
     def __init__(self, subscriber, receiver, changes):
         self.subscriber, self.receiver = subscriber, receiver
+        self.user = next(one["email"] for one in subscriber.dev["users"] if one["tenants"] == [subscriber.tenant])
         self.customer = next(change for change in changes if change["resource"] == "customers")
         self.operator = {"Authorization": f"Bearer {subscriber.dev['operator_token']}"}
         # Every resource of the accounting family has a failure event.
@@ -161,7 +162,7 @@ class Stock:
         return {
             "ALDABA_WEBHOOK": kept, "ALDABA_WEBHOOK_TO_DELETE": gone, "ALDABA_WEBHOOK_TO_DISABLE": turned,
             "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(), **self.record(),
-            "ALDABA_BACKUP": self.backup(), "ALDABA_USER": self.subscriber.user["email"],
+            "ALDABA_BACKUP": self.backup(), "ALDABA_USER": self.user,
             "ALDABA_OPERATOR": self.subscriber.dev["operator"]["email"],
         }
 
