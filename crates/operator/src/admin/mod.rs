@@ -10,6 +10,7 @@ mod developers;
 mod first_operator;
 mod invitations;
 mod lists;
+mod operations;
 mod operators;
 mod passwords;
 mod permissions;
@@ -17,6 +18,7 @@ mod records;
 mod requests;
 mod sandbox;
 mod second_factors;
+mod service;
 mod stats;
 mod subscriptions;
 mod teams;
@@ -45,6 +47,7 @@ pub use developer::{
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
+pub use operations::OperationsAdmin;
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
@@ -55,6 +58,11 @@ pub use records::{
     RecordName, RecordPageJson, RecordStatus, ResourceCountJson,
 };
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
+pub use service::{
+    AreaTraffic, Ending, EndingKind, FailingWebhook, NodeReport, OutcomeCounts, Overview, ProblemKind,
+    ReplicaReport, SeriesTraffic, ServiceAdmin, ServicePorts, ServiceProblem, SetupStep, SetupStepKind, Span,
+    StoreReport, TrafficPoint, TrafficReport, WebhookTotals,
+};
 pub use stats::Stats;
 pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionInUse, SubscriptionKeys};
 pub use tokens::NewToken;

@@ -98,6 +98,11 @@ const PROBLEMS: [(&str, &str); 26] = [
         "NotNow",
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
     ),
+    (
+        "BackupConflict",
+        "A backup is being made already (`backup_running`), or the backup directory is not configured or cannot be used \
+         (`backup_directory`)",
+    ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     (
         "EditConflict",
@@ -105,6 +110,7 @@ const PROBLEMS: [(&str, &str); 26] = [
          account does not exist",
     ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
+    ("NextKeyExists", "The next signing key exists already (`next_key_exists`)"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
     ("Failed", "An internal error"),
@@ -162,8 +168,14 @@ problem_sets! {
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
+    /// A backup is being made, or there is no directory for it.
+    BackupConflict: "409" "BackupConflict";
+    /// Only some roles may read it.
+    RoleNeeded: "403" "Forbidden";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
+    /// There is one next signing key at a time.
+    NextKeyExists: "409" "NextKeyExists";
     /// The id or e-mail address is in use.
     AlreadyExists: "409" "Conflict";
 }
