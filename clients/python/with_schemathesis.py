@@ -32,7 +32,8 @@ RUN_SECONDS_MAX = 300
 NAMED = (
     "ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY", "ALDABA_DEVELOPER",
     "ALDABA_TEAM", "ALDABA_TEAM_TO_JOIN", "ALDABA_TEAM_TO_LEAVE", "ALDABA_TEAM_THAT_ASKS", "ALDABA_REQUEST_TO_APPROVE",
-    "ALDABA_REQUEST_TO_REFUSE", "ALDABA_REQUEST_TO_WITHDRAW",
+    "ALDABA_REQUEST_TO_REFUSE", "ALDABA_REQUEST_TO_WITHDRAW", "ALDABA_TENANT", "ALDABA_RECORD", "ALDABA_RECORD_FROM",
+    "ALDABA_RECORD_TO", "ALDABA_RECORD_TO_EDIT",
 )
 
 
@@ -157,7 +158,24 @@ class Stock:
         listed = until("a delivery", lambda: self.asked(f"{kept}/deliveries?status=delivered")["deliveries"])
         return {
             "ALDABA_WEBHOOK": kept, "ALDABA_WEBHOOK_TO_DELETE": gone, "ALDABA_WEBHOOK_TO_DISABLE": turned,
-            "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(),
+            "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(), **self.records(),
+        }
+
+    def records(self):
+        """A record with two versions, and one to edit."""
+        kept, edited = "banco-1", "banco-2"
+        for record, name in ((kept, "Caja"), (kept, "Caja Rural"), (edited, "Banco")):
+            self.subscriber.load({
+                "area": "invoicing", "resource": "Bank", "action": "upsert", "correlationId": record, "data": {"name": name},
+            })
+        tenant = self.subscriber.tenant
+        url = f"{self.subscriber.dev['operator_url']}/operator/v1/tenants/{tenant}/records/invoicing/Bank/{kept}/history"
+        answer = requests.get(url, headers=self.operator, timeout=SECONDS_MAX)
+        check("the history of a record", answer.ok and len(answer.json()["changes"]) > 1, answer.text)
+        newer, older = (change["sequenceVersion"] for change in answer.json()["changes"][:2])
+        return {
+            "ALDABA_TENANT": tenant, "ALDABA_RECORD": kept, "ALDABA_RECORD_FROM": older, "ALDABA_RECORD_TO": newer,
+            "ALDABA_RECORD_TO_EDIT": edited,
         }
 
     def added(self, path, body):
