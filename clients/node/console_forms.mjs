@@ -7,6 +7,11 @@ import { newAddress, newTeam, operate } from './visitor.mjs';
 
 const { dev } = world;
 const TENANT = 't-formularios';
+const RECORD = 'cliente-formularios';
+const FILTERED = [
+  'requests', 'tenants', 'users', 'developers', 'teams', 'operators', 'invitations', 'clients', 'subscriptions', 'webhooks', 'audit',
+  'configuration',
+];
 
 /** The names that ids and their like have in a path, so that the same page of two tenants is one. */
 function pageOf(url) {
@@ -34,7 +39,10 @@ export async function forms(browser, has) {
 }
 
 class Person {
-  static JOBS = ['managesTenants', 'managesUsers', 'managesPeople', 'decides', 'managesTeams', 'managesClients'];
+  static JOBS = [
+    'managesTenants', 'managesUsers', 'managesPeople', 'decides', 'managesTeams', 'managesClients', 'editsRecords',
+    'managesWebhooks', 'looksThingsUp', 'looksAfterTheService',
+  ];
 
   seen = new Set();
   sent = new Set();
@@ -62,6 +70,13 @@ class Person {
     this.sent.add(`${pageOf(this.page.url())} ${action}`);
     await this.operator.does(action, fields, within);
     await this.#look();
+  }
+
+  /** Submits a form whose answer is a page of its own. */
+  async #sends(action, fields, within) {
+    this.sent.add(`${pageOf(this.page.url())} ${action}`);
+    const answer = await this.operator.submit(action, fields, within);
+    check(`${action} succeeds`, answer.status() === 200, answer.status());
   }
 
   async #gets(id, action, fields, within) {
@@ -158,5 +173,59 @@ class Person {
     await this.#gets('token', 'add', { name: 'formularios', role: 'support', lifetime: 'month' });
     await this.#open('tokens');
     await this.#does('revoke', { confirm: 'formularios' }, 'main tr:has-text("formularios")');
+  }
+
+  async editsRecords() {
+    const { tenant, company } = this.has;
+    const change = {
+      area: 'accounting', resource: 'customers', company, action: 'upsert', correlationId: RECORD,
+      data: { tradeName: 'Formularios', accountCode: '43000000002', accountCodeCorrelationId: 'account' },
+    };
+    await operate('POST', `tenants/${tenant}/changes`, [change]);
+    await this.#open(`tenants/${tenant}/records/accounting/customers/${RECORD}?company=${encodeURIComponent(company)}`);
+    const reason = 'Incidencia 4712';
+    const data = (await this.page.locator('#data').inputValue()).replace('Formularios', 'Formularios y más');
+    await this.#does('upsert', { data, reason });
+    for (const action of ['disable', 'enable']) await this.#does(action, { reason });
+    await this.#does('delete', { reason, confirm: RECORD });
+  }
+
+  async managesWebhooks() {
+    const { webhook, failing, delivered } = this.has;
+    await this.#open(`webhooks/${webhook}`);
+    for (const action of ['test', 'pause', 'enable']) await this.#does(action);
+    // As a browser's field writes it, in UTC.
+    const from = new Date(Date.now() - 3_600_000).toISOString().slice(0, 16);
+    await this.#does('replay', { from });
+    await this.#open(`webhooks/${failing}/deliveries/${delivered}`);
+    await this.#does('replay');
+    for (const [action, fields] of [['disable'], ['enable'], ['replay', { from }]]) {
+      await this.#open(`webhooks/bulk?host=localhost&action=${action}`);
+      await this.#sends(action, fields);
+    }
+  }
+
+  /** Forms that change nothing. */
+  async looksThingsUp() {
+    for (const path of FILTERED) {
+      await this.#open(path);
+      await this.operator.filter({});
+      check(`the filter of ${path}`, new URL(this.page.url()).pathname.endsWith(path), this.page.url());
+      this.sent.add(`${path} filter`);
+    }
+  }
+
+  async looksAfterTheService() {
+    await this.#open('signing-keys');
+    const [signing] = await this.page.locator('main tr[data-row]:has(.state.ok)').evaluateAll((rows) => rows.map(({ dataset }) => dataset.row));
+    await this.#does('replace', { confirm: signing.slice(0, 8) });
+    await this.#open('signing-keys');
+    await this.#does('rotate');
+    await this.#open('backups');
+    await this.#does('start');
+    const button = this.page.locator('#backups button[value=download]').first();
+    const [download] = await Promise.all([this.page.waitForEvent('download'), button.click()]);
+    check('a backup', await download.path(), this.page.url());
+    this.sent.add('backups download');
   }
 }

@@ -1,5 +1,7 @@
 //! What the operator's API needs from its neighbours. The program supplies it, so that this crate imports none of them.
 
+use std::sync::Arc;
+
 use async_trait::async_trait;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
@@ -8,6 +10,10 @@ use domain::delivery::{
 use domain::signing_key::SigningKeyInfo;
 use domain::{Guid, Realm, Secret, Ticks, WebhookId};
 use store::{Account, AuditContext, Invitation, LogEvent, Mail, NodeDetails, StoreError, Webhook};
+
+use crate::error::AdminError;
+use crate::operations::backups::{BackupContent, BackupList, BackupName, BackupRun};
+use crate::operations::doctor::Examination;
 
 pub type HistoryResult<T> = Result<T, HistoryError<StoreError>>;
 
@@ -96,4 +102,30 @@ pub struct Installation {
     pub is_public: bool,
     /// The mail server's host, where one is configured.
     pub mail_server: Option<String>,
+}
+
+/// The backups of this node's backup directory.
+#[async_trait]
+pub trait Backups: Send + Sync + 'static {
+    async fn list(&self) -> Result<BackupList, AdminError>;
+
+    /// Takes the one place for a backup and a free name. Nothing is written before [`ReservedBackup::start`].
+    async fn reserve(&self, by: &str) -> Result<Box<dyn ReservedBackup>, AdminError>;
+
+    async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError>;
+}
+
+/// A backup that nobody else can start now. Dropping it gives the place back.
+pub trait ReservedBackup: Send {
+    fn name(&self) -> &BackupName;
+
+    /// Makes it in the background.
+    fn start(self: Box<Self>) -> BackupRun;
+}
+
+/// Examines the installation.
+#[async_trait]
+pub trait Doctor: Send + Sync + 'static {
+    /// Takes two seconds at most; the result of the last few seconds is returned again.
+    async fn examine(&self) -> Arc<Examination>;
 }

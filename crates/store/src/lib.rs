@@ -9,6 +9,7 @@ mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
+mod diagnosis;
 mod directory;
 mod directory_search;
 mod error;
@@ -75,6 +76,7 @@ pub use changes::{
     LineError, LogBounds, LogPage, LogQuery, RECORD_CHANGED, RecordEdit, RecordLogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use diagnosis::{PostgresDiagnosis, SqliteDiagnosis};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
 pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;
@@ -136,10 +138,11 @@ pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
     History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
-    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
-    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
-    Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, read_webhook_stats, shard_of,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep,
+    SEARCHED_WEBHOOKS_MAX, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks, Webhook, WebhookChange, WebhookChangeOutcome,
+    WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookSearch, WebhookSearches, WebhookStats, Webhooks,
+    read_webhook_stats, receiver_host, shard_of,
 };
 
 /// All ports of the storage layer.
@@ -172,6 +175,7 @@ pub trait Store:
     + Maintenance
     + Webhooks
     + TeamWebhooks
+    + WebhookSearches
     + Deliveries
     + History
     + Calls
@@ -209,6 +213,7 @@ impl<T> Store for T where
         + Maintenance
         + Webhooks
         + TeamWebhooks
+        + WebhookSearches
         + Deliveries
         + History
         + Calls

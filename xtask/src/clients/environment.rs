@@ -99,7 +99,7 @@ impl Environment {
         let callback = format!("http://localhost:{port}/callback");
         let store = folder.path().join("aldaba.db");
         let mut settings = mail_settings(mail_port);
-        settings.push(format!("operations.backup_directory={}", folder.path().join("backups").display()));
+        settings.push(format!("backup.directory={}", folder.path().join("backups").display()));
         let data = folder.path().display().to_string();
         let (dev, ready) = dev(program, &["--data", &data, "--redirect-uri", &callback], &settings)?;
         let new_store = format!("sqlite:{}", folder.path().join("new.db").display());

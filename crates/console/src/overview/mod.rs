@@ -10,6 +10,7 @@ mod text;
 mod traffic;
 mod view;
 
+use operator::admin::Permission;
 use pages::Route;
 
 use crate::actions::Action;
@@ -18,7 +19,10 @@ use crate::routes::{page, page_with_actions};
 use crate::text::{Done, Refusal};
 
 /// What the forms of this area do.
-pub(crate) const ACTIONS: &[Action] = &[];
+pub(crate) const ACTIONS: &[Action] = &[
+    Action::dangerous("signing-keys", "rotate", Permission::Keys),
+    Action::dangerous("signing-keys", "replace", Permission::Keys),
+];
 
 /// What the pages of this area say after an action.
 pub(crate) const DONE: &[Done] = &[

@@ -20,7 +20,7 @@ pub(super) fn verdict(context: &Context, problems: &[ServiceProblem]) -> Markup 
         [only] => notice(severity, "verdict", &sentence(context, only), None),
         all => html! {
             (notice(severity, "verdict", &html! { (text.not_well) }, None))
-            ul.links { @for problem in all { li { (sentence(context, problem)) } } }
+            section.card { ul.links { @for problem in all { li { (sentence(context, problem)) } } } }
         },
     }
 }

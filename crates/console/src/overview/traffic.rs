@@ -26,7 +26,8 @@ pub(super) fn spans(context: &Context, current: Span) -> Markup {
 pub(super) fn traffic(context: &Context, report: &TrafficReport) -> Markup {
     let lang = context.lang();
     let text = TrafficText::of(lang);
-    let wanted = context.query.get("area");
+    let is_known = |area: &&str| report.areas.iter().any(|one| one.area == *area);
+    let wanted = context.query.get("area").filter(is_known);
     let areas = || report.areas.iter().filter(|one| wanted.is_none_or(|area| area == one.area));
     let answered = |counts: &OutcomeCounts| (counts.total() - counts.failed, counts.failed);
     let calls = points(lang, report.span, &areas().map(|one| &one.calls).collect::<Vec<_>>(), answered);

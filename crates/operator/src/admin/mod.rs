@@ -10,6 +10,7 @@ mod developers;
 mod first_operator;
 mod invitations;
 mod lists;
+mod operations;
 mod operators;
 mod passwords;
 mod permissions;
@@ -46,6 +47,7 @@ pub use developer::{
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
+pub use operations::OperationsAdmin;
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};

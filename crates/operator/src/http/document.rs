@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 26] = [
+const PROBLEMS: [(&str, &str); 28] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -97,6 +97,11 @@ const PROBLEMS: [(&str, &str); 26] = [
     (
         "NotNow",
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
+    ),
+    (
+        "BackupConflict",
+        "A backup is being made already (`backup_running`), or the backup directory is not configured or cannot be used \
+         (`backup_directory`)",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     (
@@ -163,6 +168,10 @@ problem_sets! {
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
+    /// A backup is being made, or there is no directory for it.
+    BackupConflict: "409" "BackupConflict";
+    /// Only some roles may read it.
+    RoleNeeded: "403" "Forbidden";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// There is one next signing key at a time.

@@ -14,6 +14,7 @@ mod error_response;
 mod input;
 mod invitations;
 mod memberships;
+mod operations;
 mod operators;
 mod paging;
 mod product;
@@ -50,7 +51,9 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics};
 
 use crate::OperatorToken;
-use crate::admin::{Admin, AdminError, ApprovalSettings, SandboxSettings, ServiceAdmin, WebhookAdmin};
+use crate::admin::{
+    Admin, AdminError, ApprovalSettings, OperationsAdmin, SandboxSettings, ServiceAdmin, WebhookAdmin,
+};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -70,6 +73,8 @@ pub struct AppState {
     sandbox: Option<SandboxSettings>,
     /// None where no program runs the service.
     service: Option<ServiceAdmin>,
+    /// None where nothing is known of the service around the store.
+    operations: Option<OperationsAdmin>,
     accepted: Counter,
     rejected: Counter,
 }
@@ -89,7 +94,18 @@ impl AppState {
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
         let approval = ApprovalSettings::default();
-        Self { admin, webhooks, ingest, token, approval, sandbox: None, service: None, accepted, rejected }
+        Self {
+            admin,
+            webhooks,
+            ingest,
+            token,
+            approval,
+            sandbox: None,
+            service: None,
+            operations: None,
+            accepted,
+            rejected,
+        }
     }
 
     /// Who approves what teams ask for; operators by default.
@@ -112,6 +128,12 @@ impl AppState {
 
     fn service(&self) -> Result<&ServiceAdmin, AdminError> {
         self.service.as_ref().ok_or_else(|| AdminError::NotFound("running service".into()))
+    }
+
+    /// The service itself: its configuration, backups and doctor.
+    #[must_use]
+    pub fn with_operations(self, operations: OperationsAdmin) -> Self {
+        Self { operations: Some(operations), ..self }
     }
 
     /// Adds the changes of one request to the metrics, without those counted in an earlier request under its key.
@@ -159,6 +181,7 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         records::routes(),
         webhooks::routes(),
         stats::routes(),
+        operations::routes(),
         audit::routes(),
         service::routes(),
         signing_keys::routes(),

@@ -132,6 +132,9 @@ audit_kinds! {
     /// Its owner's access does not stand: nothing is sent until it does.
     WebhookSuspended = "webhook_suspended",
     WebhookResumed = "webhook_resumed",
+    /// Somebody let the service make a backup in its backup directory.
+    BackupStarted = "backup_started",
+    BackupDownloaded = "backup_downloaded",
     /// A backup was restored into this store.
     Restored = "restored",
 }

@@ -14,6 +14,7 @@ mod checkpoint;
 mod clients;
 mod connect;
 mod deliveries;
+mod diagnosis;
 mod directory;
 mod directory_rows;
 mod directory_search;
@@ -50,6 +51,7 @@ mod teams;
 mod ticket_keys;
 mod tls;
 mod webhook_rows;
+mod webhook_search;
 mod webhooks;
 
 use std::error::Error as _;

@@ -4,6 +4,7 @@ mod fixture;
 mod postgres_database;
 mod test_tenant;
 mod webhook_fixtures;
+mod webhook_search;
 
 mod account_links;
 mod administration_audit;
@@ -371,6 +372,11 @@ tests_on_every_store! {
         webhooks_of_a_team_are_filtered_by_event,
         webhooks_of_a_team_are_filtered_by_status,
         listed_webhook_says_what_fails_and_how_far_it_is_behind,
+    }
+    webhook_search {
+        webhooks_are_found_by_the_host_of_their_receiver,
+        webhooks_of_all_owners_are_searched_by_owner_and_state,
+        search_looks_at_a_bounded_number_of_webhooks,
     }
     teams {
         teams_are_stored_unchanged,

@@ -5,4 +5,5 @@ mod applications;
 mod data;
 pub(crate) mod fixture;
 mod overview;
+mod roles;
 mod shell;

@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn events_are_late_after_a_quarter_of_an_hour() {
-        let waiting = |minutes| {
+        let waiting = |minutes: u64| {
             let oldest = Some(now().minus(Duration::from_secs(minutes * 60)));
             kinds(&Facts {
                 webhooks: WebhookTotals { oldest_undelivered_at: oldest, ..WebhookTotals::default() },
