@@ -2,6 +2,7 @@
 
 mod accounts;
 mod applications;
+mod data;
 pub(crate) mod fixture;
 mod overview;
 mod roles;

@@ -192,6 +192,15 @@ fn signing_keys(audited: &mut Audited) {
     audited.check_at(&api, "post /operator/v1/signing-keys/rotate", &rotated, "signing_key_rotated");
 }
 
+fn records(audited: &mut Audited) {
+    let api = operator();
+    assert_eq!(api.post("/tenants", &json!({"name": "Registros", "id": "audited-records"})).status, 201);
+    let edit = json!({"action": "upsert", "data": {"name": "Caja"}, "reason": "a reason"});
+    let edited = api.post("/tenants/audited-records/records/invoicing/Bank/b/edits", &edit);
+    let path = "/operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/edits";
+    audited.check(&format!("post {path}"), &edited, "record_edited");
+}
+
 fn webhooks(audited: &mut Audited) {
     let (api, subscriber) = (operator(), Subscriber::new());
     let sequence = subscriber.customer("audited");
@@ -226,6 +235,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     teams_and_requests(&mut audited);
     signing_keys(&mut audited);
     webhooks(&mut audited);
+    records(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();
     let is_exempt = |operation: &&String| EXEMPT.iter().any(|(exempt, _)| *exempt == **operation);

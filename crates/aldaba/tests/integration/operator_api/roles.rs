@@ -250,6 +250,17 @@ fn team_changes(server: &TestServer) -> Vec<Change> {
     all.map(|(operation, least, path, body)| Change { operation, least, path, body }).into()
 }
 
+/// The edit of a record.
+fn record_change(server: &TestServer) -> Change {
+    let tenant = server.add_tenant("Este").id;
+    Change {
+        operation: "post /operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/edits",
+        least: OperatorRole::Support,
+        path: format!("/tenants/{tenant}/records/invoicing/Bank/b/edits"),
+        body: json!({"action": "upsert", "data": {"name": "Caja"}, "reason": "a reason"}),
+    }
+}
+
 /// The path with a slash at its end.
 fn slashed(path: &str) -> String {
     path.split_once('?').map_or_else(|| format!("{path}/"), |(path, query)| format!("{path}/?{query}"))

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 use serde::Serialize;
-use store::{AuditKind, AuditQuery, ListQuery};
+use store::{AuditKind, AuditQuery, ListFilter, ListQuery};
 use utoipa::ToSchema;
 
 use super::report::iso_or_null;
@@ -56,7 +56,8 @@ impl ServiceAdmin {
         let url = Some(installation.base_url.clone());
         let tenants = store.list_tenants(&ListQuery { after: None, rows_max: TENANTS_MAX }).await?;
         let has_tenant = tenants.rows.iter().any(|tenant| tenant.sandbox_of.is_none());
-        let clients = store.list_clients(None, &ListQuery { after: None, rows_max: 1 }).await?;
+        let clients =
+            store.list_clients(&ListFilter::default(), &ListQuery { after: None, rows_max: 1 }).await?;
         let backup = self.last_backup().await?;
         let has_backup = backup.is_some_and(|at| now.since(at) <= BACKUP_AGE_MAX);
         Ok(vec![
