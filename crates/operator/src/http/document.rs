@@ -169,8 +169,6 @@ problem_sets! {
     NotNow: "409" "NotNow";
     /// A backup is being made, or there is no directory for it.
     BackupConflict: "409" "BackupConflict";
-    /// Only some roles may read it.
-    RoleNeeded: "403" "Forbidden";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// The id or e-mail address is in use.

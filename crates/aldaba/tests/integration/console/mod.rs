@@ -2,4 +2,6 @@
 
 mod applications;
 pub(crate) mod fixture;
+mod operations;
+mod path_prefix;
 mod shell;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
+use crate::harness::{CALLBACK, HttpResponse, PASSWORD, wait_for};
 
 /// Routes that change something without an audit entry, and why.
 const EXEMPT: [(&str, &str); 2] = [
@@ -186,6 +186,18 @@ fn webhooks(audited: &mut Audited) {
     audited.check(&format!("delete {path}"), &api.delete(&subscriber.at("")), "webhook_deleted");
 }
 
+fn backups(audited: &mut Audited) {
+    let started = operator().post("/backups", &json!({}));
+    audited.check("post /operator/v1/backups", &started, "backup_started");
+    let name = wait_for("the backup is complete", || {
+        let run = operator().get("/backups").json()["run"].clone();
+        (run["phase"] == "done").then(|| run["name"].as_str().unwrap().to_owned())
+    });
+    let downloaded = operator().post(&format!("/backups/{name}/download"), &json!({}));
+    let path = "post /operator/v1/backups/{backup}/download";
+    audited.check(path, &downloaded, "backup_downloaded");
+}
+
 #[test]
 fn every_mutating_route_leaves_an_audit_entry() {
     let mut audited = Audited::default();
@@ -194,6 +206,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     operators_and_tokens(&mut audited);
     teams_and_requests(&mut audited);
     webhooks(&mut audited);
+    backups(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();
     let is_exempt = |operation: &&String| EXEMPT.iter().any(|(exempt, _)| *exempt == **operation);
