@@ -21,6 +21,7 @@ mod mail;
 mod maintenance;
 mod notices;
 mod output;
+mod overview;
 mod serve;
 mod service;
 mod signals;

@@ -9,7 +9,8 @@ use axum::Router;
 use domain::{Guid, Realm, Secret};
 use gateway::Gateway;
 use identity::Identity;
-use operator::admin::ApprovalSettings;
+use operator::admin::{ApprovalSettings, ServiceAdmin};
+use operator::ports::ThisNode;
 use operator::{AppState, OperatorToken};
 use portal::BrandSettings;
 use store::{Archive, Store};
@@ -30,9 +31,10 @@ use crate::gauges::Gauges;
 use crate::health::{self, Health};
 use crate::mail::Mailer;
 use crate::maintenance;
+use crate::overview;
 use crate::signals::ShutdownSignals;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, OpenStore};
+use crate::wiring::{self, BasePorts, OpenStore, RunningNode};
 
 /// How long background tasks have to end, beyond the time that requests and attempts in progress may take.
 const JOIN_MARGIN: Duration = Duration::from_secs(10);
@@ -125,6 +127,10 @@ impl Service {
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
+        let this_node: Arc<dyn ThisNode> =
+            Arc::new(RunningNode::new(&config, &base, node, engine.counts().clone()));
+        let admin = wiring::admin(&config, &base, store.clone());
+        let service = wiring::service_admin(&config, admin, &identity, this_node.clone());
         let parts = RouterParts {
             base: &base,
             config: &config,
@@ -132,12 +138,14 @@ impl Service {
             archive: &archive,
             identity: &identity,
             metrics: &metrics,
+            service: &service,
             stopped: &stopped,
         };
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
+        supervisor.spawn("overview", overview::run(store.clone(), this_node, service, stopped.clone()));
         if let Some(mailer) = mailer {
             supervisor.spawn("mail", mailer.run(stopped.clone()));
         }
@@ -162,6 +170,7 @@ struct RouterParts<'a> {
     archive: &'a Arc<dyn Archive>,
     identity: &'a Arc<Identity>,
     metrics: &'a Metrics,
+    service: &'a ServiceAdmin,
     stopped: &'a watch::Receiver<bool>,
 }
 
@@ -175,7 +184,7 @@ impl RouterParts<'_> {
         supervisor: &Supervisor,
         draining: &Arc<AtomicBool>,
     ) -> (Router, Router, Arc<Gateway>) {
-        let Self { base, config, store, archive, identity, metrics, stopped } = *self;
+        let Self { base, config, store, archive, identity, metrics, service, stopped } = *self;
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -199,7 +208,7 @@ impl RouterParts<'_> {
             base,
             identity.clone(),
             (admin.clone(), webhook_admin.clone(), history.clone()),
-            operations.clone(),
+            (service.clone(), operations.clone()),
             stopped,
         );
         let portal_ports = (admin.clone(), history, management.clone());
@@ -207,7 +216,8 @@ impl RouterParts<'_> {
         let operator_api = AppState::new(admin, webhook_admin, token, metrics)
             .with_approval(approval)
             .with_operations(operations)
-            .with_sandbox(wiring::sandbox_settings(config));
+            .with_sandbox(wiring::sandbox_settings(config))
+            .with_service(service.clone());
         let gated_routes = wiring::gated_routes(&management);
         let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())

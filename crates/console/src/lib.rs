@@ -22,7 +22,7 @@ use std::sync::Arc;
 use ::webhooks::history::History;
 use domain::{Clock, Realm};
 use identity::{Identity, RealmPages};
-use operator::admin::{Admin, OperationsAdmin, WebhookAdmin};
+use operator::admin::{Admin, OperationsAdmin, ServiceAdmin, WebhookAdmin};
 use pages::PageSite;
 use store::Store;
 use tokio::sync::watch;
@@ -39,6 +39,7 @@ pub struct Ports {
     pub admin: Admin,
     pub webhook_admin: WebhookAdmin,
     pub history: History,
+    pub service: ServiceAdmin,
     pub operations: OperationsAdmin,
 }
 

@@ -7,8 +7,9 @@ use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
     WebhookHealth,
 };
-use domain::{Realm, Secret, Ticks, WebhookId};
-use store::{Account, AuditContext, Invitation, LogEvent, Mail, StoreError, Webhook};
+use domain::signing_key::SigningKeyInfo;
+use domain::{Guid, Realm, Secret, Ticks, WebhookId};
+use store::{Account, AuditContext, Invitation, LogEvent, Mail, NodeDetails, StoreError, Webhook};
 
 use crate::error::AdminError;
 use crate::operations::backups::{BackupContent, BackupList, BackupName, BackupRun};
@@ -64,6 +65,43 @@ pub trait AccountLinks: Send + Sync + 'static {
 
     /// The mail that tells a person that their second factors were reset; none where no mail server is configured.
     fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail>;
+}
+
+/// The keys that sign tokens.
+#[async_trait]
+pub trait SigningKeyRing: Send + Sync + 'static {
+    /// Oldest first; as this node knows them, which is at most seconds old.
+    fn list(&self) -> Vec<SigningKeyInfo>;
+
+    /// Adds the next key, of which there is one at a time. `at_once`: the new key signs now, and every older key is withdrawn.
+    async fn rotate(&self, at_once: bool, context: &AuditContext) -> Result<SigningKeyInfo, RotationError>;
+}
+
+/// Why the signing keys were not rotated.
+#[derive(Debug)]
+pub enum RotationError {
+    /// The next key exists already and signs from this time on.
+    NextExists(Ticks),
+    Store(StoreError),
+    Failed(String),
+}
+
+/// The node that runs this code.
+pub trait ThisNode: Send + Sync + 'static {
+    fn id(&self) -> Guid;
+
+    fn details(&self) -> NodeDetails;
+}
+
+/// How the service is installed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Installation {
+    /// Where clients reach the service.
+    pub base_url: String,
+    /// Whether the address is more than this machine's own.
+    pub is_public: bool,
+    /// The mail server's host, where one is configured.
+    pub mail_server: Option<String>,
 }
 
 /// The backups of this node's backup directory.

@@ -79,7 +79,7 @@ impl SearchRow for Account {
 }
 
 impl SearchRow for Tenant {
-    const FIELDS: &'static [SearchField] = &[SearchField::Name, SearchField::Id];
+    const FIELDS: &'static [SearchField] = &[SearchField::Id, SearchField::Name];
 
     fn text(&self, field: SearchField) -> &str {
         match field {
@@ -152,11 +152,11 @@ pub(crate) fn search_all<R: SearchRow>(
 
 #[async_trait]
 pub trait DirectorySearch: Send + Sync + 'static {
-    /// Without a prefix, in order of creation. With one, those whose name begins with it (ASCII letters in any case), then
-    /// those whose id does; each by what was compared.
+    /// Without a prefix, in order of creation. With one, those whose id begins with it, then those whose name does (ASCII letters
+    /// in any case); each by what was compared.
     async fn search_tenants(&self, filter: &SearchFilter, query: &ListQuery) -> Result<ListPage<Tenant>>;
 
-    /// The same for the accounts of a realm; those whose e-mail address begins with the prefix come first.
+    /// The same for the accounts of a realm: by e-mail address, then by name, then by id.
     async fn search_accounts(
         &self,
         realm: Realm,
@@ -196,16 +196,14 @@ mod tests {
     #[test]
     fn search_continues_in_the_range_that_found_the_last_row() {
         let steps = search_steps::<Tenant>("Nor", None);
-        assert_eq!(
-            steps.iter().map(|step| step.field).collect::<Vec<_>>(),
-            [SearchField::Name, SearchField::Id]
-        );
-        assert_eq!((&*steps[0].from, &*steps[0].until), ("nor", "nor\u{10ffff}"));
-        assert_eq!((&*steps[1].from, steps[1].passed), ("Nor", &[SearchField::Name][..]));
+        let fields: Vec<SearchField> = steps.iter().map(|step| step.field).collect();
+        assert_eq!(fields, [SearchField::Id, SearchField::Name]);
+        assert_eq!((&*steps[0].from, &*steps[0].until), ("Nor", "Nor\u{10ffff}"));
+        assert_eq!((&*steps[1].from, steps[1].passed), ("nor", &[SearchField::Id][..]));
+        let by_id = search_steps("Nor", Some(&tenant("Norte-1", "NORTE")));
+        assert_eq!((by_id.len(), &*by_id[0].from, &*by_id[0].after_id), (2, "Norte-1", "Norte-1"));
         let by_name = search_steps("Nor", Some(&tenant("x", "NORTE")));
-        assert_eq!((by_name.len(), &*by_name[0].from, &*by_name[0].after_id), (2, "norte", "x"));
-        let by_id = search_steps("Nor", Some(&tenant("Norte-1", "x")));
-        assert_eq!((by_id.len(), &*by_id[0].from, &*by_id[0].after_id), (1, "Norte-1", "Norte-1"));
+        assert_eq!((by_name.len(), &*by_name[0].from, &*by_name[0].after_id), (1, "norte", "x"));
         assert!(search_steps("Nor", Some(&tenant("x", "x"))).is_empty());
     }
 

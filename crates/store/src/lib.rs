@@ -138,10 +138,11 @@ pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
     History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
-    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
-    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
-    Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, read_webhook_stats, shard_of,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep,
+    SEARCHED_WEBHOOKS_MAX, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks, Webhook, WebhookChange, WebhookChangeOutcome,
+    WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookSearch, WebhookSearches, WebhookStats, Webhooks,
+    read_webhook_stats, receiver_host, shard_of,
 };
 
 /// All ports of the storage layer.
@@ -174,6 +175,7 @@ pub trait Store:
     + Maintenance
     + Webhooks
     + TeamWebhooks
+    + WebhookSearches
     + Deliveries
     + History
     + Calls
@@ -211,6 +213,7 @@ impl<T> Store for T where
         + Maintenance
         + Webhooks
         + TeamWebhooks
+        + WebhookSearches
         + Deliveries
         + History
         + Calls

@@ -91,26 +91,30 @@ impl Environment {
         Self::of_dev(dev, temporary()?, &environment)
     }
 
-    /// `aldaba dev` with sample records, for the tests of the console. They age sessions in the store's file.
+    /// `aldaba dev` with sample records, whose sessions the tests of the console age in the store's file, and a new
+    /// installation with the link of its first operator.
     fn start_console(program: &Path, directories: &Directories) -> Result<Self, String> {
         let folder = temporary()?;
         let (port, mail_port) = (free_port()?, free_port()?);
         let callback = format!("http://localhost:{port}/callback");
         let store = folder.path().join("aldaba.db");
         let mut settings = mail_settings(mail_port);
-        settings.push(format!("operations.backup_directory={}", folder.path().join("backups").display()));
+        settings.push(format!("backup.directory={}", folder.path().join("backups").display()));
         let data = folder.path().display().to_string();
         let (dev, ready) = dev(program, &["--data", &data, "--redirect-uri", &callback], &settings)?;
+        let new_store = format!("sqlite:{}", folder.path().join("new.db").display());
+        let installation = Installation::init(program, folder.path().join("site"), &new_store)?;
+        let (serve, link) = serve_first_operator(&installation)?;
         let environment = json!({
             "dev": ready,
-            "site": {"auth_url": ready["auth_url"]},
+            "site": {"auth_url": ready["auth_url"], "first_operator": link},
             "callback": callback,
             "callback_port": port,
             "mail_port": mail_port,
             "store": store,
             "screenshots": directories.screenshots,
         });
-        Self::of_dev(dev, folder, &environment)
+        Ok(Self { serve: Some(serve), ..Self::of_dev(dev, folder, &environment)? })
     }
 
     fn of_dev(dev: Process, folder: TempDir, environment: &Value) -> Result<Self, String> {
@@ -201,12 +205,36 @@ fn dev(program: &Path, arguments: &[&str], settings: &[String]) -> Result<(Proce
 }
 
 fn serve(installation: &Installation<'_>) -> Result<(Process, String), String> {
+    let (process, port, ()) = serve_until(installation, is_serving)?;
+    Ok((process, format!("http://127.0.0.1:{port}")))
+}
+
+/// A new installation, and the link that its log has for the first operator.
+fn serve_first_operator(installation: &Installation<'_>) -> Result<(Process, String), String> {
+    let link = |line: &str| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        line["link"].as_str().map(str::to_owned)
+    };
+    let (mut process, _, link) = serve_until(installation, link)?;
+    process.line(READY_MAX, is_serving)?;
+    Ok((process, link))
+}
+
+fn is_serving(line: &str) -> Option<()> {
+    line.contains(r#""message":"serving""#).then_some(())
+}
+
+/// Starts the server on a free port and reads its log up to a line.
+fn serve_until<T>(
+    installation: &Installation<'_>,
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<(Process, u16, T), String> {
     let mut reason = String::new();
     for _ in 0..PORT_ATTEMPTS_MAX {
         let port = free_port()?;
         let mut process = installation.serve(port)?;
-        match process.line(READY_MAX, |line| line.contains(r#""message":"serving""#).then_some(())) {
-            Ok(()) => return Ok((process, format!("http://127.0.0.1:{port}"))),
+        match process.line(READY_MAX, &find) {
+            Ok(found) => return Ok((process, port, found)),
             Err(messages) => reason = messages,
         }
     }

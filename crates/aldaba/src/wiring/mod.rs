@@ -14,6 +14,7 @@ mod operations;
 mod portal;
 mod random;
 mod sandbox;
+mod service;
 mod signature;
 mod webhooks;
 
@@ -34,4 +35,5 @@ pub(crate) use operations::operations;
 pub(crate) use portal::{brand, portal};
 pub(crate) use random::SystemRandom;
 pub(crate) use sandbox::sandbox_settings;
+pub(crate) use service::{KeyRing, RunningNode, service_admin};
 pub(crate) use webhooks::{gated_routes, management};

@@ -8,7 +8,7 @@ use store::{
 use super::{Admin, Result};
 
 impl Admin {
-    /// Oldest first; with a text to search for, by name and then by id.
+    /// Oldest first; with a text to search for, by id and then by name.
     pub async fn tenants(&self, filter: &SearchFilter, query: &ListQuery) -> Result<ListPage<Tenant>> {
         Ok(self.store.search_tenants(filter, query).await?)
     }

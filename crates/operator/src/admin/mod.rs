@@ -18,6 +18,7 @@ mod records;
 mod requests;
 mod sandbox;
 mod second_factors;
+mod service;
 mod stats;
 mod subscriptions;
 mod teams;
@@ -57,6 +58,11 @@ pub use records::{
     RecordName, RecordPageJson, RecordStatus, ResourceCountJson,
 };
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
+pub use service::{
+    AreaTraffic, Ending, EndingKind, FailingWebhook, NodeReport, OutcomeCounts, Overview, ProblemKind,
+    ReplicaReport, SeriesTraffic, ServiceAdmin, ServicePorts, ServiceProblem, SetupStep, SetupStepKind, Span,
+    StoreReport, TrafficPoint, TrafficReport, WebhookTotals,
+};
 pub use stats::Stats;
 pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionInUse, SubscriptionKeys};
 pub use tokens::NewToken;

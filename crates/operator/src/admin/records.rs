@@ -8,7 +8,7 @@ mod notified;
 
 use domain::catalogue::Owner;
 use domain::event::EventKind;
-use domain::json::Object;
+use domain::json::{Object, write_string};
 use domain::{Area, CorrelationId, Resource, TenantId};
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -189,6 +189,31 @@ pub struct RecordJson {
     /// Its newest entry in the log; null where the log no longer has one.
     #[schema(required = true)]
     pub last_change: Option<RecordChangeJson>,
+}
+
+impl RecordJson {
+    /// The record as an upsert takes it: without the members that the service sets. None where the record is gone.
+    pub fn editable_data(&self) -> Option<String> {
+        let object = Object::parse(self.data.as_ref()?.get().as_bytes()).ok()?;
+        let is_own = |name: &str| match name {
+            "correlationId" | "version" | "sequenceVersion" => self.area == Area::Payroll.as_str(),
+            "state" => self.state.is_none(),
+            // Without it, a payroll company gets the time of the change.
+            "lastUpdate" => self.area != Area::Payroll.as_str(),
+            _ => true,
+        };
+        let mut text = String::from("{");
+        for (name, value) in object.members().filter(|(name, _)| is_own(name)) {
+            if text.len() > 1 {
+                text.push(',');
+            }
+            write_string(name, &mut text);
+            text.push(':');
+            text.push_str(value);
+        }
+        text.push('}');
+        Some(text)
+    }
 }
 
 impl Admin {

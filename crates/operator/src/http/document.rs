@@ -110,6 +110,7 @@ const PROBLEMS: [(&str, &str); 26] = [
          account does not exist",
     ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
+    ("NextKeyExists", "The next signing key exists already (`next_key_exists`)"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
     ("Failed", "An internal error"),
@@ -171,6 +172,8 @@ problem_sets! {
     BackupConflict: "409" "BackupConflict";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
+    /// There is one next signing key at a time.
+    NextKeyExists: "409" "NextKeyExists";
     /// The id or e-mail address is in use.
     AlreadyExists: "409" "Conflict";
 }

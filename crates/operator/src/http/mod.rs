@@ -24,6 +24,8 @@ mod role;
 mod sandboxes;
 mod schema_types;
 mod second_factors;
+mod service;
+mod signing_keys;
 mod stats;
 mod subscriptions;
 mod team_change;
@@ -49,7 +51,9 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics};
 
 use crate::OperatorToken;
-use crate::admin::{Admin, ApprovalSettings, OperationsAdmin, SandboxSettings, WebhookAdmin};
+use crate::admin::{
+    Admin, AdminError, ApprovalSettings, OperationsAdmin, SandboxSettings, ServiceAdmin, WebhookAdmin,
+};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -67,6 +71,8 @@ pub struct AppState {
     approval: ApprovalSettings,
     /// None where the service has no sandboxes.
     sandbox: Option<SandboxSettings>,
+    /// None where no program runs the service.
+    service: Option<ServiceAdmin>,
     /// None where nothing is known of the service around the store.
     operations: Option<OperationsAdmin>,
     accepted: Counter,
@@ -88,7 +94,18 @@ impl AppState {
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone()).for_clients(admin.clock.clone());
         let approval = ApprovalSettings::default();
-        Self { admin, webhooks, ingest, token, approval, sandbox: None, operations: None, accepted, rejected }
+        Self {
+            admin,
+            webhooks,
+            ingest,
+            token,
+            approval,
+            sandbox: None,
+            service: None,
+            operations: None,
+            accepted,
+            rejected,
+        }
     }
 
     /// Who approves what teams ask for; operators by default.
@@ -101,6 +118,16 @@ impl AppState {
     #[must_use]
     pub fn with_sandbox(self, sandbox: SandboxSettings) -> Self {
         Self { sandbox: Some(sandbox), ..self }
+    }
+
+    /// The running service: its overview, its nodes and its signing keys.
+    #[must_use]
+    pub fn with_service(self, service: ServiceAdmin) -> Self {
+        Self { service: Some(service), ..self }
+    }
+
+    fn service(&self) -> Result<&ServiceAdmin, AdminError> {
+        self.service.as_ref().ok_or_else(|| AdminError::NotFound("running service".into()))
     }
 
     /// The service itself: its configuration, backups and doctor.
@@ -156,6 +183,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         stats::routes(),
         operations::routes(),
         audit::routes(),
+        service::routes(),
+        signing_keys::routes(),
     ];
     with_trailing_slashes(nouns.into_iter().flatten().collect())
 }

@@ -36,8 +36,8 @@ impl From<ListParams> for ListQuery {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct SearchParams {
-    /// Only those whose e-mail address, name or id begins with this text. ASCII letters of names count in any case. Items come
-    /// by what was compared: addresses first, then names, then ids.
+    /// Only those whose e-mail address, name or id begins with this text. ASCII letters of names count in any case. Tenants
+    /// come by id, then by name; people by address, then by name, then by id.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     q: Option<NameFilter>,
     /// Only those with this standing.

@@ -33,6 +33,7 @@ mod subscriptions;
 mod team_webhooks;
 mod teams;
 mod ticket_keys;
+mod webhook_search;
 mod webhooks;
 
 use std::collections::BTreeMap;

@@ -72,7 +72,7 @@ impl PostgresStore {
     ) -> Result<ListPage<T>> {
         let (created_at, id) = query.after();
         let status = status.map(Status::code);
-        let by_status = if status.is_some() { "standing = $4" } else { "$4::bigint IS NULL" };
+        let by_status = if status.is_some() { "standing + 0 = $4" } else { "$4::bigint IS NULL" };
         let sql = format!(
             "{} WHERE {} AND {by_status} AND {AFTER} {IN_ORDER}",
             searched.select, searched.condition
@@ -89,22 +89,21 @@ impl PostgresStore {
         status: Option<Status>,
         limit: i64,
     ) -> Result<Vec<T>> {
-        let key = (searched.key)(step.field);
-        let mut sql = format!(
-            "{} WHERE {} AND {key} >= $1 AND {key} < $2 AND ({key} > $1 OR id > $3)
-             AND ($5::bigint IS NULL OR standing + 0 = $5)",
-            searched.select, searched.condition
-        );
-        let status = status.map(Status::code);
+        let (key, status) = ((searched.key)(step.field), status.map(Status::code));
         let mut args: Vec<&(dyn ToSql + Sync)> =
             vec![&step.from, &step.until, &step.after_id, &limit, &status];
         let passed: Vec<_> = step.passed.iter().map(|field| (*field, field.range(prefix))).collect();
+        let mut others = String::new();
         for (field, (from, until)) in &passed {
-            let key = (searched.key)(*field);
-            sql.push_str(&format!(" AND NOT ({key} >= ${} AND {key} < ${})", args.len() + 1, args.len() + 2));
+            let (key, first, second) = ((searched.key)(*field), args.len() + 1, args.len() + 2);
+            others.extend([format!(" AND NOT ({key} >= ${first} AND {key} < ${second})")]);
             args.extend([from as &(dyn ToSql + Sync), until]);
         }
-        sql.push_str(&format!(" ORDER BY {key}, id LIMIT $4"));
+        let sql = format!(
+            "{} WHERE {} AND {key} >= $1 AND {key} < $2 AND ({key} > $1 OR id > $3)
+             AND ($5::bigint IS NULL OR standing = $5){others} ORDER BY {key}, id LIMIT $4",
+            searched.select, searched.condition
+        );
         Ok(self.rows(&sql, &args).await?.iter().map(searched.row).collect())
     }
 

@@ -51,6 +51,7 @@ mod teams;
 mod ticket_keys;
 mod tls;
 mod webhook_rows;
+mod webhook_search;
 mod webhooks;
 
 use std::error::Error as _;

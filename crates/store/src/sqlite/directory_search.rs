@@ -63,7 +63,7 @@ impl<T: SearchRow> Searched<T> {
         query: &ListQuery,
     ) -> Result<ListPage<T>> {
         let (created_at, id) = query.after();
-        let by_status = if status.is_some() { "standing = ?4" } else { "?4 IS NULL" };
+        let by_status = if status.is_some() { "standing + 0 = ?4" } else { "?4 IS NULL" };
         let sql = format!("{} WHERE {} AND {by_status} AND {AFTER} {IN_ORDER}", self.select, self.condition);
         let args = params![created_at, id, query.limit(), status.map(Status::code)];
         let rows = reader
@@ -82,25 +82,22 @@ impl<T: SearchRow> Searched<T> {
         limit: i64,
     ) -> Result<Vec<T>> {
         let key = (self.key)(step.field);
-        let mut sql = format!(
-            "{} WHERE {} AND {key} >= ?1 AND {key} < ?2 AND ({key} > ?1 OR id > ?3)
-             AND (?5 IS NULL OR +standing = ?5)",
-            self.select, self.condition
-        );
         let text = |text: &str| Value::Text(text.to_owned());
         let status = status.map_or(Value::Null, |status| Value::Integer(status.code()));
         let mut args =
             vec![text(&step.from), text(&step.until), text(&step.after_id), Value::Integer(limit), status];
+        let mut others = String::new();
         for passed in step.passed {
-            let (key, (from, until)) = ((self.key)(*passed), passed.range(prefix));
-            sql.push_str(&format!(
-                " AND NOT (+{key} >= ?{} AND +{key} < ?{})",
-                args.len() + 1,
-                args.len() + 2
-            ));
+            let (key, first, second) = ((self.key)(*passed), args.len() + 1, args.len() + 2);
+            others.extend([format!(" AND NOT (+{key} >= ?{first} AND +{key} < ?{second})")]);
+            let (from, until) = passed.range(prefix);
             args.extend([text(&from), text(&until)]);
         }
-        sql.push_str(&format!(" ORDER BY {key}, id LIMIT ?4"));
+        let sql = format!(
+            "{} WHERE {} AND {key} >= ?1 AND {key} < ?2 AND ({key} > ?1 OR id > ?3)
+             AND (?5 IS NULL OR +standing = ?5){others} ORDER BY {key}, id LIMIT ?4",
+            self.select, self.condition
+        );
         reader
             .prepare_cached(&sql)
             .and_then(|mut rows| rows.query_map(params_from_iter(args), self.row)?.collect())

@@ -50,6 +50,7 @@ mod team_webhooks;
 mod teams;
 mod ticket_keys;
 mod webhook_rows;
+mod webhook_search;
 mod webhooks;
 mod write_lock;
 mod writer;

@@ -4,6 +4,7 @@ mod fixture;
 mod postgres_database;
 mod test_tenant;
 mod webhook_fixtures;
+mod webhook_search;
 
 mod account_links;
 mod administration_audit;
@@ -19,6 +20,7 @@ mod companies;
 mod concurrent_writes;
 mod delivery_history;
 mod directory;
+mod directory_search;
 mod engine_reads;
 mod erasure;
 mod figures;
@@ -95,6 +97,13 @@ macro_rules! tests_on_every_store {
 mod durable;
 
 tests_on_every_store! {
+    directory_search {
+        accounts_are_found_by_address_name_and_id,
+        tenants_are_found_by_name_and_id,
+        members_and_their_tenants_are_listed_in_pages,
+        authorizations_of_a_user_are_listed_in_pages,
+        invitations_are_found_by_address,
+    }
     account_links {
         account_is_filled_in_from_its_code,
         first_enabled_account_of_several_is_taken,
@@ -363,6 +372,11 @@ tests_on_every_store! {
         webhooks_of_a_team_are_filtered_by_event,
         webhooks_of_a_team_are_filtered_by_status,
         listed_webhook_says_what_fails_and_how_far_it_is_behind,
+    }
+    webhook_search {
+        webhooks_are_found_by_the_host_of_their_receiver,
+        webhooks_of_all_owners_are_searched_by_owner_and_state,
+        search_looks_at_a_bounded_number_of_webhooks,
     }
     teams {
         teams_are_stored_unchanged,

@@ -1,7 +1,10 @@
 //! The operator console over real HTTP.
 
+mod accounts;
 mod applications;
 pub(crate) mod fixture;
 mod operations;
+mod overview;
 mod path_prefix;
+mod roles;
 mod shell;

@@ -229,10 +229,7 @@ impl AccountPart {
     pub(crate) fn records(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = AccountText::of(lang);
-        let target = match self.realm {
-            Realm::Users => format!("audit?user={}", self.id),
-            realm => format!("audit?target={}:{}", realm.person(), self.id),
-        };
+        let target = format!("audit?target={}:{}", self.realm.person(), self.id);
         html! {
             @if self.realm == Realm::Users {
                 section.card {

@@ -140,7 +140,7 @@ impl TenantPage {
             (text.data, format!("tenants/{}/data", one.id)),
             (text.webhooks, format!("webhooks?tenant={}", one.id)),
             (text.reads, format!("reads?tenant={}", one.id)),
-            (text.audit, format!("audit?tenant={}", one.id)),
+            (text.audit, format!("audit?target=tenant:{}", one.id)),
         ];
         html! {
             section.card {

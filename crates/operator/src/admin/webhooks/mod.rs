@@ -41,8 +41,7 @@ impl WebhookAdmin {
     /// A webhook with its health.
     pub async fn show(&self, id: &str) -> Result<WebhookJson> {
         let webhook = self.find(id).await?;
-        let health =
-            self.history.health(webhook.id).await.map_err(|error| history::admin_error(error, id))?;
+        let health = self.history.health(webhook.id).await.map_err(|error| admin_error(error, id))?;
         Ok(WebhookJson { health: Some(health.into()), ..self.json(webhook).await? })
     }
 
