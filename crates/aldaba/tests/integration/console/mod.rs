@@ -4,6 +4,8 @@ mod accounts;
 mod applications;
 mod data;
 pub(crate) mod fixture;
+mod operations;
 mod overview;
+mod path_prefix;
 mod roles;
 mod shell;

@@ -157,6 +157,13 @@ fn changes(server: &TestServer) -> Vec<Change> {
             nothing(),
         ),
         ("delete /operator/v1/webhooks/{webhook}", Support, webhook.into(), nothing()),
+        ("post /operator/v1/backups", Admin, "/backups".into(), nothing()),
+        (
+            "post /operator/v1/backups/{backup}/download",
+            Admin,
+            "/backups/aldaba-20260101T000000Z.ndjson/download".into(),
+            nothing(),
+        ),
         // Last, because the others need the tenant.
         (
             "delete /operator/v1/tenants/{tenant}",
