@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 25] = [
+const PROBLEMS: [(&str, &str); 26] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -97,6 +97,10 @@ const PROBLEMS: [(&str, &str); 25] = [
     (
         "NotNow",
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
+    ),
+    (
+        "SelectionConflict",
+        "More than 200 webhooks match (`too_many_webhooks`), or others than those of the digest (`selection_changed`)",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
@@ -155,6 +159,8 @@ problem_sets! {
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
+    /// Too many webhooks match, or others than before.
+    SelectionConflict: "409" "SelectionConflict";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// The id or e-mail address is in use.
