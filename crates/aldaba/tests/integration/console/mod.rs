@@ -2,3 +2,4 @@
 
 pub(crate) mod fixture;
 mod shell;
+mod webhooks;
