@@ -56,6 +56,9 @@ pub(crate) struct WebhookList {
     /// Only webhooks of this team's clients
     #[arg(long, value_name = "ID")]
     pub(crate) team: Option<String>,
+    /// Only webhooks of receivers at this host
+    #[arg(long, value_name = "HOST")]
+    pub(crate) host: Option<String>,
     /// Only webhooks of this family
     #[arg(long, value_parser = ["accounting", "invoicing"])]
     pub(crate) family: Option<String>,

@@ -42,6 +42,7 @@ async fn list(admin: &WebhookAdmin, args: WebhookList, output: Output) -> Comman
         tenant: args.tenant,
         client: args.client,
         team: args.team,
+        host: args.host,
         family: args.family.as_deref().and_then(WebhookFamily::parse),
         resource: args.resource,
         status: args.status.as_deref().and_then(WebhookStatus::parse),

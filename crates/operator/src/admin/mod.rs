@@ -70,8 +70,10 @@ pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
 pub use users::{NewUser, UserChange};
 pub use webhooks::{
-    AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson, WebhookAdmin,
-    WebhookCursor, WebhookFamily, WebhookJson, WebhookListQuery, WebhookPageJson, subscribable_resources,
+    AttemptJson, BULK_WEBHOOKS_MAX, BulkAction, BulkResultJson, BulkResultsJson, BulkSelection,
+    BulkSelectionJson, DeliveryJson, DeliveryPageJson, FoundWebhook, FoundWebhooks, HealthJson, ReplayJson,
+    ReplayPageJson, WebhookAdmin, WebhookCursor, WebhookFamily, WebhookFilter, WebhookJson, WebhookListQuery,
+    WebhookPageJson, WebhookState, subscribable_resources,
 };
 pub(crate) use webhooks::{WebhookStatusSchema, names_schema, resource_schema};
 

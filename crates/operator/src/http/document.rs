@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 28] = [
+const PROBLEMS: [(&str, &str); 29] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -102,6 +102,10 @@ const PROBLEMS: [(&str, &str); 28] = [
         "BackupConflict",
         "A backup is being made already (`backup_running`), or the backup directory is not configured or cannot be used \
          (`backup_directory`)",
+    ),
+    (
+        "SelectionConflict",
+        "More than 200 webhooks match (`too_many_webhooks`), or others than those of the digest (`selection_changed`)",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     (
@@ -170,6 +174,10 @@ problem_sets! {
     NotNow: "409" "NotNow";
     /// A backup is being made, or there is no directory for it.
     BackupConflict: "409" "BackupConflict";
+    ),
+    (
+    /// Too many webhooks match, or others than before.
+    SelectionConflict: "409" "SelectionConflict";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// There is one next signing key at a time.

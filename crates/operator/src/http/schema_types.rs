@@ -102,6 +102,16 @@ checked_texts! {
         example: "una contraseña larga",
         check: |text| in_chars(text, 10, 256)
     }
+    /// The digest of a set of webhooks, as the selection gave it.
+    SelectionDigest {
+        64 to 64,
+        pattern: Some("^[0-9a-f]{64}$".into()),
+        example: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        check: |text| {
+            let is_hex = text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+            if text.len() == 64 && is_hex { Ok(()) } else { Err("it must be the digest of a selection".into()) }
+        }
+    }
     /// What the team says to the operator: line ends are its only control characters.
     Note {
         0 to 1000,

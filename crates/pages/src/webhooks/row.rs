@@ -2,7 +2,7 @@
 
 use domain::{Suspension, Ticks, WebhookStatus};
 use maud::{Markup, html};
-use operator::admin::TeamWebhook;
+use operator::admin::{FoundWebhook, TeamWebhook};
 use serde::Serialize;
 use ui::app::{State, number, state};
 use ui::{DisplayName, Lang, safe_href, timestamp};
@@ -78,6 +78,21 @@ impl WebhookRow {
             has_begun: webhook.initial_cursor.is_some(),
             is_hidden,
         }
+    }
+
+    /// For operators, who see everything.
+    pub fn of_operator(one: &FoundWebhook, client_name: Option<String>, tenant_name: Option<String>) -> Self {
+        let shown = TeamWebhook {
+            webhook: one.webhook.clone(),
+            status: one.status,
+            suspension: one.suspension.filter(|_| one.status == WebhookStatus::Suspended),
+            hidden: None,
+            failing_since: one.failing_since,
+            next_attempt_at: one.next_attempt_at,
+            behind: one.behind,
+        };
+        let suspension = one.suspension.filter(|_| !one.status.is_final());
+        Self { tenant_name, suspension, ..Self::new(&shown, client_name) }
     }
 
     /// Whether the developer may see what happens in the tenant, and its name.

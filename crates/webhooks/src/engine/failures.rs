@@ -10,9 +10,9 @@ use super::SharedEvent;
 use super::webhook_state::WebhookState;
 
 /// With this many parked records, the webhook reads no new events.
-pub(super) const LANES_MAX: usize = 1000;
+pub(crate) const LANES_MAX: usize = 1000;
 /// This many failures in a row open the breaker.
-pub(super) const FAILURES_IN_A_ROW_MAX: u32 = 16;
+pub(crate) const FAILURES_IN_A_ROW_MAX: u32 = 16;
 /// When an attempt that failed on this side is retried.
 const INTERNAL_FAILURE_PAUSE: Duration = Duration::from_secs(1);
 

@@ -41,6 +41,7 @@ pub use attempt::{Attempt, Target};
 pub use backlog::Backlog;
 pub use counts::DeliveryCounts;
 pub use driver::Engine;
+pub(crate) use failures::{FAILURES_IN_A_ROW_MAX, LANES_MAX};
 pub use ports::{EngineStore, Ports, Transport};
 
 use crate::egress::Exchange;

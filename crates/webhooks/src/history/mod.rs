@@ -1,6 +1,7 @@
 //! The history of webhooks: deliveries and their attempts, health, replays and test events. The owner's API calls it after
 //! checking the owner; the operator's API, the portal and the console call it for any webhook.
 
+mod backlog;
 mod figures;
 mod health;
 mod page;
@@ -16,6 +17,7 @@ use domain::outgoing_id::IdKey;
 use domain::{Clock, Suspension, WebhookId, WebhookStatus};
 use store::{LogEvent, Store, StoreError, Webhook};
 
+pub use backlog::{BacklogCause, BacklogFacts};
 use view::DeliveryViews;
 
 use crate::EngineNotifier;

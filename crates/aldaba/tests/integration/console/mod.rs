@@ -9,3 +9,4 @@ mod overview;
 mod path_prefix;
 mod roles;
 mod shell;
+mod webhooks;

@@ -214,6 +214,16 @@ fn webhooks(audited: &mut Audited) {
     audited.check(&format!("post {path}/test"), &post("/test", &json!({})), "webhook_changed");
     audited.check(&format!("post {path}/disable"), &post("/disable", &json!({})), "webhook_changed");
     audited.check(&format!("post {path}/enable"), &post("/enable", &json!({})), "webhook_changed");
+    let bulk = |action: &str, mut body: Value| {
+        let query = format!("tenant={}", subscriber.view()["tenant"].as_str().unwrap());
+        body["digest"] = api.get(&format!("/webhooks/bulk?{query}")).json()["digest"].clone();
+        api.post(&format!("/webhooks/bulk/{action}?{query}"), &body)
+    };
+    let path_of = |action: &str| format!("post /operator/v1/webhooks/bulk/{action}");
+    let span = json!({"from": "2020-01-01T00:00:00Z"});
+    audited.check(&path_of("disable"), &bulk("disable", json!({})), "webhook_changed");
+    audited.check(&path_of("enable"), &bulk("enable", json!({})), "webhook_changed");
+    audited.check(&path_of("replay"), &bulk("replay", span), "webhook_replayed");
     audited.check(&format!("delete {path}"), &api.delete(&subscriber.at("")), "webhook_deleted");
 
     let user = format!("/users/{}/authorizations", subscriber.api.sign_in.email);

@@ -64,6 +64,8 @@ fn changes(server: &TestServer) -> Vec<Change> {
     let invitation = format!("/invitations/{}", invited["id"].as_str().unwrap());
     add_operator(server, "nuria", Admin);
     let webhook = "/webhooks/0b5e0a51-6a5c-4d0e-9d0f-6f6f4c6f7a11";
+    let set = json!({"digest": "0".repeat(64)});
+    let set_and_span = json!({"digest": "0".repeat(64), "from": "2026-11-15T08:30:00Z"});
     let member = format!("/users/{user}/tenants/{tenant}");
     let nothing = || Value::Null;
     let active = || json!({"standing": "active"});
@@ -164,6 +166,9 @@ fn changes(server: &TestServer) -> Vec<Change> {
             "/backups/aldaba-20260101T000000Z.ndjson/download".into(),
             nothing(),
         ),
+        ("post /operator/v1/webhooks/bulk/enable", Support, "/webhooks/bulk/enable".into(), set.clone()),
+        ("post /operator/v1/webhooks/bulk/disable", Support, "/webhooks/bulk/disable".into(), set),
+        ("post /operator/v1/webhooks/bulk/replay", Support, "/webhooks/bulk/replay".into(), set_and_span),
         // Last, because the others need the tenant.
         (
             "delete /operator/v1/tenants/{tenant}",

@@ -3,7 +3,7 @@
 use domain::webhook::Family;
 use domain::{ClientId, Guid, Resource, TeamId, TenantId, Ticks, WebhookId, WebhookStatus};
 use serde::Serialize;
-use store::WebhookQuery;
+use store::{WebhookQuery, receiver_host};
 use utoipa::ToSchema;
 
 use super::{Suspensions, WebhookAdmin, WebhookFamily, WebhookJson};
@@ -22,6 +22,8 @@ pub struct WebhookListQuery {
     pub client: Option<String>,
     /// Only those of this team's clients.
     pub team: Option<String>,
+    /// The host of the receiver; a URL stands for its host.
+    pub host: Option<String>,
     pub family: Option<WebhookFamily>,
     pub resource: Option<Resource>,
     /// None: all that are neither unsubscribed nor deleted.
@@ -74,6 +76,7 @@ impl WebhookAdmin {
             tenant: list.tenant.as_deref().map(TenantId::new),
             client: list.client.as_deref().map(ClientId::new),
             team: list.team.as_deref().map(TeamId::new),
+            host: list.host.as_deref().map(receiver_host),
             resource: list.resource,
             family: list.family.map(Family::from),
             include_ended: list.status.is_some_and(WebhookStatus::is_final),

@@ -1,10 +1,12 @@
 //! Webhooks as the operator sees them: those of every owner, with status and health, never with their secrets. The API and
 //! the command line show the same.
 
+mod bulk;
 mod changes;
 mod history;
 mod history_json;
 mod list;
+mod search;
 #[cfg(test)]
 mod tests;
 mod webhook_json;
@@ -18,8 +20,12 @@ use super::{AdminError, Result};
 use crate::ports::WebhookHistory;
 
 pub(super) use history::admin_error;
+pub use bulk::{
+    BULK_WEBHOOKS_MAX, BulkAction, BulkResultJson, BulkResultsJson, BulkSelection, BulkSelectionJson,
+};
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
+pub use search::{FoundWebhook, FoundWebhooks, WebhookFilter, WebhookState};
 pub(crate) use webhook_json::{Suspensions, WebhookStatusSchema, names_schema, resource_schema};
 pub use webhook_json::{WebhookFamily, WebhookJson, subscribable_resources};
 

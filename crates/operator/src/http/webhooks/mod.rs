@@ -1,5 +1,6 @@
 //! `/operator/v1/webhooks`: the webhooks of all owners, their health, and what the operator can do to them.
 
+mod bulk;
 mod deliveries;
 mod params;
 
@@ -17,7 +18,7 @@ use params::WebhookParams;
 
 pub(super) fn routes() -> Routes {
     let own = [routes!(list), routes!(show, delete), routes!(enable), routes!(disable), routes!(test)];
-    own.into_iter().chain(deliveries::routes()).collect()
+    own.into_iter().chain(bulk::routes()).chain(deliveries::routes()).collect()
 }
 
 /// List webhooks

@@ -11,8 +11,8 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema as _};
 
 use crate::admin::{
-    WebhookCursor, WebhookFamily, WebhookListQuery, WebhookStatusSchema, names_schema, resource_schema,
-    subscribable_resources,
+    WebhookCursor, WebhookFamily, WebhookFilter, WebhookListQuery, WebhookState, WebhookStatusSchema,
+    names_schema, resource_schema, subscribable_resources,
 };
 use crate::http::paging::PageSize;
 use crate::http::schema_types::{NameFilter, Timestamp};
@@ -31,6 +31,9 @@ pub(super) struct WebhookParams {
     /// Only those of this team's clients.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     team: Option<NameFilter>,
+    /// Only of receivers at this host.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    host: Option<NameFilter>,
     /// Only of this family.
     #[param(value_type = WebhookFamily, inline, required = false)]
     family: Option<EnumParam<WebhookFamily>>,
@@ -58,6 +61,7 @@ impl From<WebhookParams> for WebhookListQuery {
             tenant: params.tenant.map(|name| name.0),
             client: params.client.map(|name| name.0),
             team: params.team.map(|name| name.0),
+            host: params.host.map(|name| name.0),
             family: params.family.map(|family| family.0),
             resource: params.resource.map(|resource| resource.0),
             status: params.status.map(|status| status.0),
@@ -65,6 +69,52 @@ impl From<WebhookParams> for WebhookListQuery {
             rows_max: params.page_size.map(|size| size.0),
         }
     }
+}
+
+/// Which webhooks an action is for.
+#[derive(Debug, Deserialize, IntoParams)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[into_params(parameter_in = Query)]
+pub(super) struct FilterParams {
+    /// Only of receivers at this host.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    host: Option<NameFilter>,
+    /// Only this tenant's.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    tenant: Option<NameFilter>,
+    /// Only this client's.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    client: Option<NameFilter>,
+    /// Only those of this team's clients.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    team: Option<NameFilter>,
+    /// Only of this family.
+    #[param(value_type = WebhookFamily, inline, required = false)]
+    family: Option<EnumParam<WebhookFamily>>,
+    /// Only of this resource.
+    #[param(schema_with = resource_schema, required = false)]
+    resource: Option<EnumParam<Resource>>,
+    /// Only those with this status, or those that are failing; without it, all that are neither unsubscribed nor deleted.
+    #[param(schema_with = state_schema, required = false)]
+    state: Option<EnumParam<WebhookState>>,
+}
+
+impl From<FilterParams> for WebhookFilter {
+    fn from(params: FilterParams) -> Self {
+        Self {
+            host: params.host.map(|name| name.0),
+            tenant: params.tenant.map(|name| name.0),
+            client: params.client.map(|name| name.0),
+            team: params.team.map(|name| name.0),
+            family: params.family.map(|family| family.0),
+            resource: params.resource.map(|resource| resource.0),
+            state: params.state.map(|state| state.0),
+        }
+    }
+}
+
+fn state_schema() -> RefOr<Schema> {
+    names_schema(None, WebhookState::all().map(WebhookState::as_str))
 }
 
 /// The query of the list of deliveries.
@@ -142,6 +192,16 @@ impl NamedValue for WebhookFamily {
 
     fn names() -> Vec<&'static str> {
         Self::ALL.map(Self::as_str).to_vec()
+    }
+}
+
+impl NamedValue for WebhookState {
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
+    }
+
+    fn names() -> Vec<&'static str> {
+        Self::all().map(Self::as_str).collect()
     }
 }
 

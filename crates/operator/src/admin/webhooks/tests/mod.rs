@@ -1,5 +1,6 @@
 //! What the operator sees of webhooks and does to them, over a memory store and a fake history.
 
+mod bulk;
 mod fixture;
 mod history;
 
