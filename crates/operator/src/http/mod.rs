@@ -16,10 +16,12 @@ mod memberships;
 mod operators;
 mod paging;
 mod product;
+mod reads;
 mod requests;
 mod role;
 mod sandboxes;
 mod schema_types;
+mod search;
 mod second_factors;
 mod stats;
 mod subscriptions;
@@ -142,6 +144,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         webhooks::routes(),
         stats::routes(),
         audit::routes(),
+        reads::routes(),
+        search::routes(),
     ];
     with_trailing_slashes(nouns.into_iter().flatten().collect())
 }

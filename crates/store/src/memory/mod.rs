@@ -21,9 +21,11 @@ mod operator_tokens;
 mod operators;
 mod password_resets;
 mod payroll;
+mod reads;
 mod records;
 mod requests;
 mod sandboxes;
+mod search;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;
@@ -105,6 +107,7 @@ struct State {
     call_log: BTreeMap<(SubscriptionId, u64), CallRecord>,
     last_call: u64,
     figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
+    reads: crate::reads::ReadAdditions,
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,

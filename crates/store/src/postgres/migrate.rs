@@ -36,6 +36,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0022_notices", include_str!("migrations/0022_notices.sql")),
     ("0023_sandbox", include_str!("migrations/0023_sandbox.sql")),
     ("0024_page_indexes", include_str!("migrations/0024_page_indexes.sql")),
+    ("0025_read_log", include_str!("migrations/0025_read_log.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;

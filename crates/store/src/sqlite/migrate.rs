@@ -36,6 +36,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0022_notices", include_str!("migrations/0022_notices.sql")),
     ("0023_sandbox", include_str!("migrations/0023_sandbox.sql")),
     ("0024_page_indexes", include_str!("migrations/0024_page_indexes.sql")),
+    ("0025_read_log", include_str!("migrations/0025_read_log.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.
