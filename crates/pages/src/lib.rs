@@ -12,6 +12,7 @@ mod response;
 mod routes;
 mod shell;
 mod text;
+pub mod webhooks;
 
 pub use csv::Csv;
 pub use error::PageError;

@@ -1,27 +1,33 @@
 //! Words of the pages, in Spanish and English side by side.
 
-/// Declares a struct of texts: `name: "Spanish", "English";`.
+/// Declares a struct of texts: `name: "Spanish", "English";`. One that other crates use begins with `pub`.
 #[macro_export]
 macro_rules! texts {
-    ($(#[$meta:meta])* $name:ident { $($field:ident: $es:expr, $en:expr;)* }) => {
+    (@declare $(#[$meta:meta])* $vis:vis $name:ident { $($field:ident: $es:expr, $en:expr;)* }) => {
         $(#[$meta])*
         #[derive(Debug)]
         #[allow(clippy::struct_field_names, reason = "fields are named after the words")]
-        pub(crate) struct $name {
-            $(pub(crate) $field: &'static str,)*
+        $vis struct $name {
+            $($vis $field: &'static str,)*
         }
 
         impl $name {
             const ES: Self = Self { $($field: $es,)* };
             const EN: Self = Self { $($field: $en,)* };
 
-            pub(crate) const fn of(lang: $crate::Lang) -> &'static Self {
+            $vis const fn of(lang: $crate::Lang) -> &'static Self {
                 match lang {
                     $crate::Lang::Es => &Self::ES,
                     $crate::Lang::En => &Self::EN,
                 }
             }
         }
+    };
+    ($(#[$meta:meta])* pub $name:ident { $($words:tt)* }) => {
+        $crate::texts! { @declare $(#[$meta])* pub $name { $($words)* } }
+    };
+    ($(#[$meta:meta])* $name:ident { $($words:tt)* }) => {
+        $crate::texts! { @declare $(#[$meta])* pub(crate) $name { $($words)* } }
     };
 }
 

@@ -7,10 +7,12 @@ use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use identity::Visitor;
 use operator::admin::{DeveloperAdmin, SandboxAdmin};
+use pages::webhooks::{Reader, WebhookPages};
 use pages::{Format, PageError, PageRequest, Response};
 use store::{Team, TeamRole};
 
 use crate::Portal;
+use crate::shell::Section;
 
 /// A signed-in developer's request for a page of one of their teams.
 #[derive(Clone, Debug)]
@@ -83,6 +85,23 @@ impl Context {
     /// The path of a page of this team: `webhooks`, for example.
     pub(crate) fn team_path(&self, page: &str) -> String {
         team_path(&self.portal, &self.team, page)
+    }
+}
+
+impl WebhookPages for Context {
+    const READER: Reader = Reader::Developer;
+    const WEBHOOKS: Section = Section::Webhooks;
+
+    fn webhooks_path(&self) -> String {
+        self.team_path("webhooks")
+    }
+
+    fn application_path(&self, client: &str) -> String {
+        self.team_path(&format!("applications/{client}"))
+    }
+
+    fn may_act_on_webhooks(&self) -> bool {
+        true
     }
 }
 

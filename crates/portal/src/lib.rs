@@ -5,9 +5,7 @@
 mod brand;
 mod catalogue;
 mod context;
-mod diagnosis;
 mod http;
-mod request_text;
 mod routes;
 mod shell;
 mod signature;

@@ -9,13 +9,17 @@ mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
+mod diagnosis;
 mod directory;
+mod directory_search;
 mod error;
 mod figures;
 mod grants;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod keys;
+mod list_filter;
 mod listing;
 mod mails;
 mod maintenance;
@@ -72,10 +76,12 @@ pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, 
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
-    LineError, LogBounds, LogPage, LogQuery,
+    LineError, LogBounds, LogPage, LogQuery, RECORD_CHANGED, RecordEdit, RecordLogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use diagnosis::{PostgresDiagnosis, SqliteDiagnosis};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
+pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
@@ -84,15 +90,17 @@ pub use grants::{
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
+pub use inventory::{CredentialKind, EndingCredential, Inventory, Replica, StoreState};
 pub use invitations::{
     AcceptOutcome, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
     InvitationState, Invitations, InvitedPerson,
 };
 pub use keys::{SigningKey, SigningKeys};
+pub use list_filter::{ListFilter, ListedState};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
-pub use nodes::Nodes;
+pub use nodes::{NodeDetails, Nodes, RegisteredNode};
 pub use notices::{
     ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
     NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
@@ -104,7 +112,9 @@ pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
 pub use reads::{
     READ_KEYS_MAX, READ_ROWS_MAX, ReadCount, ReadCursor, ReadDay, ReadPage, ReadQuery, ReadTarget, Reads,
 };
-pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use records::{
+    CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records,
+};
 pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
@@ -135,10 +145,11 @@ pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
     DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
     History, LISTED_BEHIND_MAX, Lane, LeaseRenewal, ListedWebhook, ListedWebhooks, LoadedWebhook, LogEvent,
-    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep, SHARDS, ShardLease,
-    SubscribeOutcome, SuccessfulDelivery, SuspensionStep, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
-    Webhook, WebhookChange, WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery,
-    WebhookStats, Webhooks, read_webhook_stats, shard_of,
+    LogTail, NewWebhook, PreviousSecret, RenewedLeases, Replay, ReplayKind, ReplayStep,
+    SEARCHED_WEBHOOKS_MAX, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, SuspensionStep,
+    TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks, Webhook, WebhookChange, WebhookChangeOutcome,
+    WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookSearch, WebhookSearches, WebhookStats, Webhooks,
+    read_webhook_stats, receiver_host, shard_of,
 };
 
 /// All ports of the storage layer.
@@ -151,6 +162,7 @@ pub trait Store:
     + Operators
     + OperatorTokens
     + Directory
+    + DirectorySearch
     + Clients
     + Subscriptions
     + Teams
@@ -170,12 +182,14 @@ pub trait Store:
     + Maintenance
     + Webhooks
     + TeamWebhooks
+    + WebhookSearches
     + Deliveries
     + History
     + Calls
     + Figures
     + Reads
     + Search
+    + Inventory
 {
 }
 
@@ -188,6 +202,7 @@ impl<T> Store for T where
         + Operators
         + OperatorTokens
         + Directory
+        + DirectorySearch
         + Clients
         + Subscriptions
         + Teams
@@ -207,12 +222,14 @@ impl<T> Store for T where
         + Maintenance
         + Webhooks
         + TeamWebhooks
+        + WebhookSearches
         + Deliveries
         + History
         + Calls
         + Figures
         + Reads
         + Search
+        + Inventory
 {
 }
 

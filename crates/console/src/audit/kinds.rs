@@ -86,6 +86,9 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("webhook_doubted", "El servidor de un webhook puede ser ajeno", "Host of a webhook may be another's"),
     ("webhook_suspended", "Webhook suspendido", "Webhook suspended"),
     ("webhook_resumed", "Webhook reanudado", "Webhook resumed"),
+    ("record_edited", "Registro editado a mano", "Record edited by hand"),
+    ("backup_started", "Copia de seguridad iniciada", "Backup started"),
+    ("backup_downloaded", "Copia de seguridad descargada", "Backup downloaded"),
     ("restored", "Copia de seguridad restaurada", "Backup restored"),
 ];
 
@@ -113,6 +116,8 @@ const OBJECTS: &[(&str, &str, &str)] = &[
     ("operator_token", "Token", "Token"),
     ("signing_key", "Clave", "Key"),
     ("webhook", "Webhook", "Webhook"),
+    ("record", "Registro", "Record"),
+    ("backup", "Copia", "Backup"),
 ];
 
 fn find(lang: Lang, words: &'static [(&str, &str, &str)], name: &str) -> Option<&'static str> {

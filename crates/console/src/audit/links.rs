@@ -43,6 +43,7 @@ pub(super) fn object(context: &Context, object: &str) -> Option<String> {
         "webhook" => "webhooks",
         "invitation" => return Some(context.console_path("invitations")),
         "operator_token" | "token" => return Some(context.console_path("tokens")),
+        "backup" => return Some(context.console_path("backups")),
         "signing_key" => return Some(context.console_path("signing-keys")),
         _ => return None,
     };

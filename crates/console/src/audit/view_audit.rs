@@ -258,7 +258,7 @@ fn named(context: &Context, one: &AuditRecordView) -> Markup {
     };
     html! {
         span.sub {
-            @if let Some(object) = &one.object { (object_link(context, object)) " " }
+            @if let Some(object) = &one.object { (object_link(context, one, object)) " " }
             @if let Some(id) = own("user", &one.user) {
                 (text.user) " " (link("users", &id, one.email.as_deref().unwrap_or(&id))) " "
             }
@@ -268,14 +268,30 @@ fn named(context: &Context, one: &AuditRecordView) -> Markup {
     }
 }
 
-fn object_link(context: &Context, object: &str) -> Markup {
+fn object_link(context: &Context, one: &AuditRecordView, object: &str) -> Markup {
     let id = object.split_once(':').map_or(object, |(_, id)| id);
     let words = super::kinds::object_text(context.lang(), object);
     html! {
         (words) " "
-        @if let Some(href) = links::object(context, object) { a href=(safe_href(&href)) { (short_id(id)) } }
+        @if let Some(href) = record_link(context, one).or_else(|| links::object(context, object)) { a href=(safe_href(&href)) { (short_id(id)) } }
         @else { (short_id(id)) }
     }
+}
+
+/// The page of a record that was edited: its id and its company are among the changes.
+fn record_link(context: &Context, one: &AuditRecordView) -> Option<String> {
+    let (area, resource) = one.object.as_deref()?.strip_prefix("record:")?.split_once('/')?;
+    let new_value = |member: &str| {
+        let change = one.changes.iter().find(|change| change.member == member)?;
+        change.to.as_str()
+    };
+    Some(links::record(
+        context,
+        one.tenant.as_deref()?,
+        (area, resource),
+        new_value("company"),
+        new_value("id")?,
+    ))
 }
 
 fn who(context: &Context, one: &AuditRecordView) -> Markup {

@@ -12,11 +12,13 @@ use super::sandbox::{applications, authorize, found, refused};
 use crate::catalogue::catalogue;
 use crate::context::Context;
 use crate::text::sandbox::ReceiverText;
-use crate::text::webhooks::{action_refusal, suspension};
 use crate::views::sandbox::SandboxState;
 use crate::views::sandbox_received::{ReceivedPage, ReceivedRow};
 use crate::views::sandbox_receiver::{BuiltInWebhook, MadeEvents, ReceiverPage, SubscribedWebhooks};
-use crate::views::webhooks::WebhookRow;
+use pages::webhooks::Reader;
+use pages::webhooks::row::WebhookRow;
+use pages::webhooks::text::suspension::suspension;
+use pages::webhooks::text::webhooks::action_refusal;
 use pages::{Format, PageContext, PageError, Params, Response};
 
 const ROWS: usize = 25;
@@ -215,7 +217,7 @@ async fn missing_webhooks(
 /// refused.
 async fn require_access(context: &Context, owner: &WebhookOwner, area: Area) -> Result<(), PageError> {
     let store = &context.portal.ports.store;
-    let refused = |why| PageError::Refused(suspension(context.lang(), why).to_owned());
+    let refused = |why| PageError::Refused(suspension(context.lang(), Reader::Developer, why).to_owned());
     match store.owner_access(owner).await?.suspension(area) {
         None => return Ok(()),
         Some(

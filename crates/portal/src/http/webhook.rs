@@ -1,23 +1,21 @@
 //! One webhook of the team: how it is doing, and what can be done to it.
 
-use domain::delivery::{FigureSpan, ReplayRequest};
+use domain::delivery::ReplayRequest;
 use domain::webhook::Family;
 use domain::{Secret, Ticks, WebhookStatus};
 use operator::admin::{TeamWebhook, WebhookContent};
+use pages::webhooks::figures::{Facts, ReplayRow};
+use pages::webhooks::row::WebhookRow;
+use pages::webhooks::text::webhooks::action_refusal;
+use pages::webhooks::{Reader, read};
+use pages::{PageContext, PageError, Params, Response};
 use serde::Serialize;
 use store::{AuditContext, Client, Webhook};
-use webhooks::history::HistoryError;
 use webhooks::management::ActionError;
 
 use super::subscriptions::overlap;
 use crate::context::Context;
-use crate::text::webhooks::{OneWebhookText, action_refusal, replay_refusal};
-use crate::views::webhook::{Content, Facts, FigureRow, Figures, ReplayRow, WebhookPage};
-use crate::views::webhooks::WebhookRow;
-use pages::{PageContext, PageError, Params, Response};
-
-/// The newest replays that the page lists.
-const REPLAYS_MAX: usize = 10;
+use crate::views::webhook::WebhookPage;
 
 pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     Ok(context.show(&page(context, None).await?))
@@ -39,7 +37,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     let visible = context.developer().may_see_content(webhook).await?;
     if let WebhookContent::Visible = visible {
         row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
-        content = Some(read_content(context, webhook).await?);
+        content = Some(read::content(context, &ports.history, webhook).await?);
     }
     let until = webhook.previous_secret.as_ref().map(|previous| previous.until);
     let previous_until = until.filter(|until| *until > context.now);
@@ -59,22 +57,6 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
         previous_secret_until: previous_until.map(Ticks::iso),
         previous_secret_until_at: previous_until,
         new_secret,
-    })
-}
-
-/// What is hidden while access does not stand.
-async fn read_content(context: &Context, webhook: &Webhook) -> Result<Content, PageError> {
-    let history = &context.portal.ports.history;
-    let span = if context.query.get("span") == Some("week") { FigureSpan::Week } else { FigureSpan::Day };
-    let figures = history.figures(webhook, span).await?;
-    let replays = history.replays(webhook).await?;
-    Ok(Content {
-        figures: Figures {
-            span: if span == FigureSpan::Week { "week" } else { "day" },
-            total: FigureRow::new(&figures.total),
-            hours: figures.points.iter().map(FigureRow::new).collect(),
-        },
-        replays: replays.iter().take(REPLAYS_MAX).map(ReplayRow::new).collect(),
     })
 }
 
@@ -109,12 +91,7 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
             return replay(context, &webhook, ReplayRequest::TestEvent, audit, "webhook_test_sent").await;
         }
         Some("replay") => {
-            let span = ReplayRequest::Span {
-                from: time(context, form, "from")?.ok_or_else(|| {
-                    PageError::Refused(OneWebhookText::of(context.lang()).from_needed.to_owned())
-                })?,
-                to: time(context, form, "to")?,
-            };
+            let span = read::replay_span(context.lang(), form)?;
             return replay(context, &webhook, span, audit, "webhook_replay_started").await;
         }
         _ => return Err(PageError::no_action()),
@@ -148,25 +125,12 @@ async fn replay(
     code: &'static str,
 ) -> Result<Response, PageError> {
     let requested = context.portal.ports.history.request_replay(webhook, request, audit).await;
-    let replay = requested.map_err(|error| not_replayed(context, error))?;
+    let replay = requested.map_err(|error| read::not_replayed(context.lang(), Reader::Developer, error))?;
     Ok(context.done(context.path(), code, &ReplayRow::new(&replay)))
-}
-
-/// A time of the form, in UTC.
-fn time(context: &Context, form: &Params, name: &str) -> Result<Option<Ticks>, PageError> {
-    let invalid = || PageError::Refused(OneWebhookText::of(context.lang()).time_invalid.to_owned());
-    form.get(name).map(|text| Ticks::parse_iso(text.trim()).ok_or_else(invalid)).transpose()
 }
 
 fn refused(context: &Context, error: ActionError) -> PageError {
     match action_refusal(context.lang(), &error) {
-        Some(why) => PageError::Refused(why),
-        None => error.into(),
-    }
-}
-
-fn not_replayed(context: &Context, error: HistoryError) -> PageError {
-    match replay_refusal(context.lang(), &error) {
         Some(why) => PageError::Refused(why),
         None => error.into(),
     }

@@ -5,11 +5,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use domain::{TenantId, WebhookStatus};
 use futures_util::future::try_join_all;
 use operator::admin::{TeamWebhookFilter, WebhookCursor};
+use pages::webhooks::row::WebhookRow;
 use pages::{Format, PageContext, PageError, Response};
 use store::{ListQuery, TEAM_WEBHOOKS_MAX};
 
 use crate::context::Context;
-use crate::views::webhooks::{WebhookRow, WebhooksPage};
+use crate::views::webhooks::WebhooksPage;
 
 /// The pages of the store that one CSV file holds.
 const CSV_PAGES: usize = 5;

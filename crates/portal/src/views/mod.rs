@@ -1,10 +1,7 @@
 //! The views of the pages: what they show, as markup, JSON and CSV.
 
 pub(crate) mod applications;
-pub(crate) mod attempts;
 pub(crate) mod calls;
-pub(crate) mod deliveries;
-pub(crate) mod delivery;
 pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod front;
@@ -22,6 +19,7 @@ pub(crate) mod sign_in;
 mod sign_in_steps;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;
+pub(crate) mod suspended;
 pub(crate) mod team;
 pub(crate) mod webhook;
 pub(crate) mod webhook_actions;

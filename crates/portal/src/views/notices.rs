@@ -14,7 +14,7 @@ use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::notices::{NoticeText, advice};
-use crate::text::service_reason;
+use pages::webhooks::text::service_reason;
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]

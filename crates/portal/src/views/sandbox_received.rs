@@ -9,10 +9,10 @@ use ui::app::{Column, State, Table, copy_block, fact_lines, state, table, tabs};
 use ui::{Lang, safe_href, timestamp};
 
 use crate::context::Context;
-use crate::request_text;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::sandbox::{ReceiverText, SandboxText};
+use pages::webhooks::request_text;
 
 /// What the receiver made of a signature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]

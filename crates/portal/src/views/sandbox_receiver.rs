@@ -12,13 +12,13 @@ use ui::{Button, DisplayName, Lang, button, safe_href};
 use super::sandbox::{SandboxState, head, missing};
 use super::sandbox_received::ReceivedRow;
 use super::sandbox_token::{Application, application_field};
-use super::webhooks::WebhookRow;
 use crate::catalogue::{Event, catalogue};
 use crate::context::Context;
 use crate::shell::Section;
 use crate::text::common::CommonText;
 use crate::text::events::EventsText;
 use crate::text::sandbox::{ReceiverText, SandboxText, TokenText, mode_words};
+use pages::webhooks::row::WebhookRow;
 use pages::{Csv, View};
 
 #[derive(Debug, Serialize)]

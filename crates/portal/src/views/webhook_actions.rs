@@ -2,13 +2,13 @@
 
 use domain::WebhookStatus;
 use maud::{Markup, html};
-use ui::app::parts_code;
+use pages::webhooks::forms::{delete_form, pause_form, replay_form, test_form};
+use pages::webhooks::text::webhooks::OneWebhookText;
 use ui::timestamp;
 
 use super::overlap::overlap_field;
 use super::webhook::WebhookPage;
 use crate::context::Context;
-use crate::text::webhooks::OneWebhookText;
 
 impl WebhookPage {
     pub(super) fn actions(&self, context: &Context) -> Markup {
@@ -18,41 +18,15 @@ impl WebhookPage {
             section.card {
                 h2 { (text.actions) }
                 @if is_active {
-                    form.stack method="post" action=(context.here(&[], [])) {
-                        (context.form_token())
-                        p { (text.test_text) }
-                        button type="submit" class="button" name="do" value="test" { (text.test) }
-                    }
+                    (test_form(context))
                     (replay_form(context))
                 } @else {
                     p.muted { (text.only_active) }
                 }
-                (self.pause_form(context))
+                (pause_form(context, self.row.status))
                 (self.url_form(context))
                 (self.rotate_form(context))
-                (self.delete_form(context))
-            }
-        }
-    }
-
-    fn pause_form(&self, context: &Context) -> Markup {
-        let text = OneWebhookText::of(context.lang());
-        let is_paused = matches!(self.row.status, WebhookStatus::Disabled | WebhookStatus::DisabledByService);
-        html! {
-            @if is_paused {
-                form.stack method="post" action=(context.here(&[], [])) {
-                    (context.form_token())
-                    button type="submit" class="button" name="do" value="enable" { (text.enable) }
-                }
-            } @else {
-                details.more id="pause" {
-                    summary { (text.pause) }
-                    form.stack method="post" action=(context.here(&[], [])) {
-                        (context.form_token())
-                        p { (text.pause_text) }
-                        button type="submit" class="button secondary" name="do" value="pause" { (text.pause) }
-                    }
-                }
+                (delete_form(context, &self.row.url))
             }
         }
     }
@@ -97,43 +71,6 @@ impl WebhookPage {
                     (overlap_field(lang, "secret"))
                     button type="submit" class="button destructive" name="do" value="rotate" { (text.rotate) }
                 }
-            }
-        }
-    }
-
-    fn delete_form(&self, context: &Context) -> Markup {
-        let text = OneWebhookText::of(context.lang());
-        html! {
-            details.more.danger id="delete" open[context.is_refused("delete")] {
-                summary { (text.delete) }
-                form.stack method="post" action=(context.here(&[], [])) {
-                    (context.form_token())
-                    p { (text.delete_text) " " (parts_code(&self.row.url)) "." }
-                    button type="submit" class="button destructive" name="do" value="delete" { (text.delete) }
-                }
-            }
-        }
-    }
-}
-
-fn replay_form(context: &Context) -> Markup {
-    let text = OneWebhookText::of(context.lang());
-    html! {
-        details.more id="replay" open[context.is_refused("replay")] {
-            summary { (text.replay) }
-            form.stack method="post" action=(context.here(&[], [])) {
-                (context.form_token())
-                p { (text.replay_text) }
-                div.field {
-                    label for="from" { (text.from) }
-                    input #from name="from" type="datetime-local" value=[context.typed("from")] required;
-                }
-                div.field {
-                    label for="to" { (text.to) }
-                    input #to name="to" type="datetime-local" value=[context.typed("to")] aria-describedby="to-hint";
-                    span.hint #to-hint { (text.to_hint) }
-                }
-                button type="submit" class="button" name="do" value="replay" { (text.replay) }
             }
         }
     }

@@ -8,9 +8,11 @@ mod changes;
 mod clients;
 mod deliveries;
 mod directory;
+mod directory_search;
 mod figures;
 mod grants;
 mod history;
+mod inventory;
 mod invitations;
 mod keys;
 mod mails;
@@ -33,6 +35,7 @@ mod subscriptions;
 mod team_webhooks;
 mod teams;
 mod ticket_keys;
+mod webhook_search;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -108,7 +111,8 @@ struct State {
     last_call: u64,
     figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
     reads: crate::reads::ReadAdditions,
-    nodes: BTreeMap<[u8; 16], Ticks>,
+    /// When each was heard of, and what it said about itself.
+    nodes: BTreeMap<[u8; 16], (Ticks, crate::NodeDetails)>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
     authorizations: BTreeMap<authorizations::AuthorizationKey, Authorization>,

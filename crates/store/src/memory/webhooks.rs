@@ -10,7 +10,7 @@ use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry, subscribe_a
 use crate::{
     AttemptRecord, AuditContext, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
     SuccessfulDelivery, Vault, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery,
-    Webhooks,
+    Webhooks, receiver_host,
 };
 
 /// Everything about webhooks.
@@ -111,6 +111,21 @@ impl State {
     }
 }
 
+/// Whether a webhook meets the conditions of a query, ended or not.
+pub(super) fn is_wanted(state: &State, one: &Webhook, query: &WebhookQuery) -> bool {
+    let is_of_team = |team: &TeamId| {
+        let client = state.clients.get(one.owner.client.as_str());
+        client.is_some_and(|stored| stored.client.team.as_ref() == Some(team))
+    };
+    query.tenant.as_ref().is_none_or(|tenant| one.owner.tenant == *tenant)
+        && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
+        && query.team.as_ref().is_none_or(is_of_team)
+        && query.host.as_ref().is_none_or(|host| receiver_host(&one.url) == *host)
+        && query.resource.is_none_or(|resource| one.resource == resource)
+        && query.family.is_none_or(|family| one.family() == family)
+        && query.after.is_none_or(|after| (one.created_at, one.id) > after)
+}
+
 #[async_trait]
 impl Webhooks for MemoryStore {
     async fn subscribe(
@@ -180,18 +195,8 @@ impl Webhooks for MemoryStore {
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
         let state = self.state();
-        let is_of_team = |one: &Webhook, team: &TeamId| {
-            let client = state.clients.get(one.owner.client.as_str());
-            client.is_some_and(|stored| stored.client.team.as_ref() == Some(team))
-        };
         let is_wanted = |one: &&Webhook| {
-            query.tenant.as_ref().is_none_or(|tenant| one.owner.tenant == *tenant)
-                && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
-                && query.team.as_ref().is_none_or(|team| is_of_team(one, team))
-                && query.resource.is_none_or(|resource| one.resource == resource)
-                && query.family.is_none_or(|family| one.family() == family)
-                && (query.include_ended || !one.flags().is_final())
-                && query.after.is_none_or(|after| (one.created_at, one.id) > after)
+            is_wanted(&state, one, query) && (query.include_ended || !one.flags().is_final())
         };
         let mut found: Vec<Webhook> =
             state.webhooks.all.values().map(|stored| &stored.webhook).filter(is_wanted).cloned().collect();

@@ -59,6 +59,7 @@ async fn positions(on: &Transaction<'_>, query: &TeamWebhookQuery) -> Result<Vec
 async fn lanes_and_behind(
     on: &Transaction<'_>,
     page: &[SealedWebhook],
+    behind_max: u16,
 ) -> Result<Vec<((Option<Ticks>, Option<Ticks>), u64)>> {
     let kinds = EventKind::ALL.map(|kind| i64::from(kind.code()));
     let found = rows(
@@ -86,12 +87,34 @@ async fn lanes_and_behind(
             // Without a cursor it is entitled to nothing yet.
             &column(page, |one| one.webhook.cursor.map_or(i64::MAX, signed)),
             &kinds.as_slice(),
-            &i64::from(LISTED_BEHIND_MAX),
+            &i64::from(behind_max),
         ],
     )
     .await?;
     let ticks = |row: &tokio_postgres::Row, at| row.get::<_, Option<i64>>(at).map(Ticks);
     Ok(found.iter().map(|row| ((ticks(row, 0), ticks(row, 1)), unsigned(row.get(2)))).collect())
+}
+
+impl PostgresStore {
+    /// The webhooks of a page, with the state of their lanes and their undelivered events, counted up to `behind_max`.
+    pub(super) async fn listed(
+        &self,
+        on: &Transaction<'_>,
+        page: &[WebhookId],
+        behind_max: u16,
+    ) -> Result<Vec<ListedWebhook>> {
+        let ids = column(page, |id| id.as_bytes().as_slice());
+        let found = rows(on, &format!("{WEBHOOK} WHERE w.id = ANY($1)"), &[&ids]).await?;
+        let found: Result<Vec<SealedWebhook>> = found.iter().map(sealed).collect();
+        let mut by_id: HashMap<WebhookId, SealedWebhook> =
+            found?.into_iter().map(|one| (one.webhook.id, one)).collect();
+        let page: Vec<SealedWebhook> = page.iter().filter_map(|id| by_id.remove(id)).collect();
+        let facts = lanes_and_behind(on, &page, behind_max).await?;
+        let listed = |(one, (lanes, behind)): (SealedWebhook, (_, u64))| {
+            Ok(ListedWebhook::new(one.open(&self.ports().vault)?, lanes, behind))
+        };
+        page.into_iter().zip(facts).map(listed).collect()
+    }
 }
 
 #[async_trait]
@@ -100,18 +123,8 @@ impl TeamWebhooks for PostgresStore {
         let mut client = self.client().await?;
         let on = snapshot(&mut client).await?;
         let (page, next) = page_of(positions(&on, query).await?, query);
-        let ids = column(&page, |id| id.as_bytes().as_slice());
-        let found = rows(&on, &format!("{WEBHOOK} WHERE w.id = ANY($1)"), &[&ids]).await?;
-        let found: Result<Vec<SealedWebhook>> = found.iter().map(sealed).collect();
-        let mut by_id: HashMap<WebhookId, SealedWebhook> =
-            found?.into_iter().map(|one| (one.webhook.id, one)).collect();
-        let page: Vec<SealedWebhook> = page.iter().filter_map(|id| by_id.remove(id)).collect();
-        let facts = lanes_and_behind(&on, &page).await?;
+        let rows = self.listed(&on, &page, LISTED_BEHIND_MAX).await?;
         on.commit().await.map_err(store_error)?;
-        let listed = |(one, (lanes, behind)): (SealedWebhook, (_, u64))| {
-            Ok(ListedWebhook::new(one.open(&self.ports().vault)?, lanes, behind))
-        };
-        let rows: Result<Vec<ListedWebhook>> = page.into_iter().zip(facts).map(listed).collect();
-        Ok(ListedWebhooks { rows: rows?, next })
+        Ok(ListedWebhooks { rows, next })
     }
 }

@@ -23,6 +23,9 @@ pub(super) const WEBHOOK: &str =
          w.handshake_while_disabled
      FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
 
+/// The host of the receiver, as the index `webhooks_by_host` has it.
+pub(super) const HOST: &str = r"rtrim(lower(substring(w.url from '^[A-Za-z]+://(\[[^]]*\]|[^/:?#]*)')), '.')";
+
 pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 
 fn ticks(row: &Row, column: usize) -> Option<Ticks> {

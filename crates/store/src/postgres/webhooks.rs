@@ -8,12 +8,12 @@ use tokio_postgres::types::ToSql;
 
 use super::audit::append_audit;
 use super::rows::{column, execute, limit, row, tenant_no};
-use super::webhook_rows::{LIVE, WEBHOOK, open_sealed, sealed};
+use super::webhook_rows::{HOST, LIVE, WEBHOOK, open_sealed, sealed};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    SealedSecrets, apply_change, family_codes, new_webhook, reset_retry, subscribe_again_change,
+    SealedSecrets, apply_change, new_webhook, reset_retry, subscribe_again_change,
     subscribe_again_changes_nothing,
 };
 use crate::{
@@ -257,10 +257,11 @@ async fn subscribe(
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
-/// codes; values are bound.
-fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
-    let (mut sql, mut args): (Vec<String>, Vec<Box<dyn ToSql + Sync + Send>>) = (Vec::new(), Vec::new());
+pub(super) type BoundArgs = Vec<Box<dyn ToSql + Sync + Send>>;
+
+/// The conditions of a query that have parameters, and these.
+pub(super) fn bound_conditions(query: &WebhookQuery) -> (Vec<String>, BoundArgs) {
+    let (mut sql, mut args): (Vec<String>, BoundArgs) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {
         args.push(Box::new(tenant.as_str().to_owned()));
         sql.push(format!("w.tenant_no = (SELECT no FROM tenants WHERE id = ${})", args.len()));
@@ -273,20 +274,23 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
         args.push(Box::new(team.as_str().to_owned()));
         sql.push(format!("w.client_id IN (SELECT id FROM clients WHERE team_id = ${})", args.len()));
     }
+    if let Some(host) = &query.host {
+        args.push(Box::new(host.clone()));
+        sql.push(format!("{HOST} = ${}", args.len()));
+    }
     if let Some((at, id)) = query.after {
         args.push(Box::new(at.0));
         args.push(Box::new(id.as_bytes().to_vec()));
         sql.push(format!("(w.created_at, w.id) > (${}, ${})", args.len() - 1, args.len()));
     }
-    if let Some(resource) = query.resource {
-        sql.push(format!("w.resource = {}", resource.code()));
-    }
-    if let Some(family) = query.family {
-        sql.push(format!("w.resource IN ({})", family_codes(family)));
-    }
-    if !query.include_ended {
-        sql.push(LIVE.to_owned());
-    }
+    (sql, args)
+}
+
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
+fn conditions(query: &WebhookQuery) -> (String, BoundArgs) {
+    let (mut sql, mut args) = bound_conditions(query);
+    sql.extend(query.other_conditions(query.include_ended));
     if sql.is_empty() {
         sql.push("true".to_owned());
     }

@@ -68,7 +68,13 @@ fn positions(reader: &Connection, query: &TeamWebhookQuery) -> Result<Vec<(Ticks
     Ok(found)
 }
 
-fn listed(reader: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<ListedWebhook>> {
+/// The webhook with the state of its lanes and its undelivered events, which are counted up to `behind_max`.
+pub(super) fn listed(
+    reader: &Connection,
+    ports: &Ports,
+    id: WebhookId,
+    behind_max: u16,
+) -> Result<Option<ListedWebhook>> {
     let found: Option<SealedWebhook> = reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
         .and_then(|mut find| find.query_row([id.as_bytes()], sealed).optional())
@@ -84,7 +90,7 @@ fn listed(reader: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<Li
             all.query_row(key, |row| Ok((row.get(0)?, row.get(1)?)))
         })
         .map_err(store_error)?;
-    let behind = behind(reader, &found, LISTED_BEHIND_MAX)?;
+    let behind = if behind_max == 0 { 0 } else { behind(reader, &found, behind_max)? };
     let lanes = (lanes.0.map(Ticks), lanes.1.map(Ticks));
     Ok(Some(ListedWebhook::new(found.open(&ports.vault)?, lanes, behind)))
 }
@@ -95,7 +101,7 @@ impl TeamWebhooks for SqliteStore {
         self.read_fresh_snapshot(|reader| {
             let (page, next) = page_of(positions(reader, query)?, query);
             let rows: Result<Vec<Option<ListedWebhook>>> =
-                page.into_iter().map(|id| listed(reader, self.ports(), id)).collect();
+                page.into_iter().map(|id| listed(reader, self.ports(), id, LISTED_BEHIND_MAX)).collect();
             Ok(ListedWebhooks { rows: rows?.into_iter().flatten().collect(), next })
         })
     }

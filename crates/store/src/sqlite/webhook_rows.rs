@@ -21,6 +21,13 @@ pub(super) const WEBHOOK: &str =
          w.handshake_while_disabled
      FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
 
+/// The host of the receiver, as the index `webhooks_by_host` has it.
+pub(super) const HOST: &str = "rtrim(CASE WHEN substr(w.url, instr(w.url, '://') + 3, 1) = '['
+        THEN substr(lower(w.url), instr(w.url, '://') + 3, instr(w.url, ']') - instr(w.url, '://') - 2)
+        ELSE substr(lower(w.url), instr(w.url, '://') + 3,
+            instr(replace(replace(replace(substr(w.url, instr(w.url, '://') + 3), '?', '/'), '#', '/'), ':', '/') || '/', '/') - 1)
+    END, '.')";
+
 pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 
 fn ticks(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Ticks>> {

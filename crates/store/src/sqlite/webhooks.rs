@@ -8,13 +8,12 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 use super::audit::append_audit;
 use super::directory::change as write_rows;
 use super::rows::tenant_no;
-use super::webhook_rows::{LIVE, WEBHOOK, sealed};
+use super::webhook_rows::{HOST, LIVE, WEBHOOK, sealed};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    SealedSecrets, SealedWebhook, apply_change, family_codes, new_webhook, reset_retry,
-    subscribe_again_change,
+    SealedSecrets, SealedWebhook, apply_change, new_webhook, reset_retry, subscribe_again_change,
 };
 use crate::{
     AuditContext, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
@@ -268,9 +267,8 @@ fn subscribe(
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
-/// codes; values are bound.
-fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
+/// The conditions of a query that have parameters, and these.
+pub(super) fn bound_conditions(query: &WebhookQuery) -> (Vec<String>, Vec<Value>) {
     let (mut sql, mut args): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {
         args.push(Value::Text(tenant.as_str().to_owned()));
@@ -284,19 +282,22 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
         args.push(Value::Text(team.as_str().to_owned()));
         sql.push(format!("w.client_id IN (SELECT id FROM clients WHERE team_id = ?{})", args.len()));
     }
+    if let Some(host) = &query.host {
+        args.push(Value::Text(host.clone()));
+        sql.push(format!("{HOST} = ?{}", args.len()));
+    }
     if let Some((at, id)) = query.after {
         args.extend([Value::Integer(at.0), Value::Blob(id.as_bytes().to_vec())]);
         sql.push(format!("(w.created_at, w.id) > (?{}, ?{})", args.len() - 1, args.len()));
     }
-    if let Some(resource) = query.resource {
-        sql.push(format!("w.resource = {}", resource.code()));
-    }
-    if let Some(family) = query.family {
-        sql.push(format!("w.resource IN ({})", family_codes(family)));
-    }
-    if !query.include_ended {
-        sql.push(LIVE.to_owned());
-    }
+    (sql, args)
+}
+
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
+fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
+    let (mut sql, mut args) = bound_conditions(query);
+    sql.extend(query.other_conditions(query.include_ended));
     if sql.is_empty() {
         sql.push("true".to_owned());
     }

@@ -6,9 +6,11 @@ mod db_codes;
 mod decide;
 mod deliveries;
 mod history;
+mod host;
 mod leases;
 mod pack;
 mod sealed_webhook;
+mod search;
 mod stats;
 mod team;
 
@@ -32,12 +34,15 @@ pub use history::{
     ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, COUNTED_ROWS_MAX, P95_OF_MAX, percentile_95};
+pub use host::receiver_host;
 pub(crate) use leases::{Lease, rebalance};
 pub use leases::{LeaseRenewal, RenewedLeases};
 pub(crate) use pack::{
     NARROW_NUMBERS_MAX, PACK_SPAN, Pack, PackRange, PackRanges, newest, pack, successes_of, unpack,
 };
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
+pub(crate) use search::search_page;
+pub use search::{SEARCHED_WEBHOOKS_MAX, WebhookSearch, WebhookSearches};
 pub use stats::read_webhook_stats;
 pub(crate) use team::page_of;
 pub use team::{
@@ -264,6 +269,8 @@ pub struct WebhookQuery {
     pub client: Option<ClientId>,
     /// Only webhooks of this team's clients.
     pub team: Option<TeamId>,
+    /// Only webhooks of receivers at this host, in the form of [`receiver_host`].
+    pub host: Option<String>,
     pub resource: Option<Resource>,
     pub family: Option<Family>,
     /// Also unsubscribed and deleted webhooks.
@@ -271,6 +278,23 @@ pub struct WebhookQuery {
     /// Only webhooks after this one, in order of creation, ties by id.
     pub after: Option<(Ticks, WebhookId)>,
     pub rows_max: usize,
+}
+
+impl WebhookQuery {
+    /// The conditions on a row `w` of the table that have no parameters.
+    pub(crate) fn other_conditions(&self, include_ended: bool) -> Vec<String> {
+        let mut conditions = Vec::new();
+        if let Some(resource) = self.resource {
+            conditions.push(format!("w.resource = {}", resource.code()));
+        }
+        if let Some(family) = self.family {
+            conditions.push(format!("w.resource IN ({})", family_codes(family)));
+        }
+        if !include_ended {
+            conditions.push(team::LIVE.to_owned());
+        }
+        conditions
+    }
 }
 
 /// Every mutation and its audit entry are one transaction.

@@ -84,12 +84,12 @@ impl TeamWebhookQuery {
     }
 }
 
-const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
-const FAILING: &str = "(w.handshake_attempts > 0 OR EXISTS (SELECT 1 FROM lanes n
+pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
+pub(super) const FAILING: &str = "(w.handshake_attempts > 0 OR EXISTS (SELECT 1 FROM lanes n
      WHERE n.tenant_no = w.tenant_no AND n.webhook = w.id AND n.attempts > 0))";
 
 /// What `WebhookStatus::of` decides, in SQL that both databases accept.
-fn status_condition(status: WebhookStatus) -> &'static str {
+pub(super) fn status_condition(status: WebhookStatus) -> &'static str {
     match status {
         WebhookStatus::Deleted => "w.deleted_at IS NOT NULL",
         WebhookStatus::Unsubscribed => "w.deleted_at IS NULL AND w.unsubscribed_at IS NOT NULL",

@@ -17,6 +17,7 @@ use store::{Store, Webhook};
 use super::{AdminError, Result};
 use crate::ports::WebhookHistory;
 
+pub(super) use history::admin_error;
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
 pub(crate) use webhook_json::{Suspensions, WebhookStatusSchema, names_schema, resource_schema};
@@ -40,8 +41,7 @@ impl WebhookAdmin {
     /// A webhook with its health.
     pub async fn show(&self, id: &str) -> Result<WebhookJson> {
         let webhook = self.find(id).await?;
-        let health =
-            self.history.health(webhook.id).await.map_err(|error| history::admin_error(error, id))?;
+        let health = self.history.health(webhook.id).await.map_err(|error| admin_error(error, id))?;
         Ok(WebhookJson { health: Some(health.into()), ..self.json(webhook).await? })
     }
 
