@@ -3,6 +3,7 @@
 mod accounts;
 mod applications;
 mod data;
+mod audit;
 pub(crate) mod fixture;
 mod operations;
 mod overview;
