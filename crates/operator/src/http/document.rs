@@ -174,8 +174,6 @@ problem_sets! {
     NotNow: "409" "NotNow";
     /// A backup is being made, or there is no directory for it.
     BackupConflict: "409" "BackupConflict";
-    ),
-    (
     /// Too many webhooks match, or others than before.
     SelectionConflict: "409" "SelectionConflict";
     /// The invitation was accepted or revoked.

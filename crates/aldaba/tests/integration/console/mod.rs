@@ -2,8 +2,8 @@
 
 mod accounts;
 mod applications;
-mod data;
 mod audit;
+mod data;
 pub(crate) mod fixture;
 mod operations;
 mod overview;

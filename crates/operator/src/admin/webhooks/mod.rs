@@ -19,10 +19,10 @@ use store::{Store, Webhook};
 use super::{AdminError, Result};
 use crate::ports::WebhookHistory;
 
-pub(super) use history::admin_error;
 pub use bulk::{
     BULK_WEBHOOKS_MAX, BulkAction, BulkResultJson, BulkResultsJson, BulkSelection, BulkSelectionJson,
 };
+pub(super) use history::admin_error;
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
 pub use search::{FoundWebhook, FoundWebhooks, WebhookFilter, WebhookState};
