@@ -129,7 +129,7 @@ fn find(lang: Lang, words: &'static [(&str, &str, &str)], name: &str) -> Option<
 }
 
 /// What was done; the kind's own name where there are no words for it.
-pub(super) fn kind_text(lang: Lang, kind: &'static str) -> &'static str {
+pub(crate) fn kind_text(lang: Lang, kind: &'static str) -> &'static str {
     find(lang, KINDS, kind).unwrap_or(kind)
 }
 
