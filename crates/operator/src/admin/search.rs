@@ -32,15 +32,15 @@ impl Admin {
         }
         let found = if text.contains('@') {
             let (accounts, invitations, records) =
-                tokio::join!(self.accounts_by_email(text), self.invitations_to(text), self.records(text));
+                tokio::join!(self.accounts_by_email(text), self.invitations_to(text), self.record_hits(text));
             vec![accounts, invitations, records]
         } else {
             let (people, owned, webhooks, deliveries, records, traces) = tokio::join!(
                 self.people(text),
                 self.owned_by_teams(text),
-                self.webhooks(text),
-                self.deliveries(text),
-                self.records(text),
+                self.webhook_hits(text),
+                self.delivery_hits(text),
+                self.record_hits(text),
                 self.traces(text),
             );
             vec![people, owned, webhooks, deliveries, records, traces]
@@ -100,7 +100,7 @@ impl Admin {
         Ok([team, client, subscription, request].into_iter().flatten().collect())
     }
 
-    async fn webhooks(&self, text: &str) -> Hits {
+    async fn webhook_hits(&self, text: &str) -> Hits {
         let Some(id) = Guid::parse(text) else { return Ok(Vec::new()) };
         let found = self.store.find_webhook(id).await?;
         let hit = |one: store::Webhook| {
@@ -111,7 +111,7 @@ impl Admin {
     }
 
     /// The delivery that has this `OutgoingId`.
-    async fn deliveries(&self, text: &str) -> Hits {
+    async fn delivery_hits(&self, text: &str) -> Hits {
         let Some(id) = Guid::parse(text) else { return Ok(Vec::new()) };
         let mut hits = Vec::new();
         for (webhook, sequence) in self.sequences_of(id).await? {
@@ -158,7 +158,7 @@ impl Admin {
     }
 
     /// Companies and other records with this correlation id; a GUID also in lower case.
-    async fn records(&self, text: &str) -> Hits {
+    async fn record_hits(&self, text: &str) -> Hits {
         let mut found = self.store.find_records(text, HITS_MAX).await?;
         let lower = text.to_lowercase();
         if is_hyphenated_guid(text) && lower != text {

@@ -147,7 +147,7 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
             assert_eq!(store.audit(&query).await, Ok(expected), "{query:?}");
         }
     }
-    assert!(found_any > 200, "{found_any} of 1024 queries found something");
+    assert!(found_any > 150, "{found_any} of 1024 queries found something");
     for kind in AuditKind::ALL {
         let found = entries(store, &AuditQuery { kind: Some(kind), ..all() }).await;
         assert!(!found.is_empty() && found.iter().all(|entry| entry.kind == kind), "{kind:?}");

@@ -39,8 +39,8 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 6] {
 const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
 /// A restore ends all sessions.
 const SESSION_COLUMNS: [(&str, usize); 1] = [("sessions", 4)];
-const SINCE_SCHEMA_8: [&str; 6] =
-    ["authorizations", "teams", "team_members", "requests", "notices", "sandboxes"];
+const SINCE_SCHEMA_8: [&str; 7] =
+    ["authorizations", "teams", "team_members", "requests", "notices", "sandboxes", "reads"];
 
 /// How many columns a table has got since schema 6.
 fn columns_since(table: &str) -> usize {
