@@ -1,8 +1,9 @@
 // Every form of the portal without scripts.
 
 import { LOCALES, SIZES, shot, watched } from './browser.mjs';
-import { Developer, call, eventually, newAddress, newTeam, operate } from './portal_stage.mjs';
+import { Developer, call } from './portal_stage.mjs';
 import { check, world } from './stage.mjs';
+import { eventually, newAddress, newTeam, operate } from './visitor.mjs';
 
 /** `other` is a developer who becomes a member of the team. */
 export async function forms(browser, email, other) {

@@ -1,8 +1,9 @@
 // Live pages: how long after a delivery or a call the open page shows it.
 
 import { LOCALES, SIZES, watched } from './browser.mjs';
-import { Developer, eventually } from './portal_stage.mjs';
+import { Developer } from './portal_stage.mjs';
 import { check } from './stage.mjs';
+import { eventually } from './visitor.mjs';
 
 const SAMPLES = 5;
 /** A page that is not live never shows the row. The bounds leave room for a busy machine. */

@@ -1,8 +1,9 @@
 // A developer's way without leaving the browser: from the invitation to a verified delivery, a failed one and its replay.
 
 import { LOCALES, SIZES, shot, watched } from './browser.mjs';
-import { Developer, HOME, ORIGIN, invite, newTeam } from './portal_stage.mjs';
+import { Developer, HOME, ORIGIN, invite } from './portal_stage.mjs';
 import { check, world } from './stage.mjs';
+import { newTeam } from './visitor.mjs';
 
 const EVENT = 'Svc.ACC.Customers.CustomerCreated';
 const STEPS = 6;

@@ -1,11 +1,11 @@
 // A person adds a passkey and an authenticator app and signs in with each of them, and with a recovery code. The passkey is
 // in Chromium's virtual authenticator. The pages are opened as `localhost`: passkeys are bound to host names.
 
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 
 import { check, claims, issuer, world } from './stage.mjs';
+import { STEP_SECONDS, code, decoded } from './totp.mjs';
 
-const STEP_SECONDS = 30;
 const WORDS = {
   es: { none: 'Aún no tiene', codes: 'Guarde sus códigos', step: 'Confirme que es usted', wrong: 'no es válido' },
   en: { none: 'You have no second factor', codes: 'Save your recovery codes', step: 'Confirm that it is you', wrong: 'not valid' },
@@ -22,21 +22,6 @@ export async function secondFactors(stage) {
   await person.signsInWithAnApp();
   await person.signsInWithARecoveryCode();
   await person.triesARecoveryCodeAgain();
-}
-
-/** The secret's bytes, from base32. */
-function decoded(base32) {
-  const bits = [...base32.replaceAll(' ', '')].map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0')).join('');
-  return Buffer.from(bits.match(/.{8}/g).map((byte) => Number.parseInt(byte, 2)));
-}
-
-/** RFC 6238. */
-function code(secret, step) {
-  const counter = Buffer.alloc(8);
-  counter.writeBigUInt64BE(BigInt(step));
-  const hash = createHmac('sha1', secret).update(counter).digest();
-  const number = hash.readUInt32BE(hash[19] & 0xf) & 0x7fffffff;
-  return String(number % 1_000_000).padStart(6, '0');
 }
 
 class Person {

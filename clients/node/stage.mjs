@@ -97,3 +97,20 @@ export async function signIn(url, user, tenant) {
   }
   throw new Error(`sent around in circles: ${here}`);
 }
+
+/** An access token of a user of the development server. */
+export async function accessToken(dev, user, tenant = user.tenants[0]) {
+  const { client } = dev;
+  const asked = {
+    client_id: client.client_id, response_type: 'code', redirect_uri: client.redirect_uri, scope: SCOPE,
+    state: 'state', nonce: 'nonce',
+  };
+  const url = `${dev.auth_url}/auth/core/connect/authorize?${new URLSearchParams(asked)}`;
+  const callback = await signIn(url, user, tenant);
+  const body = new URLSearchParams({
+    grant_type: 'authorization_code', code: callback.searchParams.get('code'), ...client,
+  });
+  const answer = await fetch(`${dev.auth_url}/auth/core/connect/token`, { method: 'POST', body });
+  check('tokens', answer.status === 200, answer.status);
+  return (await answer.json()).access_token;
+}

@@ -1,26 +1,9 @@
 // Chromium uses the API documentation page like a developer: opens it, enters key and token, and tries a call. The page may
 // load nothing from other hosts and must not violate its content security policy.
 
-import { SCOPE, check, signIn, world } from './stage.mjs';
+import { accessToken, check, world } from './stage.mjs';
 
 const LIST = 'operations-Accounting-listCompanies';
-
-/** An access token of a user of the development server. */
-async function accessToken(dev, user) {
-  const { client } = dev;
-  const asked = {
-    client_id: client.client_id, response_type: 'code', redirect_uri: client.redirect_uri, scope: SCOPE,
-    state: 'swagger', nonce: 'swagger',
-  };
-  const url = `${dev.auth_url}/auth/core/connect/authorize?${new URLSearchParams(asked)}`;
-  const callback = await signIn(url, user, user.tenants[0]);
-  const body = new URLSearchParams({
-    grant_type: 'authorization_code', code: callback.searchParams.get('code'), ...client,
-  });
-  const answer = await fetch(`${dev.auth_url}/auth/core/connect/token`, { method: 'POST', body });
-  check('tokens', answer.status === 200, answer.status);
-  return (await answer.json()).access_token;
-}
 
 async function authorize(page, values) {
   await page.locator('button.authorize').first().click();

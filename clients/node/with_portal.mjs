@@ -7,13 +7,14 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { LOCALES, launch, versions } from './browser.mjs';
 import { Mailbox } from './mailbox.mjs';
 import { forms } from './portal_forms.mjs';
-import { Gallery } from './portal_gallery.mjs';
+import { Gallery } from './gallery.mjs';
 import { live } from './portal_live.mjs';
 import { anonymousPages, emptyPages, fullPages, teamlessPages } from './portal_pages.mjs';
-import { Developer, call, invite, newAddress, newTeam, operate } from './portal_stage.mjs';
+import { Developer, call, invite } from './portal_stage.mjs';
 import { walk } from './portal_walk.mjs';
 import { firstVisit } from './portal_weight.mjs';
 import { done, world } from './stage.mjs';
+import { newAddress, newTeam, operate } from './visitor.mjs';
 
 /** What the team has besides: a pending and a refused request, an open invitation, a call that fails and a failing delivery. */
 async function furnish(browser, has) {
@@ -51,16 +52,16 @@ async function newDeveloper(browser, mailbox, team) {
 
 /** Every page in one language, for a developer who reads it. */
 async function everyPage(browser, lang, email, has, empty, nobody) {
-  const gallery = await Gallery.open(browser, lang, email, has.team);
+  const gallery = await Gallery.open(browser, lang, 'portal', (page) => new Developer(page, email, has.team));
   await gallery.visit(anonymousPages());
-  await gallery.developer.signIn();
+  await gallery.visitor.signIn();
   await gallery.hasAll(fullPages(has));
   await gallery.visit(fullPages(has));
-  gallery.developer.team = empty;
+  gallery.visitor.team = empty;
   await gallery.visit(emptyPages());
   await gallery.close();
-  const other = await Gallery.open(browser, lang, nobody);
-  await other.developer.signIn();
+  const other = await Gallery.open(browser, lang, 'portal', (page) => new Developer(page, nobody));
+  await other.visitor.signIn();
   await other.visit(teamlessPages());
   await other.close();
   return gallery.count + other.count;

@@ -33,6 +33,8 @@ NAMED = (
     "ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY", "ALDABA_DEVELOPER",
     "ALDABA_TEAM", "ALDABA_TEAM_TO_JOIN", "ALDABA_TEAM_TO_LEAVE", "ALDABA_TEAM_THAT_ASKS", "ALDABA_REQUEST_TO_APPROVE",
     "ALDABA_REQUEST_TO_REFUSE", "ALDABA_REQUEST_TO_WITHDRAW",
+    "ALDABA_TENANT", "ALDABA_COMPANY", "ALDABA_RECORD", "ALDABA_SEQUENCE", "ALDABA_SEQUENCE_BEFORE", "ALDABA_BACKUP",
+    "ALDABA_USER", "ALDABA_OPERATOR",
 )
 
 
@@ -103,6 +105,8 @@ class Stock:
 
     def __init__(self, subscriber, receiver, changes):
         self.subscriber, self.receiver = subscriber, receiver
+        self.user = next(one["email"] for one in subscriber.dev["users"] if one["tenants"] == [subscriber.tenant])
+        self.customer = next(change for change in changes if change["resource"] == "customers")
         self.operator = {"Authorization": f"Bearer {subscriber.dev['operator_token']}"}
         # Every resource of the accounting family has a failure event.
         own = ("area", "resource", "company", "correlationId")
@@ -157,7 +161,9 @@ class Stock:
         listed = until("a delivery", lambda: self.asked(f"{kept}/deliveries?status=delivered")["deliveries"])
         return {
             "ALDABA_WEBHOOK": kept, "ALDABA_WEBHOOK_TO_DELETE": gone, "ALDABA_WEBHOOK_TO_DISABLE": turned,
-            "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(),
+            "ALDABA_DELIVERY": listed[0]["sequenceVersion"], **self.teams_and_requests(), **self.record(),
+            "ALDABA_BACKUP": self.backup(), "ALDABA_USER": self.user,
+            "ALDABA_OPERATOR": self.subscriber.dev["operator"]["email"],
         }
 
     def added(self, path, body):
@@ -165,6 +171,29 @@ class Stock:
         answer = requests.post(url, json=body, headers=self.operator, timeout=SECONDS_MAX)
         check(f"added: {path}", answer.status_code == 201, answer.text)
         return answer.json()
+
+    def got(self, path):
+        url = f"{self.subscriber.dev['operator_url']}/operator/v1/{path}"
+        answer = requests.get(url, headers=self.operator, timeout=SECONDS_MAX)
+        check(f"got: {path}", answer.ok, answer.text)
+        return answer.json()
+
+    def record(self):
+        """A customer with two changes."""
+        record, company = self.customer["correlationId"], self.customer["company"]
+        path = f"tenants/{self.subscriber.tenant}/records/accounting/customers/{record}/history?company={company}"
+        newest, before = (change["sequenceVersion"] for change in self.got(path)["changes"][:2])
+        return {
+            "ALDABA_TENANT": self.subscriber.tenant, "ALDABA_COMPANY": company, "ALDABA_RECORD": record,
+            "ALDABA_SEQUENCE": newest, "ALDABA_SEQUENCE_BEFORE": before,
+        }
+
+    def backup(self):
+        """The name of a finished backup."""
+        url = f"{self.subscriber.dev['operator_url']}/operator/v1/backups"
+        started = requests.post(url, headers=self.operator, timeout=SECONDS_MAX)
+        check("a backup starts", started.status_code == 202, started.text)
+        return until("a backup", lambda: self.got("backups")["backups"])[0]["name"]
 
     def teams_and_requests(self):
         developer = self.subscriber.dev["developer"]["email"]
@@ -262,7 +291,7 @@ told = [
     run(
         "operator", dev["operator_url"] + "/operator/v1/openapi.json", [],
         stock.operator, stock.of_the_operator(), 20, {"200", "201", "400", "404"},
-        {"DELETE /operator/v1/tenants/{tenant}"},
+        {"DELETE /operator/v1/tenants/{tenant}", "DELETE /operator/v1/users/{user}/authorizations/{tenant}/{client}"},
     ),
 ]
 taker.close()

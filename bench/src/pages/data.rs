@@ -213,6 +213,7 @@ impl Writer {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         };
         let counts = self.store.apply_changes(batch).await?;
         if counts.rejected > 0 {

@@ -1,5 +1,6 @@
 //! The operating system's limit on open files (RLIMIT_NOFILE), and how the service divides it.
 
+use operator::operations::doctor::DescriptorFacts;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 
 use crate::config::Config;
@@ -36,6 +37,13 @@ pub(crate) fn shortage(config: &Config, limit: u64) -> Option<String> {
     Some(format!(
         "is {public}, which the limit on open files ({limit}) does not allow beside {others} for everything else: {advice}"
     ))
+}
+
+/// What the limit and the configured connections are.
+pub(crate) fn facts(config: &Config) -> DescriptorFacts {
+    let needed = count(config.server.connections_max) + needed_by_others(config);
+    let open = std::fs::read_dir("/proc/self/fd").map(|entries| count(entries.count())).ok();
+    DescriptorFacts { limit: raise_limit(), needed, open }
 }
 
 /// The first descriptor that the public listener leaves alone: the operator's listener and the store's files have the

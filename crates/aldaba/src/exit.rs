@@ -18,7 +18,8 @@ pub(crate) const CODES: &str = "Exit codes:
   6  applied, but some changes were rejected (changes apply)
   7  the signature does not match (verify)
   8  the service stopped responding or now refuses the receiver (listen)
-  9  a background task failed (serve, dev); the log names it";
+  9  a background task failed (serve, dev); the log names it
+  10 a check failed (doctor)";
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -36,6 +37,8 @@ pub(crate) enum Failure {
     SomeRejected,
     /// The result is already printed; the signature does not match.
     Mismatch,
+    /// The result is already printed; a check of the doctor failed.
+    CheckFailed,
     /// The service stopped responding, or refuses what it accepted before.
     ServiceLost(String),
     /// A background task of the service panicked or ended.
@@ -56,12 +59,13 @@ impl Failure {
             Self::Mismatch => 7,
             Self::ServiceLost(_) => 8,
             Self::TaskFailed(_) => 9,
+            Self::CheckFailed => 10,
         }
     }
 
     /// Whether standard output already explains the failure.
     pub(crate) fn is_already_printed(&self) -> bool {
-        matches!(self, Self::SomeRejected | Self::Mismatch)
+        matches!(self, Self::SomeRejected | Self::Mismatch | Self::CheckFailed)
     }
 
     pub(crate) fn message(&self) -> String {
@@ -76,6 +80,7 @@ impl Failure {
             Self::TaskFailed(failure) => failure.to_string(),
             Self::SomeRejected => "some changes were rejected".into(),
             Self::Mismatch => "the signature does not match".into(),
+            Self::CheckFailed => "a check failed".into(),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The program as a library: command line, configuration, wiring, and the service that `main` and in-process tests run.
 
+mod backup;
 mod built_in_receiver;
 mod cli;
 mod clock_watch;
@@ -7,6 +8,7 @@ mod commands;
 mod config;
 mod descriptors;
 mod dev;
+mod doctor;
 mod documents;
 pub mod embedded;
 mod exit;
@@ -19,6 +21,7 @@ mod mail;
 mod maintenance;
 mod notices;
 mod output;
+mod overview;
 mod serve;
 mod service;
 mod signals;
@@ -86,6 +89,7 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Command
         Command::Dev(dev) => dev::run(&dev, sources, output).await,
         Command::Serve(serve) => serve::run(&serve, sources).await,
         Command::Check => commands::check::run(&sources, output).await,
+        Command::Doctor => commands::doctor::run(&sources, output).await,
         Command::Tenant(tenant) => commands::tenant::run(tenant, &sources, output).await,
         Command::User(user) => commands::user::run(user, &sources, output).await,
         Command::Invitation(one) => commands::invitation::run(one, &sources, output).await,

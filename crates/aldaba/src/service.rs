@@ -9,10 +9,11 @@ use axum::Router;
 use domain::{Guid, Realm, Secret};
 use gateway::Gateway;
 use identity::Identity;
-use operator::admin::ApprovalSettings;
+use operator::admin::{ApprovalSettings, ServiceAdmin};
+use operator::ports::ThisNode;
 use operator::{AppState, OperatorToken};
 use portal::BrandSettings;
-use store::Store;
+use store::{Archive, Store};
 use tokio::sync::watch;
 use web::{
     Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
@@ -21,7 +22,8 @@ use webhooks::egress::Egress;
 use webhooks::engine::Engine;
 
 use crate::clock_watch;
-use crate::config::{Config, Tls};
+use crate::config::{Config, Tls, address};
+use crate::doctor::UnnamedProxies;
 use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::figures::FigureSources;
@@ -29,12 +31,16 @@ use crate::gauges::Gauges;
 use crate::health::{self, Health};
 use crate::mail::Mailer;
 use crate::maintenance;
+use crate::overview;
 use crate::signals::ShutdownSignals;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, OpenStore};
+use crate::wiring::{self, BasePorts, OpenStore, RunningNode};
 
 /// How long background tasks have to end, beyond the time that requests and attempts in progress may take.
 const JOIN_MARGIN: Duration = Duration::from_secs(10);
+
+/// The path of the console's pages on the operator's listener.
+const CONSOLE_PATH: &str = "/console";
 
 /// Everything that is needed to serve. The listeners are bound; nothing is served yet.
 pub(crate) struct Service {
@@ -42,6 +48,7 @@ pub(crate) struct Service {
     public: Listener,
     operator: Listener,
     store: Arc<dyn Store>,
+    archive: Arc<dyn Archive>,
     identity: Arc<Identity>,
     egress: Egress,
     mailer: Option<Mailer>,
@@ -73,7 +80,7 @@ impl Service {
             Listener::bind(config.operator.listen, operator_tls, operator, connections("operator"));
         let operator = operator.await.map_err(cannot_listen("operator.listen", config.operator.listen))?;
         config.fill_urls(public.address()?, operator.address()?);
-        let store = opened.store.clone();
+        let (store, archive) = (opened.store.clone(), opened.archive.clone());
         // Before anything is served, so that no time that was given out is ever revised.
         clock_watch::compare_first(&*store, &base.node_clock).await;
         let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
@@ -81,7 +88,20 @@ impl Service {
         let mailer = Mailer::new(&config, store.clone(), base.clock.clone(), &metrics);
         let mailer = mailer.map_err(|why| Failure::Failed(format!("mail: {why}")))?;
         let (brand, token) = (wiring::brand(&config)?, OperatorToken::new(token));
-        Ok(Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token })
+        Ok(Self {
+            base,
+            public,
+            operator,
+            store,
+            archive,
+            identity,
+            egress,
+            mailer,
+            brand,
+            config,
+            metrics,
+            token,
+        })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -101,23 +121,31 @@ impl Service {
         let (shutdown, stopped) = ShutdownTrigger::new();
         let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, token } =
+        let Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, .. } =
             self;
+        let (archive, token) = (self.archive, self.token);
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
+        let this_node: Arc<dyn ThisNode> =
+            Arc::new(RunningNode::new(&config, &base, node, engine.counts().clone()));
+        let admin = wiring::admin(&config, &base, store.clone());
+        let service = wiring::service_admin(&config, admin, &identity, this_node.clone());
         let parts = RouterParts {
             base: &base,
             config: &config,
             store: &store,
+            archive: &archive,
             identity: &identity,
             metrics: &metrics,
+            service: &service,
             stopped: &stopped,
         };
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 
         watch_over_store(&supervisor, &config, &base, &store, &stopped);
+        supervisor.spawn("overview", overview::run(store.clone(), this_node, service, stopped.clone()));
         if let Some(mailer) = mailer {
             supervisor.spawn("mail", mailer.run(stopped.clone()));
         }
@@ -139,8 +167,10 @@ struct RouterParts<'a> {
     base: &'a BasePorts,
     config: &'a Config,
     store: &'a Arc<dyn Store>,
+    archive: &'a Arc<dyn Archive>,
     identity: &'a Arc<Identity>,
     metrics: &'a Metrics,
+    service: &'a ServiceAdmin,
     stopped: &'a watch::Receiver<bool>,
 }
 
@@ -154,7 +184,7 @@ impl RouterParts<'_> {
         supervisor: &Supervisor,
         draining: &Arc<AtomicBool>,
     ) -> (Router, Router, Arc<Gateway>) {
-        let Self { base, config, store, identity, metrics, stopped } = *self;
+        let Self { base, config, store, archive, identity, metrics, service, stopped } = *self;
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -171,18 +201,23 @@ impl RouterParts<'_> {
         let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
         let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
         let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
+        let unnamed = UnnamedProxies::default();
+        let operations = wiring::operations(config, base, admin.clone(), archive.clone(), unnamed.clone());
         let console = wiring::console(
             config,
             base,
             identity.clone(),
             (admin.clone(), webhook_admin.clone(), history.clone()),
+            (service.clone(), operations.clone()),
             stopped,
         );
         let portal_ports = (admin.clone(), history, management.clone());
         let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand, stopped);
         let operator_api = AppState::new(admin, webhook_admin, token, metrics)
             .with_approval(approval)
-            .with_sandbox(wiring::sandbox_settings(config));
+            .with_operations(operations)
+            .with_sandbox(wiring::sandbox_settings(config))
+            .with_service(service.clone());
         let gated_routes = wiring::gated_routes(&management);
         let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
@@ -197,12 +232,31 @@ impl RouterParts<'_> {
             .merge(console::router(Arc::new(console)))
             .merge(documents::router(Document::operator()))
             .merge(health::operator_probes(health));
+        let (public_layer, operator_layer) = self.layers(draining, &unnamed);
+        let public_routes = with_common_layers(public_routes, public_layer);
+        let operator_routes = with_common_layers(operator_routes, operator_layer);
+        let prefix = address::path_prefix(&config.operator.url);
+        (public_routes, web::below_prefix(operator_routes, prefix, CONSOLE_PATH), gateway)
+    }
+
+    /// The outermost layers of the public and of the operator's listener.
+    fn layers(
+        &self,
+        draining: &Arc<AtomicBool>,
+        unnamed: &UnnamedProxies,
+    ) -> (RequestLayerConfig, RequestLayerConfig) {
+        let Self { base, config, metrics, .. } = *self;
         let side = |side| RequestLayerConfig::new(side, &*base.random, metrics).draining(draining.clone());
-        let server = &config.server;
+        let (server, operator) = (&config.server, &config.operator);
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
-        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let public_routes = with_common_layers(public_routes, outside);
-        (public_routes, with_common_layers(operator_routes, side("operator")), gateway)
+        let public = side("public")
+            .behind(server.trusted_proxies.clone(), "server.trusted_proxies")
+            .noting(unnamed.public.clone())
+            .over_https(is_https);
+        let operator = side("operator")
+            .behind(operator.trusted_proxies.clone(), "operator.trusted_proxies")
+            .noting(unnamed.operator.clone());
+        (public, operator)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use domain::OperatorRole;
-use operator::admin::{Admin, Authority, Permission};
+use operator::admin::{Admin, Authority, OperationsAdmin, Permission};
 use pages::{Format, PageError, PageRequest, Response};
 
 use crate::Console;
@@ -64,6 +64,11 @@ impl Context {
     /// The administration on behalf of the visitor.
     pub(crate) fn admin(&self) -> Admin {
         self.console.ports.admin.acting(self.authority())
+    }
+
+    /// The service itself: configuration, backups, doctor.
+    pub(crate) fn operations(&self) -> OperationsAdmin {
+        self.console.ports.operations.acting(self.authority())
     }
 
     pub(crate) fn role(&self) -> OperatorRole {

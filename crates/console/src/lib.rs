@@ -5,6 +5,7 @@
 //! One module per area of the navigation; each has its routes, what its pages show and its words.
 
 mod accounts;
+mod actions;
 mod applications;
 mod audit;
 mod context;
@@ -21,11 +22,12 @@ use std::sync::Arc;
 use ::webhooks::history::History;
 use domain::{Clock, Realm};
 use identity::{Identity, RealmPages};
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, OperationsAdmin, ServiceAdmin, WebhookAdmin};
 use pages::PageSite;
 use store::Store;
 use tokio::sync::watch;
 
+pub use actions::{Action, console_actions};
 pub use routes::{console_routes, router};
 
 /// What the console needs from outside.
@@ -37,6 +39,8 @@ pub struct Ports {
     pub admin: Admin,
     pub webhook_admin: WebhookAdmin,
     pub history: History,
+    pub service: ServiceAdmin,
+    pub operations: OperationsAdmin,
 }
 
 impl std::fmt::Debug for Ports {

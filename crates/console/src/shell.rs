@@ -7,6 +7,7 @@ use ui::app::{Brand, NavGroup, NavItem, Shell, app_page, plain_app_page};
 use ui::{DisplayName, Icon, Lang, safe_href};
 
 use crate::Console;
+use crate::actions::action_of;
 use crate::context::Context;
 use crate::text::{CommonText, done, refusal};
 
@@ -69,6 +70,10 @@ impl PageContext for Context {
 
     fn refusal_text(&self, why: &str) -> String {
         refusal(self.lang(), why)
+    }
+
+    fn check_action(&self, path: &'static str, do_it: &str) -> Result<(), PageError> {
+        if action_of(path, do_it)?.is_dangerous { self.require_fresh() } else { Ok(()) }
     }
 
     fn done_text(&self, code: &str) -> Option<&'static str> {

@@ -37,6 +37,7 @@ pub mod second_factor;
 pub mod secret;
 pub mod service_reason;
 pub mod signature;
+pub mod signing_key;
 pub mod subscription;
 pub mod suggest;
 pub mod suspension;

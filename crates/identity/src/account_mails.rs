@@ -48,7 +48,7 @@ impl AccountMails {
         self.url(realm, "invitation", token)
     }
 
-    pub(crate) fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
+    pub fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
         self.url(realm, "reset", token)
     }
 
@@ -70,7 +70,8 @@ impl AccountMails {
         self.compose(&recipient, &MailTemplate::Invitation { invitee, link }, now)
     }
 
-    pub(crate) fn password_reset(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail> {
+    /// The mail that carries the link of a password reset.
+    pub fn password_reset(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail> {
         let link = MailLink { url: url.reveal(), valid: PASSWORD_RESET_LIFE };
         self.compose_for(account, &MailTemplate::PasswordReset { link }, now)
     }

@@ -45,7 +45,7 @@ use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
 pub use http::{RealmPages, SandboxRun, Visitor, post_routes, realm_router, router};
-pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
+pub use keys::{KeyError, KeyPolicy, Keys};
 pub use openapi::openapi;
 pub use sandbox_sign_in::{SandboxPrompt, SandboxSignIn, SandboxSignInError, SandboxTokens};
 pub use settings::{CLOCK_TOLERANCE, MailSettings, RealmUrls, SANDBOX_CALLBACK_PATH, Settings};
@@ -65,7 +65,7 @@ pub struct Identity {
     vault: Arc<Vault>,
     settings: Settings,
     audience: String,
-    keys: Keys,
+    keys: Arc<Keys>,
     tickets: Tickets,
     client_failures: ClientFailures,
     password_sign_in: Arc<PasswordSignIn>,
@@ -113,7 +113,7 @@ impl Identity {
     /// Opens the signing keys, creating the first one if there is none.
     pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyError> {
         let Ports { store, clock, random, vault } = ports;
-        let keys = Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?;
+        let keys = Arc::new(Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?);
         let ticket_keys = TicketKeyRing::open(store.clone(), clock.clone(), random.clone()).await?;
         let password_sign_in = Arc::new(PasswordSignIn::new(&store, &clock, &vault, &settings));
         measures.with_registry(|registry| {
@@ -137,6 +137,11 @@ impl Identity {
             vault,
             settings,
         })
+    }
+
+    /// The keys that sign tokens.
+    pub fn signing_keys(&self) -> Arc<Keys> {
+        self.keys.clone()
     }
 
     /// The password sign-ins since the last flush of the figures.

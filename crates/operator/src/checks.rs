@@ -6,6 +6,7 @@ use domain::{NAME_CHARS_MAX, redirect_uri};
 use crate::error::{AdminError, Result};
 
 const ID_CHARS_MAX: usize = 100;
+const LOGOUT_URIS_MAX: usize = 10;
 
 pub(crate) fn check_redirect(uri: &str) -> Result<()> {
     check_address("the redirect address", uri)
@@ -17,6 +18,10 @@ fn check_address(what: &str, uri: &str) -> Result<()> {
 
 /// Post-logout addresses follow the rules of redirect addresses, except that none is out-of-band.
 pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
+    if uris.len() > LOGOUT_URIS_MAX {
+        let why = format!("a client has at most {LOGOUT_URIS_MAX} addresses after sign-out");
+        return Err(AdminError::Invalid(why));
+    }
     for uri in &uris {
         check_address("the address after sign-out", uri)?;
         if uri == redirect_uri::OUT_OF_BAND {

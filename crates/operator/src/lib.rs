@@ -9,6 +9,7 @@ mod error;
 pub mod fuzzing;
 mod http;
 pub mod ingest;
+pub mod operations;
 mod page_size;
 pub mod ports;
 mod token;

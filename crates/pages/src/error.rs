@@ -68,6 +68,9 @@ impl From<AdminError> for PageError {
             AdminError::Forbidden(why) => Self::Forbidden(why),
             AdminError::Invalid(why) | AdminError::Conflict { why, .. } => Self::Refused(why),
             AdminError::Cancelled(_) => Self::Refused(error.to_string()),
+            AdminError::Store(error @ (StoreError::Exists(_) | StoreError::SandboxApart)) => {
+                Self::Refused(error.to_string())
+            }
             AdminError::Store(error) => Self::Store(error),
         }
     }

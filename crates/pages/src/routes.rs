@@ -66,9 +66,10 @@ where
         context.render(result).await
     });
     let Some(action) = route.action else { return handlers };
+    let path = route.path;
     handlers.post(async move |context: C, form: SubmittedForm| {
         let result = match context.accept(form).await {
-            Ok(form) => match action(&context, &form).await {
+            Ok(form) => match checked(&context, path, &form, action).await {
                 Err(PageError::Refused(why)) if context.format == Format::Html => {
                     show_refused(context.clone(), page, RefusedForm { why, form }).await
                 }
@@ -78,6 +79,16 @@ where
         };
         context.render(result).await
     })
+}
+
+async fn checked<C: PageContext>(
+    context: &C,
+    path: &'static str,
+    form: &Params,
+    action: ActionHandler<C>,
+) -> Result<Response, PageError> {
+    context.check_action(path, form.get("do").unwrap_or_default())?;
+    action(context, form).await
 }
 
 /// The page of the form again, with the reason and what was typed.

@@ -42,6 +42,11 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
         sentence(why)
     }
 
+    /// Whether a form of the page with this path may name this action now; `do_it` is the name of its button.
+    fn check_action(&self, _path: &'static str, _do_it: &str) -> Result<(), PageError> {
+        Ok(())
+    }
+
     /// What a page says after the action with this code.
     fn done_text(&self, code: &str) -> Option<&'static str>;
 

@@ -16,6 +16,7 @@ use serde_json::Value;
 pub use actor::{Actor, ActorFilter};
 pub(crate) use entries::*;
 pub use kind::AuditKind;
+pub(crate) use members::new_value;
 
 use crate::{Result, Vault};
 
@@ -128,6 +129,12 @@ impl AuditEntry {
 
     pub fn changes(mut self, changes: Vec<MemberChange>) -> Self {
         self.changes = changes;
+        self
+    }
+
+    #[must_use]
+    pub(crate) fn with_change(mut self, change: MemberChange) -> Self {
+        self.changes.push(change);
         self
     }
 

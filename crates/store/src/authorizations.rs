@@ -198,8 +198,19 @@ pub trait Authorizations: Send + Sync + 'static {
     /// A user's authorizations that have not ended, newest first.
     async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>>;
 
+    /// The same in pages, by tenant and client: those after the cursor, at most `rows_max`.
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>>;
+
     /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
+
+    /// How many authorizations of a client have not ended; those beyond `count_max` are not counted.
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize>;
 
     /// What decides whether an owner's webhooks are delivered to.
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess>;

@@ -8,10 +8,14 @@ use domain::log_entry::LogEntry;
 use domain::{FieldError, ProcessId, Resource, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
+use crate::plan::{record_key, signed};
+use crate::{AuditEntry, LogEvent, Result};
 
 /// A response lists at most this many errors and warnings; further ones are only counted.
 pub const ERRORS_LISTED_MAX: usize = 1000;
+
+/// The code of an edit that is rejected because the record was changed since its editor read it.
+pub const RECORD_CHANGED: &str = "record_changed";
 
 #[async_trait]
 pub trait ChangeLog: Send + Sync + 'static {
@@ -24,6 +28,10 @@ pub trait ChangeLog: Send + Sync + 'static {
 
     /// Entries after `query.after`, in order.
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage>;
+
+    /// The entries of one record, newest first, also of a record that no longer exists. The cost does not depend on the
+    /// length of the log.
+    async fn read_record_log(&self, query: &RecordLogQuery) -> Result<Vec<LogEvent>>;
 
     /// The floor and the head of the tenant's log.
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds>;
@@ -46,6 +54,17 @@ pub struct ChangeBatch {
     pub checkpoint: Option<IngestCheckpoint>,
     /// After this time the batch is refused instead of applied: its sender may have given up and sent newer values.
     pub expires_at: Option<Ticks>,
+    /// Present if an operator edits a record by hand: the batch has one line.
+    pub edit: Option<RecordEdit>,
+}
+
+/// What distinguishes an edit by hand from a change that a product sends.
+#[derive(Clone, Debug)]
+pub struct RecordEdit {
+    /// Written in the transaction of the change, with its sequence. An edit that changes nothing leaves none.
+    pub audit: AuditEntry,
+    /// The record's sequence as the editor knows it, 0 if there was no record: the change is rejected if it is another one.
+    pub expected_sequence: Option<u64>,
 }
 
 #[derive(Clone, Debug)]
@@ -121,6 +140,38 @@ pub struct LogQuery {
     pub company: Option<Box<str>>,
     pub after: u64,
     pub rows_max: usize,
+}
+
+/// Selects entries of one record.
+#[derive(Clone, Debug)]
+pub struct RecordLogQuery {
+    pub tenant: TenantId,
+    pub resource: Resource,
+    /// The company that owns the record; none if the tenant does.
+    pub company: Option<Box<str>>,
+    pub correlation_id: Box<str>,
+    /// Only entries before this sequence.
+    pub before: Option<u64>,
+    pub rows_max: usize,
+}
+
+impl RecordLogQuery {
+    /// The company as the log names it: a company is its own.
+    pub(crate) fn logged_company(&self) -> &str {
+        if self.resource == Resource::companies() {
+            return &self.correlation_id;
+        }
+        self.company.as_deref().unwrap_or_default()
+    }
+
+    pub(crate) fn record_key(&self) -> i64 {
+        record_key(self.logged_company(), &self.correlation_id)
+    }
+
+    /// SQL parameters: the sequence to stop before, and the row limit.
+    pub(crate) fn bounds(&self) -> (i64, i64) {
+        (self.before.map_or(i64::MAX, signed), i64::try_from(self.rows_max).unwrap_or(i64::MAX))
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::subscription::Products;
 use domain::{ClientId, Guid, Secret, TeamId, Ticks};
 
-use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListFilter, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
@@ -153,8 +153,7 @@ pub struct ClientSecret {
 pub trait Clients: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
-    /// The clients of a team, or all.
-    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>>;
+    async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>>;
     /// Changes a client, if it has the expected revision (any by default).
     async fn update_client(
         &self,

@@ -237,6 +237,16 @@ pub struct InvitationFilter {
     pub realm: Option<Realm>,
     pub state: Option<InvitationState>,
     pub team: Option<TeamId>,
+    /// The beginning of the address, in lower case.
+    pub email_prefix: Option<String>,
+}
+
+impl InvitationFilter {
+    /// The addresses that begin with the prefix: from the first on, before the second.
+    pub(crate) fn email_range(&self) -> Option<(&str, String)> {
+        let prefix = self.email_prefix.as_deref()?;
+        Some((prefix, format!("{prefix}{}", char::MAX)))
+    }
 }
 
 /// Every mutation, its mail and its audit entry are one transaction.

@@ -9,13 +9,17 @@ mod calls;
 mod changes;
 mod clients;
 mod commit_signal;
+mod diagnosis;
 mod directory;
+mod directory_search;
 mod error;
 mod figures;
 mod grants;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod keys;
+mod list_filter;
 mod listing;
 mod mails;
 mod maintenance;
@@ -69,10 +73,12 @@ pub use clients::{CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, 
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
-    LineError, LogBounds, LogPage, LogQuery,
+    LineError, LogBounds, LogPage, LogQuery, RECORD_CHANGED, RecordEdit, RecordLogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use diagnosis::{PostgresDiagnosis, SqliteDiagnosis};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate};
+pub use directory_search::{DirectorySearch, SearchFilter};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use figures::{FigureBuffer, FigureDelta, Figures, flush_figures};
@@ -81,15 +87,17 @@ pub use grants::{
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
+pub use inventory::{CredentialKind, EndingCredential, Inventory, Replica, StoreState};
 pub use invitations::{
     AcceptOutcome, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
     InvitationState, Invitations, InvitedPerson,
 };
 pub use keys::{SigningKey, SigningKeys};
+pub use list_filter::{ListFilter, ListedState};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
-pub use nodes::Nodes;
+pub use nodes::{NodeDetails, Nodes, RegisteredNode};
 pub use notices::{
     ENDING_WITHIN, FAILING_AFTER, FAILING_PAUSE, NOTICES_MAX, Notice, NoticeCursor, NoticePage, NoticeQuery,
     NoticeReader, NoticeSettings, Notices, UNREAD_NOTICES_MAX, WebhookFailure,
@@ -98,7 +106,9 @@ pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass,
 pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
-pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use records::{
+    CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records,
+};
 pub use recovery_code_notice::RecoveryCodeNotice;
 pub use requests::{
     Approval, AskOutcome, DECIDED_REQUESTS_MAX, DecisionOutcome, PENDING_REQUESTS_MAX, REDIRECT_URIS_MAX,
@@ -145,6 +155,7 @@ pub trait Store:
     + Operators
     + OperatorTokens
     + Directory
+    + DirectorySearch
     + Clients
     + Subscriptions
     + Teams
@@ -169,6 +180,7 @@ pub trait Store:
     + History
     + Calls
     + Figures
+    + Inventory
 {
 }
 
@@ -181,6 +193,7 @@ impl<T> Store for T where
         + Operators
         + OperatorTokens
         + Directory
+        + DirectorySearch
         + Clients
         + Subscriptions
         + Teams
@@ -205,6 +218,7 @@ impl<T> Store for T where
         + History
         + Calls
         + Figures
+        + Inventory
 {
 }
 

@@ -1,5 +1,8 @@
 //! Pages of a list in order of creation: by `(created_at, id)`, from a cursor on.
 
+use std::fmt;
+use std::str::FromStr;
+
 use domain::Ticks;
 
 /// The largest page that a store returns, whatever the query asks for.
@@ -10,6 +13,28 @@ pub const LIST_ROWS_MAX: usize = 1000;
 pub struct ListCursor {
     pub created_at: Ticks,
     pub id: String,
+}
+
+/// `<ticks>.<id>`, as pages and the operator's API write it.
+impl fmt::Display for ListCursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.created_at.0, self.id)
+    }
+}
+
+impl FromStr for ListCursor {
+    type Err = String;
+
+    /// Only what `Display` writes is read.
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parse = || {
+            let (ticks, id) = text.split_once('.')?;
+            let cursor = Self { created_at: Ticks(ticks.parse().ok()?), id: id.to_owned() };
+            let is_canonical = cursor.to_string() == text && cursor.created_at.0 >= 0 && ticks.len() <= 18;
+            (is_canonical && !id.is_empty()).then_some(cursor)
+        };
+        parse().ok_or_else(|| format!("{text:?} is not the next of an earlier page"))
+    }
 }
 
 /// Which page of a list to read: the rows after the cursor, or the first ones.
@@ -69,6 +94,12 @@ pub struct ListPage<T> {
 /// A row of a list.
 pub(crate) trait ListRow {
     fn list_cursor(&self) -> ListCursor;
+}
+
+impl ListRow for crate::TenantMembership {
+    fn list_cursor(&self) -> ListCursor {
+        self.membership.list_cursor()
+    }
 }
 
 macro_rules! list_rows {

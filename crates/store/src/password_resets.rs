@@ -24,13 +24,14 @@ pub(crate) fn reset_hash(vault: &Vault, realm: Realm, token: &Secret) -> [u8; 32
 /// makes it void.
 #[async_trait]
 pub trait PasswordResets: Send + Sync + 'static {
-    /// Stores a link for an account and queues its mail; an earlier link is void. False if there is no such account.
+    /// Stores a link for an account and queues the mail that carries it, if there is one; an earlier link is void. False if
+    /// there is no such account.
     async fn request_password_reset(
         &self,
         account: &AccountId,
         token: &Secret,
         expires_at: Ticks,
-        mail: &Mail,
+        mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool>;
 

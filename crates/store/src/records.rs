@@ -5,6 +5,7 @@ use domain::filter::{Filter, OrderBy};
 use domain::{Resource, TenantId};
 
 use crate::Result;
+use crate::plan::unsigned;
 
 #[async_trait]
 pub trait Records: Send + Sync + 'static {
@@ -42,6 +43,14 @@ pub trait Records: Send + Sync + 'static {
     /// number of matches, from one snapshot.
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page>;
 
+    /// How many records a company, or the tenant itself, has of each resource; resources that never had any are left out.
+    /// None if the tenant or the company does not exist.
+    async fn collection_sizes(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+    ) -> Result<Option<Vec<CollectionSize>>>;
+
     /// The ids of a tenant's companies, in order of creation.
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>>;
 }
@@ -50,6 +59,23 @@ pub trait Records: Send + Sync + 'static {
 pub struct Record {
     pub body: Box<str>,
     pub sequence: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectionSize {
+    pub resource: Resource,
+    pub records: u64,
+}
+
+impl CollectionSize {
+    /// Of the rows that join an owner with its collections: one without a collection if the owner has none, no row if the
+    /// owner does not exist.
+    pub(crate) fn of_rows(rows: Vec<Option<(i16, i64)>>) -> Option<Vec<Self>> {
+        let size = |(resource, records)| {
+            Some(Self { resource: Resource::from_code(resource)?, records: unsigned(records) })
+        };
+        (!rows.is_empty()).then(|| rows.into_iter().flatten().filter_map(size).collect())
+    }
 }
 
 /// A collection's version, which changes with every change of the collection, and the tenant's head.

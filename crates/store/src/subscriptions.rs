@@ -6,7 +6,7 @@ use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, TeamId, Ticks};
 
-use crate::{AuditContext, ListPage, ListQuery, Ports, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListFilter, ListPage, ListQuery, Ports, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
@@ -163,10 +163,9 @@ pub trait Subscriptions: Send + Sync + 'static {
         context: &AuditContext,
     ) -> Result<()>;
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
-    /// The subscriptions of a team, or all.
     async fn list_subscriptions(
         &self,
-        team: Option<&TeamId>,
+        filter: &ListFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>>;
     /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).

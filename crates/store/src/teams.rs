@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::subscription::Products;
 use domain::{AccountId, ClientId, TeamId, Ticks};
 
-use crate::{AuditContext, ListPage, ListQuery, Result, Status, UpdateOutcome};
+use crate::{AuditContext, ListFilter, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// The largest number of members that a team may have.
 pub const TEAM_MEMBERS_MAX: usize = 100;
@@ -176,7 +176,7 @@ pub(crate) fn limited_by_team(
 pub trait Teams: Send + Sync + 'static {
     async fn add_team(&self, team: &Team, context: &AuditContext) -> Result<()>;
     async fn find_team(&self, id: &TeamId) -> Result<Option<Team>>;
-    async fn list_teams(&self, query: &ListQuery) -> Result<ListPage<Team>>;
+    async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>>;
     /// Changes a team, if it has the expected revision (any by default).
     async fn update_team(
         &self,

@@ -2,6 +2,7 @@
 //! `X-Forwarded-For`.
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, OnceLock};
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
@@ -12,6 +13,20 @@ const FORWARDED: &str = "forwarded";
 /// The client's address, for rate limits and for the audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
+
+/// The first proxy of a listener that forwarded a request and is not trusted.
+#[derive(Clone, Debug, Default)]
+pub struct UnnamedProxy(Arc<OnceLock<IpAddr>>);
+
+impl UnnamedProxy {
+    pub(crate) fn note(&self, peer: IpAddr) {
+        let _ = self.0.set(peer);
+    }
+
+    pub fn get(&self) -> Option<IpAddr> {
+        self.0.get().copied()
+    }
+}
 
 /// Walks `X-Forwarded-For` from the nearest hop outwards and stops at the first address that is not a trusted proxy.
 pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNet]) -> ClientAddress {

@@ -19,7 +19,7 @@ use domain::Random;
 use ipnet::IpNet;
 use tower::{Layer, Service};
 
-use crate::address::{ClientAddress, client_address, unnamed_proxy};
+use crate::address::{ClientAddress, UnnamedProxy, client_address, unnamed_proxy};
 use crate::conditional::remove_length_of_not_modified;
 use crate::error_response::write_body;
 use crate::listener::PeerAddress;
@@ -38,8 +38,11 @@ pub struct RequestLayerConfig {
     ids: RequestIds,
     metrics: ListenerMetrics,
     trusted_proxies: Vec<IpNet>,
+    /// The setting that lists them.
+    proxies_key: &'static str,
     /// Whether a proxy that is not trusted is worth a warning, which is given once.
     warns_of_proxy: AtomicBool,
+    unnamed_proxy: UnnamedProxy,
     is_https: bool,
     draining: Arc<AtomicBool>,
 }
@@ -53,16 +56,26 @@ impl RequestLayerConfig {
             ids,
             metrics,
             trusted_proxies: Vec::new(),
+            proxies_key: "",
             warns_of_proxy,
+            unnamed_proxy: UnnamedProxy::default(),
             is_https: false,
             draining: Arc::default(),
         }
     }
 
-    /// Proxies whose `X-Forwarded-For` is trusted. The first request that another proxy forwards is logged.
-    pub fn behind(mut self, trusted_proxies: Vec<IpNet>) -> Self {
+    /// Proxies whose `X-Forwarded-For` is trusted, and the setting that lists them. The first request that another proxy
+    /// forwards is logged.
+    pub fn behind(mut self, trusted_proxies: Vec<IpNet>, key: &'static str) -> Self {
         self.trusted_proxies = trusted_proxies;
+        self.proxies_key = key;
         self.warns_of_proxy = AtomicBool::new(true);
+        self
+    }
+
+    /// Remembers the first proxy that forwards requests and is not trusted.
+    pub fn noting(mut self, unnamed_proxy: UnnamedProxy) -> Self {
+        self.unnamed_proxy = unnamed_proxy;
         self
     }
 
@@ -71,11 +84,12 @@ impl RequestLayerConfig {
             && let Some(peer) = unnamed_proxy(peer, headers, &self.trusted_proxies)
             && self.warns_of_proxy.swap(false, Ordering::Relaxed)
         {
+            self.unnamed_proxy.note(peer);
+            let key = self.proxies_key;
             tracing::warn!(
                 %peer,
-                "a request has X-Forwarded-For or Forwarded, but server.trusted_proxies does not list its sender, so \
-                 limits and the audit use the sender's address; if it is your proxy, add it to server.trusted_proxies \
-                 (this is logged once)"
+                "a request has X-Forwarded-For or Forwarded, but {key} does not list its sender, so limits and the audit \
+                 use the sender's address; if it is your proxy, add it to {key} (this is logged once)"
             );
         }
     }

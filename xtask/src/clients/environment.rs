@@ -43,11 +43,11 @@ struct Environment {
 impl Environment {
     /// `aldaba dev` as an integrator starts it, and `aldaba serve` with applications of every kind.
     fn start(program: &Path, directories: &Directories) -> Result<Self, String> {
-        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+        let folder = temporary()?;
         let port = free_port()?;
         let callback = format!("http://localhost:{port}/callback");
         let mail_port = free_port()?;
-        let (dev, ready) = dev(program, &callback, &mail_settings(mail_port))?;
+        let (dev, ready) = dev(program, &empty(&callback), &mail_settings(mail_port))?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         let installation = Installation::init(program, folder.path().join("site"), &store)?;
         let site = fill(&installation, port)?;
@@ -68,8 +68,8 @@ impl Environment {
     /// `aldaba dev` alone, for a client that calls everything that the document allows.
     fn start_dev(program: &Path) -> Result<Self, String> {
         let callback = format!("http://localhost:{}/callback", free_port()?);
-        let (dev, ready) = dev(program, &callback, &[])?;
-        Self::of_dev(dev, &json!({"dev": ready, "callback": callback}))
+        let (dev, ready) = dev(program, &empty(&callback), &[])?;
+        Self::of_dev(dev, temporary()?, &json!({"dev": ready, "callback": callback}))
     }
 
     /// `aldaba dev` alone, for the walk through the portal: a mail that another client has not taken would delay its own.
@@ -79,7 +79,7 @@ impl Environment {
         let mut settings = mail_settings(mail_port);
         // What is for the sandbox alone is approved at once, for one product.
         settings.push("portal.approval.accounting=automatic".to_owned());
-        let (dev, ready) = dev(program, &callback, &settings)?;
+        let (dev, ready) = dev(program, &empty(&callback), &settings)?;
         let environment = json!({
             "dev": ready,
             "site": {"auth_url": ready["auth_url"]},
@@ -88,11 +88,36 @@ impl Environment {
             "mail_port": mail_port,
             "screenshots": directories.screenshots,
         });
-        Self::of_dev(dev, &environment)
+        Self::of_dev(dev, temporary()?, &environment)
     }
 
-    fn of_dev(dev: Process, environment: &Value) -> Result<Self, String> {
-        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+    /// `aldaba dev` with sample records, whose sessions the tests of the console age in the store's file, and a new
+    /// installation with the link of its first operator.
+    fn start_console(program: &Path, directories: &Directories) -> Result<Self, String> {
+        let folder = temporary()?;
+        let (port, mail_port) = (free_port()?, free_port()?);
+        let callback = format!("http://localhost:{port}/callback");
+        let store = folder.path().join("aldaba.db");
+        let mut settings = mail_settings(mail_port);
+        settings.push(format!("backup.directory={}", folder.path().join("backups").display()));
+        let data = folder.path().display().to_string();
+        let (dev, ready) = dev(program, &["--data", &data, "--redirect-uri", &callback], &settings)?;
+        let new_store = format!("sqlite:{}", folder.path().join("new.db").display());
+        let installation = Installation::init(program, folder.path().join("site"), &new_store)?;
+        let (serve, link) = serve_first_operator(&installation)?;
+        let environment = json!({
+            "dev": ready,
+            "site": {"auth_url": ready["auth_url"], "first_operator": link},
+            "callback": callback,
+            "callback_port": port,
+            "mail_port": mail_port,
+            "store": store,
+            "screenshots": directories.screenshots,
+        });
+        Ok(Self { serve: Some(serve), ..Self::of_dev(dev, folder, &environment)? })
+    }
+
+    fn of_dev(dev: Process, folder: TempDir, environment: &Value) -> Result<Self, String> {
         let file = folder.path().join("world.json");
         fs::write(&file, environment.to_string()).map_err(with_path(&file))?;
         Ok(Self { dev, serve: None, file, _folder: folder })
@@ -109,12 +134,13 @@ impl Environment {
     }
 }
 
-/// The servers of all clients. Most clients share theirs; two have one of their own.
+/// The servers of all clients. Most clients share theirs; three have one of their own.
 #[derive(Debug)]
 pub(super) struct Environments {
     shared: Environment,
     schemathesis: Environment,
     portal: Environment,
+    console: Environment,
 }
 
 impl Environments {
@@ -123,6 +149,7 @@ impl Environments {
             shared: Environment::start(program, directories)?,
             schemathesis: Environment::start_dev(program)?,
             portal: Environment::start_portal(program, directories)?,
+            console: Environment::start_console(program, directories)?,
         })
     }
 
@@ -139,8 +166,12 @@ impl Environments {
         self.portal.file()
     }
 
+    pub(super) fn console(&self) -> &Path {
+        self.console.file()
+    }
+
     pub(super) fn stop(self) -> Result<(), String> {
-        let stopped = [self.shared, self.schemathesis, self.portal].map(Environment::stop);
+        let stopped = [self.shared, self.schemathesis, self.portal, self.console].map(Environment::stop);
         stopped.into_iter().collect()
     }
 }
@@ -151,9 +182,18 @@ fn mail_settings(port: u16) -> Vec<String> {
     vec![server, "mail.tls=none".into(), "mail.from=Aldaba <no-reply@example.com>".into()]
 }
 
-fn dev(program: &Path, callback: &str, settings: &[String]) -> Result<(Process, Value), String> {
+fn temporary() -> Result<TempDir, String> {
+    TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))
+}
+
+/// The arguments of `dev` without sample records.
+fn empty(callback: &str) -> [&str; 3] {
+    ["--empty", "--redirect-uri", callback]
+}
+
+fn dev(program: &Path, arguments: &[&str], settings: &[String]) -> Result<(Process, Value), String> {
     let mut command = aldaba(program);
-    command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--redirect-uri", callback]);
+    command.args(["dev", "--json", "--listen", "127.0.0.1:0"]).args(arguments);
     // Schemathesis creates many webhooks.
     command.args(["--set", "delivery.webhooks_max=10000"]);
     for setting in settings {
@@ -165,12 +205,36 @@ fn dev(program: &Path, callback: &str, settings: &[String]) -> Result<(Process, 
 }
 
 fn serve(installation: &Installation<'_>) -> Result<(Process, String), String> {
+    let (process, port, ()) = serve_until(installation, is_serving)?;
+    Ok((process, format!("http://127.0.0.1:{port}")))
+}
+
+/// A new installation, and the link that its log has for the first operator.
+fn serve_first_operator(installation: &Installation<'_>) -> Result<(Process, String), String> {
+    let link = |line: &str| {
+        let line: Value = serde_json::from_str(line).ok()?;
+        line["link"].as_str().map(str::to_owned)
+    };
+    let (mut process, _, link) = serve_until(installation, link)?;
+    process.line(READY_MAX, is_serving)?;
+    Ok((process, link))
+}
+
+fn is_serving(line: &str) -> Option<()> {
+    line.contains(r#""message":"serving""#).then_some(())
+}
+
+/// Starts the server on a free port and reads its log up to a line.
+fn serve_until<T>(
+    installation: &Installation<'_>,
+    find: impl Fn(&str) -> Option<T>,
+) -> Result<(Process, u16, T), String> {
     let mut reason = String::new();
     for _ in 0..PORT_ATTEMPTS_MAX {
         let port = free_port()?;
         let mut process = installation.serve(port)?;
-        match process.line(READY_MAX, |line| line.contains(r#""message":"serving""#).then_some(())) {
-            Ok(()) => return Ok((process, format!("http://127.0.0.1:{port}"))),
+        match process.line(READY_MAX, &find) {
+            Ok(found) => return Ok((process, port, found)),
             Err(messages) => reason = messages,
         }
     }

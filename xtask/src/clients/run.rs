@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 12] = [
+const CLIENTS: [Client; 13] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -50,6 +50,7 @@ const CLIENTS: [Client; 12] = [
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 600 },
     PORTAL,
+    CONSOLE,
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
@@ -57,6 +58,10 @@ const CLIENTS: [Client; 12] = [
 /// It has its own server, which approves what the sandbox needs.
 const PORTAL: Client =
     Client { name: "Portal", runner: Runner::Node, source: "with_portal.mjs", seconds_max: 300 };
+
+/// It has its own server: it disables, rotates and edits.
+const CONSOLE: Client =
+    Client { name: "Console", runner: Runner::Node, source: "with_console.mjs", seconds_max: 600 };
 
 /// It has its own server: it calls everything that the document allows, and the other clients would see the results.
 const SCHEMATHESIS: Client =
@@ -89,15 +94,13 @@ pub(super) fn run(
         chosen.iter().partition(|client| client.name == SCHEMATHESIS.name);
     let failed: Vec<&str> = thread::scope(|scope| {
         let schemathesis = apart.first().map(|client| {
-            let environment = environments.schemathesis();
-            scope.spawn(|| (client.name, passes(client, toolchain, directories, environment)))
+            let environment = environment(client, environments);
+            scope.spawn(move || (client.name, passes(client, toolchain, directories, environment)))
         });
         let mut results: Vec<_> = in_turn
             .iter()
             .map(|client| {
-                let environment =
-                    if client.name == PORTAL.name { environments.portal() } else { environments.shared() };
-                (client.name, passes(client, toolchain, directories, environment))
+                (client.name, passes(client, toolchain, directories, environment(client, environments)))
             })
             .collect();
         results.extend(schemathesis.map(|run| run.join().unwrap_or((SCHEMATHESIS.name, false))));
@@ -107,6 +110,16 @@ pub(super) fn run(
         return Ok(());
     }
     Err(Failure::work(format!("failed clients: {}", failed.join(", "))))
+}
+
+/// The file about the servers of a client.
+fn environment<'a>(client: &Client, environments: &'a Environments) -> &'a Path {
+    match client.name {
+        name if name == PORTAL.name => environments.portal(),
+        name if name == CONSOLE.name => environments.console(),
+        name if name == SCHEMATHESIS.name => environments.schemathesis(),
+        _ => environments.shared(),
+    }
 }
 
 /// Runs one client and prints its result.
@@ -161,7 +174,8 @@ mod tests {
         assert_eq!(names(&[]).len(), CLIENTS.len() + 1);
         let unknown = chosen(&["lynx"]).unwrap_err();
         assert!(
-            unknown.contains("`lynx`") && unknown.contains("Chromium, Portal, promtool, Schemathesis"),
+            unknown.contains("`lynx`")
+                && unknown.contains("Chromium, Portal, Console, promtool, Schemathesis"),
             "{unknown}"
         );
     }

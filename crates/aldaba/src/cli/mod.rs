@@ -53,6 +53,8 @@ pub(crate) enum Command {
     Init(Init),
     /// Check the configuration and report every error with its location
     Check,
+    /// Examine the installation: clock, disk, addresses, certificates, DNS, store, each with a verdict and what to do
+    Doctor,
     /// Manage tenants: each owns a set of companies and their records
     #[command(subcommand)]
     Tenant(Tenant),
@@ -266,12 +268,12 @@ pub(crate) enum StoreCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct BackupArgs {
-    /// The file to write
-    pub(crate) file: PathBuf,
+    /// The file to write [default: a new one in backup.directory, where the newest backup.keep are kept]
+    pub(crate) file: Option<PathBuf>,
     /// Replace an existing file
-    #[arg(long)]
+    #[arg(long, requires = "file")]
     pub(crate) force: bool,
-    /// Encrypt the backup for this age public key (age1…); repeat it for several
+    /// Encrypt the backup for this age public key (age1…); repeat it for several [default: backup.recipients]
     #[arg(long, value_name = "KEY")]
     pub(crate) recipient: Vec<String>,
 }

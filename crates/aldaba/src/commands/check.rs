@@ -26,7 +26,8 @@ pub(crate) async fn run(sources: &Sources, output: Output) -> CommandResult {
     let difference = clock.map(|difference| difference.seconds);
     let clock = clock.map_or_else(String::new, |difference| format!("\nclock     {}", describe(difference)));
     let json = json!({
-        "ok": true, "store": {"schema": schema, "clockDifferenceSeconds": difference}, "config": &config
+        "ok": true, "store": {"schema": schema, "clockDifferenceSeconds": difference}, "config": &config,
+        "keys": &config.keys
     });
     output.result(&json, || {
         format!(

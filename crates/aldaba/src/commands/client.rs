@@ -4,7 +4,7 @@ use domain::subscription::Products;
 use operator::admin::{Admin, NewClient};
 use serde::Serialize;
 use serde_json::json;
-use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
+use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, ListFilter, Pkce, Status};
 
 use super::{all_pages, existing_team, overlap, products_named, status_name, team_or_none};
 use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, PkceMode};
@@ -173,8 +173,8 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
 }
 
 async fn list(admin: &Admin, team: Option<&str>, output: Output) -> CommandResult {
-    let team = existing_team(admin, team).await?;
-    let clients = all_pages(async |query| admin.store.list_clients(team.as_ref(), &query).await).await?;
+    let filter = ListFilter { team: existing_team(admin, team).await?, ..ListFilter::default() };
+    let clients = all_pages(async |query| admin.store.list_clients(&filter, &query).await).await?;
     let all: Vec<ClientView> = clients.into_iter().map(|client| view(client, None)).collect();
     output.list(&all, &["CLIENT_ID", "NAME", "STATUS", "REDIRECT_URIS"], |client| {
         vec![

@@ -113,7 +113,7 @@ pub(crate) async fn run(command: Invitation, sources: &Sources, output: Output) 
             let filter = InvitationFilter {
                 realm: realm.as_deref().and_then(Realm::from_name),
                 state: state.as_deref().and_then(InvitationState::from_name),
-                team: None,
+                ..InvitationFilter::default()
             };
             let now = admin.clock.now();
             let all =

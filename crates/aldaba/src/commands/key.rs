@@ -5,7 +5,7 @@ use domain::subscription::Products;
 use operator::admin::{Admin, NewSubscription, Usage};
 use serde::Serialize;
 use serde_json::json;
-use store::{KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
+use store::{KeyInfo, KeySlot, ListFilter, Status, Subscription, SubscriptionUpdate};
 
 use super::{all_pages, existing_team, overlap, products_named, team_or_none, team_phrase};
 use crate::cli::{Key, KeySlotArg};
@@ -189,9 +189,9 @@ async fn add(admin: &Admin, new: NewSubscription, output: Output) -> CommandResu
 }
 
 async fn list(admin: &Admin, team: Option<&str>, output: Output) -> CommandResult {
-    let team = existing_team(admin, team).await?;
+    let filter = ListFilter { team: existing_team(admin, team).await?, ..ListFilter::default() };
     let subscriptions =
-        all_pages(async |query| admin.store.list_subscriptions(team.as_ref(), &query).await).await?;
+        all_pages(async |query| admin.store.list_subscriptions(&filter, &query).await).await?;
     let all: Vec<SubscriptionView> = subscriptions.into_iter().map(SubscriptionView::from).collect();
     output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "TEAM", "STATUS"], |subscription| {
         vec![

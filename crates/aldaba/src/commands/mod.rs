@@ -7,6 +7,7 @@ pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod deliveries;
 pub(crate) mod developer;
+pub(crate) mod doctor;
 mod ingest_client;
 pub(crate) mod init;
 pub(crate) mod invitation;

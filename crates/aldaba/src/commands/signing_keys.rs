@@ -1,14 +1,17 @@
 //! `aldaba signing-keys`: lists and rotates the keys that sign tokens.
 
-use identity::{KeyState, SigningKeyInfo};
+use std::sync::Arc;
+
+use domain::signing_key::SigningKeyInfo;
+use operator::ports::SigningKeyRing as _;
 use serde::Serialize;
 
-use super::open_store;
+use super::{authority, open_store};
 use crate::cli::SigningKeys;
 use crate::config::Sources;
 use crate::exit::CommandResult;
 use crate::output::Output;
-use crate::wiring;
+use crate::wiring::{self, BasePorts, KeyRing};
 
 #[derive(Serialize)]
 struct SigningKeyView {
@@ -33,7 +36,7 @@ impl From<SigningKeyInfo> for SigningKeyView {
 
 pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> CommandResult {
     let (config, opened) = open_store(sources).await?;
-    let keys = wiring::signing_keys(&config, &opened).await?;
+    let keys = KeyRing(Arc::new(wiring::signing_keys(&config, &opened).await?));
     match command {
         SigningKeys::List => {
             let all: Vec<SigningKeyView> = keys.list().into_iter().map(SigningKeyView::from).collect();
@@ -44,14 +47,9 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
             });
         }
         SigningKeys::Rotate { now } => {
-            let next = keys.list().into_iter().rfind(|key| key.state == KeyState::Next);
-            if let Some(next) = next.filter(|_| !now) {
-                output.print_message(&format!(
-                    "A next key already exists since {}. This command adds another one.",
-                    next.created_at.iso()
-                ));
-            }
-            let key: SigningKeyView = keys.rotate(now, &super::audit_context()).await?.into();
+            let admin = wiring::admin(&config, &BasePorts::system(), opened.store.clone());
+            let admin = admin.acting(authority());
+            let key: SigningKeyView = admin.rotate_signing_keys(&keys, now).await?.into();
             output.print_message(if now {
                 "The new key signs from now on. Within 5 seconds, all tokens signed by older keys are refused."
             } else {

@@ -3,7 +3,7 @@
 use ::operator::admin::{Admin, AdminError};
 use serde::Serialize;
 use serde_json::json;
-use store::{ListedMember, Status, Team as StoredTeam, TeamRole, TeamUpdate};
+use store::{ListFilter, ListedMember, Status, Team as StoredTeam, TeamRole, TeamUpdate};
 
 use super::{all_pages, status_name};
 use crate::cli::Team;
@@ -79,7 +79,8 @@ pub(crate) async fn run(command: Team, sources: &Sources, output: Output) -> Com
             output.result(&team, || team.id.clone());
         }
         Team::List => {
-            let teams = all_pages(async |query| admin.store.list_teams(&query).await).await?;
+            let filter = ListFilter::default();
+            let teams = all_pages(async |query| admin.store.list_teams(&filter, &query).await).await?;
             let all: Vec<TeamView> = teams.into_iter().map(TeamView::from).collect();
             output.list(&all, &["ID", "NAME", "STATUS", "CREATED"], |team| {
                 vec![team.id.clone(), team.name.clone(), team.standing.clone(), team.created_at.clone()]

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use domain::suggest::did_you_mean;
+use operator::operations::configuration::ConfigurationLayer;
 use toml::de::{DeTable, DeValue};
 use zeroize::Zeroizing;
 
@@ -13,7 +14,8 @@ const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
 const DEFAULT_FILE_NAME: &str = "aldaba.toml";
 /// Keys whose values are paths.
-const PATHS: [&str; 7] = [
+const PATHS: [&str; 8] = [
+    "backup.directory",
     "server.tls_certificates",
     "server.tls_key",
     "operator.tls_certificates",
@@ -33,10 +35,11 @@ pub(super) enum Value {
     List(Vec<String>),
 }
 
-/// A value and its location.
+/// A value, its layer and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) value: Value,
+    pub(super) layer: ConfigurationLayer,
     pub(super) origin: String,
 }
 
@@ -47,7 +50,7 @@ type Faults = Vec<ConfigFault>;
 pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
     let mut faults = Vec::new();
     let mut settings = Settings::new();
-    for (key, setting) in read_toml(DEFAULT, "the defaults")? {
+    for (key, setting) in defaults()? {
         settings.insert(key, setting);
     }
     if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
@@ -63,14 +66,23 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
             continue;
         };
         let key = path.to_lowercase().replace("__", ".");
-        let setting = Setting { value: text_value(text), origin: name.clone() };
+        let layer = ConfigurationLayer::Environment;
+        let setting = Setting { value: text_value(text), layer, origin: name.clone() };
         apply(&mut settings, &key, setting, current_folder, &mut faults);
     }
     for (key, text) in &sources.flags {
-        let setting = Setting { value: text_value(text), origin: "the command line".into() };
+        let layer = ConfigurationLayer::CommandLine;
+        let setting = Setting { value: text_value(text), layer, origin: "the command line".into() };
         apply(&mut settings, key, setting, current_folder, &mut faults);
     }
     Ok((settings, faults))
+}
+
+/// The keys of the default file, in its order.
+pub(super) fn defaults() -> Result<Vec<(String, Setting)>, Faults> {
+    let defaults = read_toml(DEFAULT, "the defaults")?;
+    let with_layer = |(key, setting)| (key, Setting { layer: ConfigurationLayer::Default, ..setting });
+    Ok(defaults.into_iter().map(with_layer).collect())
 }
 
 fn text_value(text: &str) -> Value {
@@ -105,11 +117,12 @@ fn resolve_paths(key: &str, value: Value, folder: &Path) -> Value {
 
 /// Applies one setting to the layers below.
 fn apply(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
-    let fault = |message: String| ConfigFault { origin: setting.origin.clone(), message };
+    let origin = setting.origin.clone();
+    let fault = |message: String| ConfigFault { origin, message };
     if let Some(known) = settings.get(key) {
         match convert(&setting.value, &known.value) {
             Some(value) => {
-                settings.insert(key.to_owned(), Setting { value, origin: setting.origin });
+                settings.insert(key.to_owned(), Setting { value, ..setting });
             }
             None => faults.push(fault(format!("{key} must be {}", type_name(&known.value)))),
         }
@@ -124,7 +137,7 @@ fn apply(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, fa
     };
     match read_secret(&folder.join(path.as_str())) {
         Ok(text) => {
-            settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
+            settings.insert(key.to_owned(), Setting { value: Value::Text(text), ..setting });
         }
         Err(why) => faults.push(fault(format!("{key}{FILE}: cannot read {}: {why}", path.as_str()))),
     }
@@ -179,7 +192,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
                 format!("{path} must be a string, a whole number, true or false, or a list of strings"),
             ));
         };
-        found.push((path, Setting { value, origin: origin(at) }));
+        found.push((path, Setting { value, layer: ConfigurationLayer::File, origin: origin(at) }));
         Ok(())
     };
     for (section, inner) in table.get_ref() {

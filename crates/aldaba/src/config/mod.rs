@@ -2,12 +2,14 @@
 //! override earlier ones, and every error names its location.
 
 pub(crate) mod address;
+mod backup;
 mod duration;
 mod exposure;
 mod layers;
 mod mail;
 mod portal;
 mod reader;
+mod report;
 mod second_factor;
 mod typed;
 mod urls;

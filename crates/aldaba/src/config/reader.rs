@@ -96,7 +96,7 @@ impl<'a> SettingsReader<'a> {
         }
     }
 
-    fn list(&self, key: &str) -> Vec<String> {
+    pub(super) fn list(&self, key: &str) -> Vec<String> {
         match self.settings.get(key).map(|setting| &setting.value) {
             Some(Value::List(items)) => items.clone(),
             _ => Vec::new(),
@@ -145,10 +145,19 @@ impl<'a> SettingsReader<'a> {
 
     /// A URL without a trailing slash, so that paths can be appended.
     pub(super) fn url(&mut self, key: &str) -> String {
+        self.checked_url(key, address::format_error)
+    }
+
+    /// The same, with a path where a proxy serves the listener under one.
+    pub(super) fn prefixed_url(&mut self, key: &str) -> String {
+        self.checked_url(key, address::prefixed_format_error)
+    }
+
+    fn checked_url(&mut self, key: &str, error: impl Fn(&str) -> Option<&'static str>) -> String {
         let Some(text) = self.optional(key) else {
             return String::new();
         };
-        if let Some(why) = address::format_error(&text) {
+        if let Some(why) = error(&text) {
             self.add_fault(key, why);
         }
         text.trim_end_matches('/').to_owned()

@@ -6,11 +6,13 @@ use std::time::Duration;
 
 use domain::Secret;
 use ipnet::IpNet;
+use operator::operations::configuration::ConfigurationKey;
 use serde::{Serialize, Serializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
+use super::backup::Backup;
 use super::layers::Settings;
 use super::mail::Mail;
 use super::portal::Portal;
@@ -29,7 +31,11 @@ pub(crate) struct Config {
     pub(crate) mail: Mail,
     pub(crate) portal: Portal,
     pub(crate) retention: Retention,
+    pub(crate) backup: Backup,
     pub(crate) logging: Logging,
+    /// Every key with its source; secrets are not in it.
+    #[serde(skip)]
+    pub(crate) keys: Vec<ConfigurationKey>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -73,6 +79,7 @@ pub(crate) struct OperatorSide {
     #[serde(serialize_with = "hidden")]
     pub(crate) token: Option<Secret>,
     pub(crate) connections_max: usize,
+    pub(crate) trusted_proxies: Vec<IpNet>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -181,18 +188,31 @@ impl StoreUrl {
         }
         text.strip_prefix("sqlite:").filter(|path| !path.is_empty()).map(|path| Self::Sqlite(path.into()))
     }
+
+    /// Without the user and password of a PostgreSQL URL. Of its parameters only those without secrets are shown, and of
+    /// one that cannot be taken apart with certainty nothing.
+    pub(crate) fn without_secrets(&self) -> String {
+        const SHOWN: [&str; 4] = ["sslmode", "sslrootcert", "connect_timeout", "target_session_attrs"];
+        let url = match self {
+            Self::Sqlite(path) => return format!("sqlite:{}", path.display()),
+            Self::Postgres(url) => url.split_once("://").map_or("", |(_, rest)| rest),
+        };
+        let (place, query) = url.split_once('?').unwrap_or((url, ""));
+        let place = match place.rsplit_once('@') {
+            Some((_, place)) => place,
+            None if url.contains('@') => return "postgres://…".to_owned(),
+            None => place,
+        };
+        let is_shown = |pair: &&str| pair.split_once('=').is_some_and(|(name, _)| SHOWN.contains(&name));
+        let shown: Vec<&str> = query.split('&').filter(is_shown).collect();
+        let query = if shown.is_empty() { String::new() } else { format!("?{}", shown.join("&")) };
+        format!("postgres://…@{place}{query}")
+    }
 }
 
 impl Serialize for StoreUrl {
-    /// Without the user and password of a PostgreSQL URL.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Sqlite(path) => serializer.serialize_str(&format!("sqlite:{}", path.display())),
-            Self::Postgres(url) => {
-                let host = url.rsplit_once('@').map_or_else(|| url.as_str(), |(_, host)| host);
-                serializer.serialize_str(&format!("postgres://…@{}", host.trim_start_matches("postgres://")))
-            }
-        }
+        serializer.serialize_str(&self.without_secrets())
     }
 }
 
@@ -221,11 +241,12 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         server: server(&mut reader),
         operator: OperatorSide {
             listen: reader.address("operator.listen"),
-            url: reader.url("operator.url"),
+            url: reader.prefixed_url("operator.url"),
             tls: tls(&mut reader, "operator"),
             accept_plain_http: reader.flag("operator.accept_plain_http"),
             token: reader.optional("operator.token").map(Secret::new),
             connections_max: reader.number("operator.connections_max", 1, 1_000_000),
+            trusted_proxies: reader.proxies("operator.trusted_proxies"),
         },
         store: StoreSide {
             url: reader.parsed(
@@ -262,7 +283,9 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             deliveries: reader.span("retention.deliveries", "1h", "36500d"),
             every: reader.span("retention.every", "1s", "1h"),
         },
+        backup: super::backup::backup(&mut reader),
         logging: logging(&mut reader),
+        keys: super::report::keys(settings),
     };
     (config, reader.faults)
 }

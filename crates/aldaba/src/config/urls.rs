@@ -12,13 +12,16 @@ impl Config {
         let public = format!("{}://{public}", scheme(&self.server.tls));
         let operator = format!("{}://{operator}", scheme(&self.operator.tls));
         let urls = [
-            (&mut self.server.base_url, &public),
-            (&mut self.server.auth_url, &public),
-            (&mut self.operator.url, &operator),
+            ("server.base_url", &mut self.server.base_url, &public),
+            ("server.auth_url", &mut self.server.auth_url, &public),
+            ("operator.url", &mut self.operator.url, &operator),
         ];
-        for (url, listening) in urls {
+        for (key, url, listening) in urls {
             if url.is_empty() {
                 url.clone_from(listening);
+                // The value in use; it still comes from the defaults.
+                let shown = self.keys.iter_mut().filter(|one| one.key == key);
+                shown.for_each(|one| one.value = Some(listening.as_str().into()));
             }
         }
     }

@@ -35,6 +35,14 @@ impl AccountLinks for MailedLinks {
         self.0.invitation(invitation, url, now)
     }
 
+    fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
+        self.0.reset_url(realm, token)
+    }
+
+    fn reset_mail(&self, account: &Account, url: &Secret, now: Ticks) -> Option<Mail> {
+        self.0.password_reset(account, url, now)
+    }
+
     fn second_factor_mail(&self, account: &Account, now: Ticks) -> Option<Mail> {
         self.0.second_factor_changed(account, now)
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use ::console::{Console, Ports, Settings};
 use identity::Identity;
-use operator::admin::{Admin, WebhookAdmin};
+use operator::admin::{Admin, OperationsAdmin, ServiceAdmin, WebhookAdmin};
 use tokio::sync::watch;
 use webhooks::history::History;
 
@@ -16,10 +16,11 @@ pub(crate) fn console(
     base: &BasePorts,
     identity: Arc<Identity>,
     (admin, webhook_admin, history): (Admin, WebhookAdmin, History),
+    (service, operations): (ServiceAdmin, OperationsAdmin),
     stopped: &watch::Receiver<bool>,
 ) -> Console {
     let (store, clock) = (admin.store.clone(), base.clock.clone());
-    let ports = Ports { store, clock, identity, admin, webhook_admin, history };
+    let ports = Ports { store, clock, identity, admin, webhook_admin, history, service, operations };
     let settings = Settings { service_name: config.mail.service_name.clone() };
     Console::new(ports, settings, stopped.clone())
 }

@@ -12,7 +12,7 @@ use domain::delivery::{
 };
 use operator::admin::{Admin, Authority, CallLimits, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
-use store::{AuditContext, Store};
+use store::{AuditContext, LogEvent, Store, Webhook};
 
 use super::{BasePorts, account_links};
 use crate::config::Config;
@@ -77,6 +77,14 @@ impl WebhookHistory for OperatorHistory {
     async fn delivery(&self, webhook: WebhookId, name: DeliveryName) -> HistoryResult<DeliveryView> {
         let webhook = self.0.webhook(webhook).await?;
         self.0.delivery(&webhook, name).await
+    }
+
+    async fn deliveries_of(
+        &self,
+        webhook: &Webhook,
+        events: &[LogEvent],
+    ) -> HistoryResult<Vec<DeliveryView>> {
+        self.0.deliveries_of(webhook, events).await
     }
 
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>> {

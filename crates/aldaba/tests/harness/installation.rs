@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use domain::totp::{TimeStep, TotpSecret};
-use domain::{AccountId, OperatorRole, Realm};
+use domain::{AccountId, OperatorRole, Realm, Secret};
 use store::sqlite::SqliteStore;
 use store::{
-    Account, Accounts as _, AuditContext, FIRST_REVISION, FactorAddition, FactorEffects, FactorMethod,
-    Maintenance as _, MasterKey, Ports, SecondFactor, SecondFactors as _, Status, Vault,
+    Account, Accounts as _, AuditContext, AuditEntry, AuditKind, FIRST_REVISION, FactorAddition,
+    FactorEffects, FactorMethod, Maintenance as _, MasterKey, Ports, SecondFactor, SecondFactors as _,
+    Session, Sessions as _, Status, Vault,
 };
 use tempfile::TempDir;
 
@@ -112,6 +113,28 @@ impl Installation {
             let (effects, context) = (FactorEffects::default(), AuditContext::default());
             let added = store.add_second_factor(&factor, &[], None, &effects, &context).await;
             assert!(matches!(added, Ok(FactorAddition::Added { .. })), "{added:?}");
+        });
+    }
+
+    /// Signs an account in.
+    #[track_caller]
+    pub(crate) fn add_session(&self, realm: Realm, account: &str) {
+        let base = aldaba::BasePorts::system();
+        let (now, context) = (base.clock.now(), AuditContext::default());
+        let session = Session {
+            id: base.random.guid(),
+            realm,
+            account: AccountId::new(account),
+            authenticated_at: now,
+            methods: "pwd".into(),
+            expires_at: now + std::time::Duration::from_secs(60 * 60),
+            address: "192.0.2.7".into(),
+            user_agent: "Firefox".into(),
+        };
+        let entry = AuditEntry::new(AuditKind::signed_in(realm), now, &context);
+        let cookie = Secret::new(base.random.token());
+        self.in_store(async |store| {
+            store.begin_session(&cookie, &session, None, None, &entry).await.unwrap();
         });
     }
 

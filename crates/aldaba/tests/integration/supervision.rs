@@ -5,7 +5,7 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 13] = [
+const TASKS: [&str; 14] = [
     "commit-listener",
     "delivery-engine",
     "figures",
@@ -14,6 +14,7 @@ const TASKS: [&str; 13] = [
     "maintenance",
     "notices",
     "operator-listener",
+    "overview",
     "public-listener",
     "shard-leases",
     "signing-keys",

@@ -13,10 +13,24 @@ use operator::admin::Permission;
 use pages::Route;
 use pages::webhooks::{Reader, WebhookPages};
 
+use crate::actions::Action;
 use crate::context::Context;
 use crate::routes::{page, page_with_actions};
 use crate::shell::Section;
 pub(crate) use text::{DONE, REFUSALS};
+
+/// What the forms of this area do.
+pub(crate) const ACTIONS: &[Action] = &[
+    Action::dangerous("webhooks/bulk", "disable", Permission::Webhooks),
+    Action::dangerous("webhooks/bulk", "enable", Permission::Webhooks),
+    Action::dangerous("webhooks/bulk", "replay", Permission::Webhooks),
+    Action::new("webhooks/{webhook}", "test", Permission::Webhooks),
+    Action::new("webhooks/{webhook}", "replay", Permission::Webhooks),
+    Action::new("webhooks/{webhook}", "enable", Permission::Webhooks),
+    Action::dangerous("webhooks/{webhook}", "pause", Permission::Webhooks),
+    Action::dangerous("webhooks/{webhook}", "delete", Permission::Webhooks),
+    Action::new("webhooks/{webhook}/deliveries/{sequence}", "replay", Permission::Webhooks),
+];
 
 pub(crate) fn routes() -> Vec<Route<Context>> {
     vec![

@@ -188,7 +188,7 @@ impl Identity {
         let url = self.account_mails.reset_url(realm, &token);
         if let Some(mail) = self.account_mails.password_reset(&account, &url, now) {
             let until = now + PASSWORD_RESET_LIFE;
-            self.store.request_password_reset(&account.id, &token, until, &mail, audit).await?;
+            self.store.request_password_reset(&account.id, &token, until, Some(&mail), audit).await?;
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::password_rules::PasswordOwner;
-use domain::{AccountId, NAME_CHARS_MAX, Secret, checked_name};
+use domain::{AccountId, NAME_CHARS_MAX, Realm, Secret, checked_name};
 use store::{AcceptOutcome, Account, Actor, Invitation, InvitedPerson};
 use ui::Lang;
 
@@ -21,6 +21,8 @@ use crate::sign_in::AUTHENTICATION_METHODS;
 use crate::site::Site;
 
 const PAGE: &str = "invitation";
+/// The console's page with the first steps of an installation.
+const FIRST_STEPS: &str = "setup";
 
 pub(super) async fn get(State(site): State<Arc<Site>>, browser: BrowserContext, params: Params) -> Response {
     site.render(&browser, site.show_invitation(&browser, &params).await)
@@ -129,7 +131,7 @@ impl Site {
             self.make_account(&shown, form).await?
         };
         match accepted {
-            Ok(Some(account)) => self.begin_invited_session(browser, &account).await,
+            Ok(Some(account)) => self.begin_invited_session(browser, &account, &invitation).await,
             Ok(None) => Ok(self.void_link_page(browser, LinkKind::Invitation)),
             Err(error) => {
                 let page = self.invitation_page(&shown, ticket, Some(error), error.status())?;
@@ -177,16 +179,20 @@ impl Site {
         })
     }
 
-    /// Signs the browser in to the new account. A session that it had ends.
+    /// Signs the browser in to the new account. A session that it had ends. The first operator, whose invitation names nobody,
+    /// gets to the first steps of an installation.
     async fn begin_invited_session(
         &self,
         browser: &BrowserContext,
         account: &Account,
+        invitation: &Invitation,
     ) -> Result<Response, PageError> {
         let entry = self.sign_in_entry(browser, account).note("first session of an invited account");
         let sign_in = SignIn::with_password(account, AUTHENTICATION_METHODS);
         let new = self.begin_session(browser, account, &sign_in, &entry).await?;
-        let next = response::redirect(&self.path_in(browser, self.home()));
+        let is_first = self.realm == Realm::Operators && invitation.email.is_empty();
+        let home = if is_first { FIRST_STEPS } else { self.home() };
+        let next = response::redirect(&self.path_in(browser, home));
         Ok(self.with_session(next, &new))
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::Ticks;
+use domain::signing_key::KeyState;
 
 use super::key_pair::SigningKeyPair;
 
@@ -14,29 +15,6 @@ pub(crate) struct KeySetEntry {
     pub(crate) created_at: Ticks,
     pub(crate) signs_from: Ticks,
     pub(crate) retired_at: Option<Ticks>,
-}
-
-/// What a key is used for at a given time.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeyState {
-    /// Published, so that clients know it before it signs.
-    Next,
-    Signing,
-    /// Replaced; tokens that it signed may still be valid.
-    Verifying,
-    /// No token that it signed is valid.
-    Past,
-}
-
-impl KeyState {
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Next => "next",
-            Self::Signing => "signing",
-            Self::Verifying => "verifying",
-            Self::Past => "past",
-        }
-    }
 }
 
 /// All keys, oldest first.
@@ -64,12 +42,21 @@ impl KeySet {
             } else if key.signs_from > now {
                 KeyState::Next
             } else {
-                let replaced_at =
-                    self.0.iter().skip(index + 1).map(|later| later.signs_from).min().unwrap_or(now);
+                let replaced_at = self.replaced_at(index).unwrap_or(now);
                 if replaced_at + token_ttl_max > now { KeyState::Verifying } else { KeyState::Past }
             }
         };
         self.0.iter().enumerate().map(state).collect()
+    }
+
+    /// When a later key takes over from this one, where there is one.
+    pub(crate) fn replaced_at(&self, index: usize) -> Option<Ticks> {
+        self.0.iter().skip(index + 1).map(|later| later.signs_from).min()
+    }
+
+    /// The key that is published and does not sign yet.
+    pub(crate) fn next(&self, now: Ticks) -> Option<&KeySetEntry> {
+        self.0.iter().find(|key| key.signs_from > now && !is_retired(key, now))
     }
 
     pub(crate) fn find(&self, kid: &str) -> Option<&KeySetEntry> {

@@ -11,6 +11,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderValue;
 use bytes::Bytes;
 use domain::secret::hex;
+use domain::signing_key::{KeyState, SigningKeyInfo};
 use domain::{Clock, Ticks};
 use parking_lot::RwLock;
 use store::{AuditContext, SigningKey, Store, StoreError};
@@ -18,7 +19,6 @@ use store::{AuditContext, SigningKey, Store, StoreError};
 use crate::joined::joined;
 
 pub(crate) use key_pair::SigningKeyPair;
-pub use key_set::KeyState;
 use key_set::{KeySet, KeySetEntry};
 
 /// Attempts to add a key while other processes do the same.
@@ -32,6 +32,9 @@ pub enum KeyError {
     Crypto(&'static str),
     #[error("there is no active signing key")]
     NoKey,
+    /// It signs from this time on.
+    #[error("the next signing key exists already and signs from {}; wait until then, or rotate at once", .0.iso())]
+    NextExists(Ticks),
     #[error("other processes kept changing the signing keys; try again")]
     Contended,
 }
@@ -45,16 +48,6 @@ pub struct KeyPolicy {
     pub token_ttl_max: Duration,
     /// How long a key signs before it is rotated automatically; zero disables that.
     pub period: Duration,
-}
-
-/// A signing key without its private part, for display.
-#[derive(Clone, Debug)]
-pub struct SigningKeyInfo {
-    pub kid: String,
-    pub state: KeyState,
-    pub created_at: Ticks,
-    pub signs_from: Ticks,
-    pub retired_at: Option<Ticks>,
 }
 
 /// The JSON Web Key Set as a response body.
@@ -129,13 +122,17 @@ impl Keys {
         stored.map(|_| ()).map_err(KeyError::from)
     }
 
-    /// Adds the next key, which is published now and signs after the lead. `at_once` is for a compromised key: the new
+    /// Adds the next key, which is published now and signs after the lead; refused while there is one. `at_once` is for a compromised key: the new
     /// key signs at once and all older keys are retired, which invalidates every token that they signed.
     pub async fn rotate(&self, at_once: bool, context: &AuditContext) -> Result<SigningKeyInfo, KeyError> {
         for _ in 0..ATTEMPTS_MAX {
             self.reload().await?;
             let now = self.clock.now();
-            let older: Vec<KeySetEntry> = self.current().key_set.0.clone();
+            let current = self.current();
+            if let Some(next) = current.key_set.next(now).filter(|_| !at_once) {
+                return Err(KeyError::NextExists(next.signs_from));
+            }
+            let older: Vec<KeySetEntry> = current.key_set.0.clone();
             let newest = older.last().map(|key| key.key_pair.kid.clone());
             let signs_from = if at_once || newest.is_none() { now } else { now + self.policy.lead };
             let Some(kid) = self.add(signs_from, newest.as_deref(), context).await? else { continue };
@@ -190,15 +187,23 @@ impl Keys {
     /// All keys with their states, oldest first.
     pub fn list(&self) -> Vec<SigningKeyInfo> {
         let snapshot = self.current();
-        let states = snapshot.key_set.states(self.clock.now(), self.policy.token_ttl_max);
-        let info = |(key, state): (&KeySetEntry, KeyState)| SigningKeyInfo {
-            kid: key.key_pair.kid.clone(),
-            state,
-            created_at: key.created_at,
-            signs_from: key.signs_from,
-            retired_at: key.retired_at,
+        let KeyPolicy { token_ttl_max, period, .. } = self.policy;
+        let states = snapshot.key_set.states(self.clock.now(), token_ttl_max);
+        let planned = |key: &KeySetEntry| (!period.is_zero()).then(|| key.signs_from + period);
+        let info = |((index, key), state): ((usize, &KeySetEntry), KeyState)| {
+            let replaced_at = snapshot.key_set.replaced_at(index).or_else(|| planned(key));
+            let signs_until = key.retired_at.or(replaced_at);
+            SigningKeyInfo {
+                kid: key.key_pair.kid.clone(),
+                state,
+                created_at: key.created_at,
+                signs_from: key.signs_from,
+                signs_until,
+                ends_at: key.retired_at.or_else(|| replaced_at.map(|at| at + token_ttl_max)),
+                retired_at: key.retired_at,
+            }
         };
-        snapshot.key_set.0.iter().zip(states).map(info).collect()
+        snapshot.key_set.0.iter().enumerate().zip(states).map(info).collect()
     }
 
     /// Runs `sign` with the current signing key.

@@ -102,6 +102,36 @@ async fn next_key_is_published_before_it_signs_and_old_key_until_its_tokens_expi
 }
 
 #[tokio::test]
+async fn there_is_one_next_key_at_a_time() {
+    let fixture = Fixture::new();
+    let (keys, other) = (fixture.keys().await, fixture.keys().await);
+    let next = keys.rotate(false, &AuditContext::default()).await.unwrap();
+    for node in [&keys, &other] {
+        let refused = node.rotate(false, &AuditContext::default()).await.unwrap_err();
+        assert!(matches!(refused, KeyError::NextExists(at) if at == next.signs_from), "{refused}");
+    }
+    fixture.clock.advance(DAY);
+    keys.rotate(false, &AuditContext::default()).await.unwrap();
+    keys.rotate(true, &AuditContext::default()).await.unwrap();
+    assert_eq!(states(&keys), ["past", "past", "past", "signing"], "at once works in any case");
+}
+
+#[tokio::test]
+async fn keys_say_until_when_they_sign_and_when_they_end() {
+    let fixture = Fixture::new();
+    let keys = fixture.keys().await;
+    let began = fixture.clock.now();
+    let [only] = &keys.list()[..] else { panic!() };
+    assert_eq!((only.signs_until, only.ends_at), (Some(began + 90 * DAY), Some(began + 90 * DAY + HOUR)));
+    let next = keys.rotate(false, &AuditContext::default()).await.unwrap();
+    let [first, _] = &keys.list()[..] else { panic!() };
+    assert_eq!((first.signs_until, first.ends_at), (Some(began + DAY), Some(began + DAY + HOUR)));
+    assert_eq!(next.signs_until, Some(began + 91 * DAY));
+    keys.rotate(true, &AuditContext::default()).await.unwrap();
+    assert!(keys.list()[..2].iter().all(|key| key.ends_at == Some(began)), "retired keys have ended");
+}
+
+#[tokio::test]
 async fn rotation_at_once_retires_older_keys() {
     let fixture = Fixture::new();
     let (keys, other) = (fixture.keys().await, fixture.keys().await);

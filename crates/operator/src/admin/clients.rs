@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use domain::subscription::Products;
-use domain::{ClientId, Secret};
+use domain::{ClientId, Secret, Ticks};
 use store::{
-    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status,
-    UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, ListFilter,
+    ListPage, ListQuery, Pkce, REDIRECT_URIS_MAX, Status, UpdateOutcome,
 };
 
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
@@ -26,6 +26,9 @@ pub struct NewClient {
     pub team: Option<String>,
 }
 
+/// More authorizations of a client are not counted.
+pub const AUTHORIZATIONS_COUNTED_MAX: usize = 10_000;
+
 /// How often a read-modify-write of a client is tried against concurrent updates.
 const UPDATE_TRIES_MAX: u32 = 5;
 
@@ -36,9 +39,7 @@ impl Admin {
             Some(id) => ClientId::new(checked_id("a client id", id)?),
             None => ClientId::from(self.random.guid()),
         };
-        for uri in &new.redirect_uris {
-            check_redirect(uri)?;
-        }
+        check_redirects(&new.redirect_uris)?;
         let client = Client {
             id,
             guid: self.random.guid(),
@@ -60,9 +61,24 @@ impl Admin {
         Ok((client, secret))
     }
 
+    pub async fn clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
+        Ok(self.store.list_clients(filter, query).await?)
+    }
+
     pub async fn client(&self, id: &str) -> Result<Client> {
         let client = self.store.find_client(&ClientId::new(id)).await?;
         client.ok_or_else(|| AdminError::NotFound(format!("client \"{id}\"")))
+    }
+
+    /// How many authorizations of a client have not ended, at most `AUTHORIZATIONS_COUNTED_MAX`.
+    pub async fn count_authorizations(&self, id: &ClientId) -> Result<usize> {
+        Ok(self.store.count_client_authorizations(id, AUTHORIZATIONS_COUNTED_MAX).await?)
+    }
+
+    /// Until when the previous secret is valid, if it still is.
+    pub async fn previous_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>> {
+        let (now, until) = (self.now(), self.store.previous_client_secret_until(id).await?);
+        Ok(until.filter(|until| *until > now))
     }
 
     pub async fn set_client_status(&self, id: &str, status: Status) -> Result<Client> {
@@ -161,7 +177,7 @@ impl Admin {
             return Ok(client);
         }
         update.name = update.name.as_deref().map(checked_name).transpose()?;
-        update.redirect_uris.iter().flatten().try_for_each(|uri| check_redirect(uri))?;
+        update.redirect_uris.as_deref().map(check_redirects).transpose()?;
         update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
         if let Some(Some(team)) = &update.team {
@@ -189,6 +205,14 @@ impl Admin {
         check_found(replaced, || format!("client \"{id}\""))?;
         Ok(RotatedSecret { secret, previous_valid_until })
     }
+}
+
+pub(super) fn check_redirects(uris: &[String]) -> Result<()> {
+    if !(1..=REDIRECT_URIS_MAX).contains(&uris.len()) {
+        let why = format!("a client has 1 to {REDIRECT_URIS_MAX} redirect addresses");
+        return Err(AdminError::Invalid(why));
+    }
+    uris.iter().try_for_each(|uri| check_redirect(uri))
 }
 
 pub(super) fn checked_products(products: Products) -> Result<Products> {

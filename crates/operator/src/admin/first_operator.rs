@@ -21,7 +21,7 @@ impl Admin {
         let filter = InvitationFilter {
             realm: Some(Realm::Operators),
             state: Some(InvitationState::Pending),
-            team: None,
+            ..InvitationFilter::default()
         };
         let invited = self.store.list_invitations(&filter, self.now(), &MANY).await?;
         let is_named = |one: &Invitation| !one.email.is_empty();

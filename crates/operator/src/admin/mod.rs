@@ -2,18 +2,23 @@
 //! command line. Generated secrets are returned once, in plain text; the store holds only their hashes, and of keys of
 //! subscriptions a sealed copy.
 
+mod account_access;
 mod approval;
 mod clients;
 mod developer;
 mod developers;
 mod first_operator;
 mod invitations;
+mod lists;
+mod operations;
 mod operators;
 mod passwords;
 mod permissions;
+mod records;
 mod requests;
 mod sandbox;
 mod second_factors;
+mod service;
 mod stats;
 mod subscriptions;
 mod teams;
@@ -32,21 +37,34 @@ use crate::ports::AccountLinks;
 
 pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use account_access::{SentReset, UserAuthorization};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
-pub use clients::NewClient;
-use clients::checked_products;
+pub use clients::{AUTHORIZATIONS_COUNTED_MAX, NewClient};
+use clients::{check_redirects, checked_products};
 pub use developer::{
-    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamSubscription, TeamWebhook,
-    TeamWebhookFilter, TeamWebhookPage, WebhookContent,
+    DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamWebhook, TeamWebhookFilter,
+    TeamWebhookPage, WebhookContent,
 };
 pub use developers::DeveloperChange;
 pub use invitations::{NewInvitation, SentInvitation};
+pub use operations::OperationsAdmin;
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
+pub use records::{
+    ChangedMemberJson, CollectionName, EDIT_REASON_CHARS_MAX, EditAction, EditedRecordJson, ListedRecordJson,
+    MemberDiffJson, NewRecordEdit, NotifiedPageJson, NotifiedQuery, NotifiedWebhookJson, RECORD_ROWS_DEFAULT,
+    RECORD_ROWS_MAX, RecordCatalogueJson, RecordChangeJson, RecordDiffJson, RecordHistoryJson, RecordJson,
+    RecordName, RecordPageJson, RecordStatus, ResourceCountJson,
+};
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
+pub use service::{
+    AreaTraffic, Ending, EndingKind, FailingWebhook, NodeReport, OutcomeCounts, Overview, ProblemKind,
+    ReplicaReport, SeriesTraffic, ServiceAdmin, ServicePorts, ServiceProblem, SetupStep, SetupStepKind, Span,
+    StoreReport, TrafficPoint, TrafficReport, WebhookTotals,
+};
 pub use stats::Stats;
-pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
+pub use subscriptions::{CallLimits, DAILY_QUOTA_MAX, NewSubscription, SubscriptionInUse, SubscriptionKeys};
 pub use tokens::NewToken;
 pub(crate) use tokens::TOKEN_PREFIX;
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};

@@ -20,17 +20,26 @@ pub enum Permission {
     Keys,
     /// Tenants, and the settings of teams.
     Configuration,
+    /// Makes and downloads backups, which contain everything.
+    Backups,
 }
 
 impl Permission {
-    pub const ALL: [Self; 6] =
-        [Self::Webhooks, Self::Changes, Self::Requests, Self::Accounts, Self::Keys, Self::Configuration];
+    pub const ALL: [Self; 7] = [
+        Self::Webhooks,
+        Self::Changes,
+        Self::Requests,
+        Self::Accounts,
+        Self::Keys,
+        Self::Configuration,
+        Self::Backups,
+    ];
 
     /// The least role that has this permission; the roles above it have it too.
     pub fn least_role(self) -> OperatorRole {
         match self {
             Self::Webhooks | Self::Changes | Self::Requests => OperatorRole::Support,
-            Self::Accounts | Self::Keys | Self::Configuration => OperatorRole::Admin,
+            Self::Accounts | Self::Keys | Self::Configuration | Self::Backups => OperatorRole::Admin,
         }
     }
 
@@ -47,6 +56,7 @@ impl Permission {
             Self::Accounts => "changing accounts",
             Self::Keys => "changing clients, subscriptions, keys and tokens",
             Self::Configuration => "changing tenants and settings",
+            Self::Backups => "making and downloading backups",
         }
     }
 }
@@ -107,7 +117,7 @@ mod tests {
 
     #[test]
     fn roles_permit_what_the_table_says() {
-        use Permission::{Accounts, Changes, Configuration, Keys, Requests, Webhooks};
+        use Permission::{Accounts, Backups, Changes, Configuration, Keys, Requests, Webhooks};
         let table = [
             (Webhooks, [false, true, true]),
             (Changes, [false, true, true]),
@@ -115,6 +125,7 @@ mod tests {
             (Accounts, [false, false, true]),
             (Keys, [false, false, true]),
             (Configuration, [false, false, true]),
+            (Backups, [false, false, true]),
         ];
         assert_eq!(table.map(|(permission, _)| permission), Permission::ALL);
         for (permission, permitted) in table {

@@ -2,7 +2,7 @@
 
 use domain::{Guid, RequestId};
 use store::{
-    Approval, AuditContext, Consent, DecisionOutcome, ListQuery, RequestDecision, RequestFilter,
+    Approval, AuditContext, Consent, DecisionOutcome, ListPage, ListQuery, RequestDecision, RequestFilter,
     RequestState, TeamRequest,
 };
 
@@ -21,6 +21,11 @@ impl Admin {
         let filter = RequestFilter { state: Some(RequestState::Pending), ..RequestFilter::default() };
         let query = ListQuery { after: None, rows_max: PENDING_COUNTED_MAX };
         Ok(self.store.list_requests(&filter, &query).await?.rows.len())
+    }
+
+    /// Requests, oldest first.
+    pub async fn requests(&self, filter: &RequestFilter, query: &ListQuery) -> Result<ListPage<TeamRequest>> {
+        Ok(self.store.list_requests(filter, query).await?)
     }
 
     pub async fn request(&self, id: &str) -> Result<TeamRequest> {

@@ -81,6 +81,13 @@ pub struct SandboxAdmin {
     settings: SandboxSettings,
 }
 
+impl Admin {
+    /// The sandbox of a team, if it has one. Who shows it leaves out the password.
+    pub async fn team_sandbox(&self, team: &TeamId) -> Result<Option<Sandbox>> {
+        Ok(self.store.find_sandbox(team).await?)
+    }
+}
+
 impl SandboxAdmin {
     /// A developer, in their teams.
     pub fn new(developer: &DeveloperAdmin, settings: &SandboxSettings) -> Self {
@@ -261,7 +268,8 @@ impl SandboxAdmin {
     /// Writes changes through the path of all changes; every one must be accepted.
     async fn ingest(&self, tenant: &TenantId, lines: &[String]) -> Result<IngestResponse> {
         let ingest = Ingest::new(self.admin.store.clone(), self.admin.random.clone());
-        let request = IngestRequest { tenant: tenant.clone(), idempotency_key: None, is_json: false };
+        let request =
+            IngestRequest { tenant: tenant.clone(), idempotency_key: None, is_json: false, edit: None };
         let lines = lines.iter().map(|line| Ok::<_, Infallible>(Bytes::from(format!("{line}\n"))));
         let lines: Vec<std::result::Result<Bytes, Infallible>> = lines.collect();
         let done = Box::pin(ingest.run(&request, stream::iter(lines), |_| {})).await;

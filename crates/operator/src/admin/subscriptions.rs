@@ -6,7 +6,8 @@ use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use store::{
-    AuditContext, FIRST_REVISION, KeyInfo, KeySlot, RevealedKey, Status, Subscription, SubscriptionUpdate,
+    AuditContext, FIRST_REVISION, KeyInfo, KeySlot, ListFilter, ListPage, ListQuery, RevealedKey, Status,
+    Subscription, SubscriptionUpdate,
 };
 
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_revision, updated};
@@ -40,6 +41,18 @@ impl CallLimits {
     pub fn of(self, subscription: &Subscription) -> Self {
         Self { calls_per_day: subscription.daily_quota.or(self.calls_per_day), ..self }
     }
+}
+
+/// A subscription with what one needs to know to use it.
+#[derive(Clone, Debug)]
+pub struct SubscriptionInUse {
+    pub subscription: Subscription,
+    /// The valid keys: by slot, the current one first, then replaced ones within their overlap.
+    pub keys: Vec<KeyInfo>,
+    /// The limits that apply to it.
+    pub limits: CallLimits,
+    /// Counted calls of today (UTC); those of the last seconds may be missing.
+    pub calls_today: u64,
 }
 
 /// The two keys of a new subscription, in plain text.
@@ -79,9 +92,30 @@ impl Admin {
         Ok((subscription, keys))
     }
 
+    pub async fn subscriptions(
+        &self,
+        filter: &ListFilter,
+        query: &ListQuery,
+    ) -> Result<ListPage<Subscription>> {
+        Ok(self.store.list_subscriptions(filter, query).await?)
+    }
+
     pub async fn subscription(&self, id: &str) -> Result<Subscription> {
         let subscription = self.store.find_subscription(&SubscriptionId::new(id)).await?;
         subscription.ok_or_else(|| AdminError::NotFound(format!("subscription \"{id}\"")))
+    }
+
+    /// A subscription with its keys, its limits and today's calls.
+    pub async fn subscription_in_use(&self, id: &str) -> Result<SubscriptionInUse> {
+        let subscription = self.subscription(id).await?;
+        self.with_keys(subscription).await
+    }
+
+    pub(super) async fn with_keys(&self, subscription: Subscription) -> Result<SubscriptionInUse> {
+        let calls_today = self.store.calls_on_day(&subscription.id, self.now().day()).await?;
+        let keys = self.keys_of(&subscription.id).await?;
+        let limits = self.limits.of(&subscription);
+        Ok(SubscriptionInUse { subscription, keys, limits, calls_today })
     }
 
     /// The valid keys of a subscription: by slot, the current one first, then replaced ones within their overlap.

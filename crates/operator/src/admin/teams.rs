@@ -2,8 +2,8 @@
 
 use domain::{AccountId, Realm, TeamId};
 use store::{
-    Account, FIRST_REVISION, ListedMember, MemberStep, Status, Team, TeamMember, TeamMemberChange,
-    TeamMemberOutcome, TeamRole, TeamUpdate,
+    Account, FIRST_REVISION, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Status, Team,
+    TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate,
 };
 
 use super::{Admin, AdminError, Permission, Result, check_revision, updated};
@@ -26,6 +26,10 @@ impl Admin {
         };
         self.store.add_team(&team, context).await?;
         Ok(team)
+    }
+
+    pub async fn teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
+        Ok(self.store.list_teams(filter, query).await?)
     }
 
     pub async fn team(&self, id: &str) -> Result<Team> {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::ids::OperatorTokenId;
 use domain::{OperatorRole, Secret};
-use store::{NamedToken, TokenState};
+use store::{ListPage, ListQuery, NamedToken, TokenState};
 
 use super::{Admin, AdminError, Permission, Result};
 use crate::checks::checked_id;
@@ -39,6 +39,11 @@ impl Admin {
         let secret = Secret::new(format!("{TOKEN_PREFIX}{}", self.random.token()));
         self.store.add_operator_token(&token, &secret, context).await?;
         Ok((token, secret))
+    }
+
+    /// Tokens, oldest first, also those that have expired or are revoked.
+    pub async fn tokens(&self, query: &ListQuery) -> Result<ListPage<NamedToken>> {
+        Ok(self.store.list_operator_tokens(query).await?)
     }
 
     pub async fn token(&self, id: &str) -> Result<NamedToken> {

@@ -67,6 +67,38 @@ impl Admin {
     }
 }
 
+impl Usage {
+    /// Every day of the span with its sums, oldest first, also those without calls; none if there were no calls at all.
+    pub fn every_day(&self) -> Vec<DayUsage> {
+        let (Ok(from), Ok(to), false) = (read_day(&self.from), read_day(&self.to), self.days.is_empty())
+        else {
+            return Vec::new();
+        };
+        let day = |date: String| {
+            let counted = self.days.iter().find(|day| day.day == date);
+            let (calls, failed) = counted.map_or((0, 0), |day| (day.calls, day.failed));
+            DayUsage { day: date, calls, failed, routes: Vec::new() }
+        };
+        (from..=to).map(|number| day(Ticks::from_day(number).date())).collect()
+    }
+
+    /// The sums of each route, most calls first.
+    pub fn by_route(&self) -> Vec<RouteUsage> {
+        let mut routes: Vec<RouteUsage> = Vec::new();
+        for one in self.days.iter().flat_map(|day| &day.routes) {
+            match routes.iter_mut().find(|known| known.route == one.route) {
+                Some(known) => {
+                    known.calls += one.calls;
+                    known.failed += one.failed;
+                }
+                None => routes.push(one.clone()),
+            }
+        }
+        routes.sort_by_key(|route| std::cmp::Reverse(route.calls));
+        routes
+    }
+}
+
 /// Parses a date as days since 0001-01-01.
 pub fn read_day(text: &str) -> std::result::Result<i64, String> {
     let day = Ticks::parse_iso(text).map(Ticks::day);
@@ -146,6 +178,12 @@ mod tests {
         assert_eq!((usage.calls, usage.failed), (12, 3));
         let days: Vec<_> = usage.days.iter().map(|day| (day.calls, day.failed, day.routes.len())).collect();
         assert_eq!(days, [(7, 1, 2), (5, 2, 1)]);
-        assert_eq!(summarize(&id, (5, 9), Vec::new()).calls, 0);
+        let routes: Vec<_> =
+            usage.by_route().into_iter().map(|one| (one.route, one.calls, one.failed)).collect();
+        assert_eq!(routes, [("/a".into(), 8, 3), ("/b".into(), 4, 0)]);
+        let days: Vec<_> = usage.every_day().iter().map(|day| (day.calls, day.failed)).collect();
+        assert_eq!(days, [(0, 0), (0, 0), (5, 2), (0, 0), (7, 1)]);
+        let unused = summarize(&id, (5, 9), Vec::new());
+        assert!(unused.calls == 0 && unused.every_day().is_empty() && unused.by_route().is_empty());
     }
 }

@@ -21,6 +21,8 @@ pub struct UserChange {
     pub status: Option<Status>,
     /// A new password ends the user's sessions.
     pub password: Option<Secret>,
+    pub given_name: Option<String>,
+    pub lang: Option<String>,
 }
 
 impl Admin {
@@ -82,15 +84,20 @@ impl Admin {
     ) -> Result<Account> {
         let context = self.require(Permission::Accounts)?;
         let what = || format!("user \"{}\"", user.email);
-        if change.status.is_none() && change.password.is_none() {
+        let mut update = AccountUpdate {
+            status: change.status,
+            given_name: change.given_name.as_deref().map(checked_name).transpose()?,
+            lang: change.lang.as_deref().map(checked_lang).transpose()?,
+            ..AccountUpdate::default()
+        };
+        if let Some(plain) = change.password {
+            let name = update.given_name.as_deref().unwrap_or(&user.given_name);
+            update.password_hash = Some(self.new_password_hash(plain, name, &user.email).await?);
+        }
+        if update.is_empty() {
             check_revision(user.revision, expected_revision, what)?;
             return Ok(user.clone());
         }
-        let password_hash = match change.password {
-            Some(plain) => Some(self.new_password_hash(plain, &user.given_name, &user.email).await?),
-            None => None,
-        };
-        let update = AccountUpdate { status: change.status, password_hash, ..AccountUpdate::default() };
         updated(self.store.update_account(&user.id, &update, expected_revision, context).await?, what)
     }
 

@@ -18,7 +18,6 @@ use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, Redir
 use super::team_change::TeamChange;
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
-use crate::error::AdminError;
 
 pub(super) type RedirectUris = BoundedList<RedirectUri, 1, 20>;
 type LogoutUris = BoundedList<LogoutUri, 0, 10>;
@@ -108,7 +107,7 @@ fn consent_of(is_required: bool) -> store::Consent {
     if is_required { store::Consent::Required } else { store::Consent::None }
 }
 
-/// Clients, oldest first.
+/// Clients, oldest first; those of a search by id and name.
 #[derive(Serialize, ToSchema)]
 struct ClientPage {
     clients: Vec<Client>,
@@ -213,8 +212,8 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "A page of clients", body = ClientPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<TeamListParams>) -> HandlerResult {
-    let (team, query) = params.into_parts();
-    let page = state.admin.store.list_clients(team.as_ref(), &query).await.map_err(AdminError::from)?;
+    let (filter, query) = params.into_parts();
+    let page = state.admin.clients(&filter, &query).await?;
     let next = next_text(page.next.as_ref());
     Ok(Json(ClientPage { clients: page.rows.into_iter().map(Client::from).collect(), next }).into_response())
 }

@@ -11,13 +11,12 @@ use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{SearchParams, next_text};
 use super::schema_types::{Name, Revision, Status};
 use super::teams::TeamRole;
 use super::users::Lang;
 use super::{AppState, HandlerResult, Routes, SharedState};
 use crate::admin::DeveloperChange as Change;
-use crate::error::AdminError;
 
 /// A developer of integrations.
 #[derive(Serialize, ToSchema)]
@@ -69,7 +68,7 @@ impl From<Account> for Developer {
     }
 }
 
-/// Developers, oldest first.
+/// Developers, oldest first unless they are searched.
 #[derive(Serialize, ToSchema)]
 struct DeveloperPage {
     developers: Vec<Developer>,
@@ -100,12 +99,12 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/developers",
     operation_id = "listDevelopers",
     tag = "Teams",
-    params(ListParams),
+    params(SearchParams),
     responses((status = 200, description = "A page of developers", body = DeveloperPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_accounts(Realm::Developers, &params.into()).await;
-    let page = page.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<SearchParams>) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.accounts(Realm::Developers, &filter, &query).await?;
     let next = next_text(page.next.as_ref());
     let developers = page.rows.into_iter().map(Developer::from).collect();
     Ok(Json(DeveloperPage { developers, next }).into_response())

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 26] = [
+const PROBLEMS: [(&str, &str); 29] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -102,8 +102,19 @@ const PROBLEMS: [(&str, &str); 26] = [
         "SelectionConflict",
         "More than 200 webhooks match (`too_many_webhooks`), or others than those of the digest (`selection_changed`)",
     ),
+    (
+        "BackupConflict",
+        "A backup is being made already (`backup_running`), or the backup directory is not configured or cannot be used \
+         (`backup_directory`)",
+    ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
+    (
+        "EditConflict",
+        "The record was changed since you read it (`record_changed`), does not exist (`unknown_record`), or its company or \
+         account does not exist",
+    ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
+    ("NextKeyExists", "The next signing key exists already (`next_key_exists`)"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
     ("Failed", "An internal error"),
@@ -131,6 +142,8 @@ problem_sets! {
     BadBody: "400" "BadRequest", "408" "RequestTimeout", "413" "ContentTooLarge", "415" "UnsupportedMediaType";
     /// The changes cannot be read, or conflict with their Idempotency-Key.
     BadChanges: "400" "BadRequest", "409" "KeyConflict", "415" "UnsupportedMediaType";
+    /// The record cannot be edited so.
+    EditConflict: "409" "EditConflict";
     /// The object that the path names does not exist. 400: the path is not valid UTF-8.
     NotFound: "400" "BadRequest", "404" "NotFound";
     /// An irreversible operation needs a confirmation.
@@ -161,8 +174,14 @@ problem_sets! {
     NotNow: "409" "NotNow";
     /// Too many webhooks match, or others than before.
     SelectionConflict: "409" "SelectionConflict";
+    /// A backup is being made, or there is no directory for it.
+    BackupConflict: "409" "BackupConflict";
+    /// Only some roles may read it.
+    RoleNeeded: "403" "Forbidden";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
+    /// There is one next signing key at a time.
+    NextKeyExists: "409" "NextKeyExists";
     /// The id or e-mail address is in use.
     AlreadyExists: "409" "Conflict";
 }
@@ -225,7 +244,7 @@ pub fn openapi() -> OpenApi {
 }
 
 const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
-    ingest of changes, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
+    ingest of changes, records and their history, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
     `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 

@@ -16,7 +16,7 @@ use super::document::{AlreadyExists, BadBody, BadQuery, InvitationEnded, NotFoun
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{PageCursor, PageSize, next_text, page_query};
 use super::role::Role;
-use super::schema_types::{BoundedList, ChosenId, Email, Name};
+use super::schema_types::{BoundedList, ChosenId, Email, Name, NameFilter};
 use super::users::Lang;
 use super::variants::{Variant, constant, empty_list, not_true, one_of};
 use super::{HandlerResult, Routes, SharedState, created, no_store};
@@ -142,6 +142,9 @@ struct InvitationListParams {
     /// Only invitations of this realm.
     #[param(inline, required = false)]
     realm: Option<RealmName>,
+    /// Only invitations for addresses that begin with this text.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    q: Option<NameFilter>,
     /// Only invitations in this state.
     #[param(inline, required = false)]
     state: Option<StateName>,
@@ -225,7 +228,8 @@ async fn list(
     QueryParams(params): QueryParams<InvitationListParams>,
 ) -> HandlerResult {
     let (realm, invitation_state) = (params.realm.map(Into::into), params.state.map(Into::into));
-    let filter = InvitationFilter { realm, state: invitation_state, team: None };
+    let email_prefix = params.q.map(|text| text.0.trim().to_lowercase()).filter(|text| !text.is_empty());
+    let filter = InvitationFilter { realm, state: invitation_state, team: None, email_prefix };
     let page = state.admin.invitations(&filter, &page_query(params.page_size, params.after)).await?;
     let (next, now) = (next_text(page.next.as_ref()), state.admin.clock.now());
     let invitations = page.rows.into_iter().map(|one| Invitation::new(one, now)).collect();

@@ -13,6 +13,7 @@ use utoipa_axum::routes;
 use super::document::{BadBody, BadQuery, NotFound, SandboxApart};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{ListParams, next_text};
+use super::schema_types::Status;
 use super::{HandlerResult, Routes, SharedState};
 use crate::error::AdminError;
 
@@ -69,8 +70,75 @@ struct MembershipPage {
     next: Option<String>,
 }
 
+/// A member of a tenant.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+struct TenantMember {
+    /// The user's id.
+    #[schema(examples("0b5e0a51-6a5c-4d0e-9d0f-6f6f4c6f7a11"))]
+    user: String,
+    #[schema(examples("lucia@example.com"))]
+    email: String,
+    #[schema(examples("Lucía"))]
+    given_name: String,
+    /// The user's; a disabled user cannot sign in.
+    standing: Status,
+    #[schema(format = DateTime)]
+    created_at: String,
+    /// When the user last chose this tenant at a sign-in.
+    #[schema(format = DateTime, required = true)]
+    last_used_at: Option<String>,
+    /// Whether the user sees and ends applications' access for the whole tenant.
+    admin: bool,
+}
+
+impl From<store::TenantMembership> for TenantMember {
+    fn from(stored: store::TenantMembership) -> Self {
+        let store::TenantMembership { user, membership, .. } = stored;
+        Self {
+            user: user.id.to_string(),
+            email: user.email,
+            given_name: user.given_name,
+            standing: user.status.into(),
+            created_at: membership.created_at.iso(),
+            last_used_at: membership.last_used_at.map(Ticks::iso),
+            admin: membership.is_admin,
+        }
+    }
+}
+
+/// Members, oldest membership first.
+#[derive(Serialize, ToSchema)]
+struct TenantMemberPage {
+    users: Vec<TenantMember>,
+    /// Send it as `after` to get the next page; null on the last page.
+    #[schema(required = true)]
+    next: Option<String>,
+}
+
 pub(super) fn routes() -> Routes {
-    vec![routes!(list), routes!(join, change, leave)]
+    vec![routes!(list), routes!(list_members), routes!(join, change, leave)]
+}
+
+/// List a tenant's users
+#[utoipa::path(
+    get,
+    path = "/operator/v1/tenants/{tenant}/users",
+    operation_id = "listTenantUsers",
+    tag = "Tenants",
+    params(("tenant" = String, Path, description = "The tenant's id"), ListParams),
+    responses((status = 200, description = "A page of members", body = TenantMemberPage), BadQuery, NotFound)
+)]
+async fn list_members(
+    State(state): SharedState,
+    PathParams(tenant): PathParams<String>,
+    QueryParams(params): QueryParams<ListParams>,
+) -> HandlerResult {
+    let tenant = state.admin.tenant(&TenantId::new(tenant)).await?;
+    let page = state.admin.tenant_members(&tenant.id, &params.into()).await?;
+    let next = next_text(page.next.as_ref());
+    let users = page.rows.into_iter().map(TenantMember::from).collect();
+    Ok(Json(TenantMemberPage { users, next }).into_response())
 }
 
 /// List a user's tenants

@@ -10,13 +10,12 @@ use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, OperatorConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{SearchParams, next_text};
 use super::role::Role;
 use super::schema_types::{Name, Revision, Status};
 use super::users::Lang;
 use super::{HandlerResult, Routes, SharedState};
 use crate::admin;
-use crate::error::AdminError;
 
 /// A person who signs in to the console.
 #[derive(Serialize, ToSchema)]
@@ -54,7 +53,7 @@ impl From<store::Account> for Operator {
     }
 }
 
-/// Operators, oldest first.
+/// Operators, oldest first unless they are searched.
 #[derive(Serialize, ToSchema)]
 struct OperatorPage {
     operators: Vec<Operator>,
@@ -86,12 +85,12 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/operators",
     operation_id = "listOperators",
     tag = "Operators",
-    params(ListParams),
+    params(SearchParams),
     responses((status = 200, description = "A page of operators", body = OperatorPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_accounts(Realm::Operators, &params.into()).await;
-    let page = page.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<SearchParams>) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.accounts(Realm::Operators, &filter, &query).await?;
     let next = next_text(page.next.as_ref());
     let operators = page.rows.into_iter().map(Operator::from).collect();
     Ok(Json(OperatorPage { operators, next }).into_response())

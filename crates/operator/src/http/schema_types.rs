@@ -126,6 +126,13 @@ checked_texts! {
         example: "El contrato con su empresa no está firmado.",
         check: |text| check_text(text, 1, 1000)
     }
+    /// Why a record is edited, for the audit: line ends are its only control characters.
+    EditReason {
+        1 to 500,
+        pattern: Some(FILLED_TEXT_PATTERN.into()),
+        example: "El nombre era incorrecto.",
+        check: |text| check_text(text, 1, 500)
+    }
     /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
     /// out-of-band address. It is compared character by character.
     RedirectUri {

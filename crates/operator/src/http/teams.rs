@@ -11,10 +11,9 @@ use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, MemberConflict, NotFound, RevisionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{TeamSearchParams, next_text};
 use super::schema_types::{ChosenId, Email, Name, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
-use crate::error::AdminError;
 
 /// A team of developers. It owns clients and subscriptions.
 #[derive(Serialize, ToSchema)]
@@ -44,7 +43,7 @@ impl From<store::Team> for Team {
     }
 }
 
-/// Teams, oldest first.
+/// Teams, oldest first; those of a search by id and name.
 #[derive(Serialize, ToSchema)]
 struct TeamPage {
     teams: Vec<Team>,
@@ -169,11 +168,15 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/teams",
     operation_id = "listTeams",
     tag = "Teams",
-    params(ListParams),
+    params(TeamSearchParams),
     responses((status = 200, description = "A page of teams", body = TeamPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_teams(&params.into()).await.map_err(AdminError::from)?;
+async fn list(
+    State(state): SharedState,
+    QueryParams(params): QueryParams<TeamSearchParams>,
+) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.teams(&filter, &query).await?;
     let next = next_text(page.next.as_ref());
     Ok(Json(TeamPage { teams: page.rows.into_iter().map(Team::from).collect(), next }).into_response())
 }

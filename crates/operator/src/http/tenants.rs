@@ -13,10 +13,9 @@ use utoipa_axum::routes;
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict, Unconfirmed};
 use super::error_response::error_at_field;
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{SearchParams, next_text};
 use super::schema_types::{ChosenId, Name, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
-use crate::error::AdminError;
 
 /// A customer of the operator: a set of companies.
 #[derive(Serialize, ToSchema)]
@@ -54,7 +53,7 @@ impl From<store::Tenant> for Tenant {
     }
 }
 
-/// Tenants, oldest first.
+/// Tenants, oldest first unless they are searched.
 #[derive(Serialize, ToSchema)]
 struct TenantPage {
     tenants: Vec<Tenant>,
@@ -103,11 +102,12 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/tenants",
     operation_id = "listTenants",
     tag = "Tenants",
-    params(ListParams),
+    params(SearchParams),
     responses((status = 200, description = "A page of tenants", body = TenantPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page = state.admin.store.list_tenants(&params.into()).await.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<SearchParams>) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.tenants(&filter, &query).await?;
     let next = next_text(page.next.as_ref());
     Ok(Json(TenantPage { tenants: page.rows.into_iter().map(Tenant::from).collect(), next }).into_response())
 }

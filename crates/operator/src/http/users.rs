@@ -10,11 +10,10 @@ use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{ListParams, next_text};
+use super::paging::{SearchParams, next_text};
 use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
 use crate::admin;
-use crate::error::AdminError;
 
 type TenantIds = BoundedList<ChosenId, 0, 100>;
 
@@ -70,7 +69,7 @@ impl Lang {
     }
 }
 
-/// Users, oldest first.
+/// Users, oldest first unless they are searched.
 #[derive(Serialize, ToSchema)]
 struct UserPage {
     users: Vec<User>,
@@ -100,6 +99,8 @@ struct UserChange {
     standing: Option<Status>,
     /// A new password ends the user's browser sessions; grants to applications stay.
     password: Option<Password>,
+    given_name: Option<Name>,
+    lang: Option<Lang>,
     /// The revision that you read: with another one stored, nothing changes and the response is 409
     /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
     revision: Option<Revision>,
@@ -115,12 +116,12 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/users",
     operation_id = "listUsers",
     tag = "Users",
-    params(ListParams),
+    params(SearchParams),
     responses((status = 200, description = "A page of users", body = UserPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let page =
-        state.admin.store.list_accounts(Realm::Users, &params.into()).await.map_err(AdminError::from)?;
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<SearchParams>) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.accounts(Realm::Users, &filter, &query).await?;
     let next = next_text(page.next.as_ref());
     Ok(Json(UserPage { users: page.rows.into_iter().map(User::from).collect(), next }).into_response())
 }
@@ -179,9 +180,9 @@ async fn show(State(state): SharedState, PathParams(name): PathParams<String>) -
     Ok(Json(User::from(user)).into_response())
 }
 
-/// Disable or enable a user, or set a new password
+/// Change a user
 ///
-/// A disabled user cannot sign in, and the user's tokens are refused within two seconds. Enabling the user
+/// Disables or enables the account, sets a new password, or changes name or language. A disabled user cannot sign in, and the user's tokens are refused within two seconds. Enabling the user
 /// restores every token that has not expired.
 #[utoipa::path(
     patch,
@@ -202,6 +203,8 @@ async fn change(
     let user_change = admin::UserChange {
         status: change.standing.map(Into::into),
         password: change.password.map(|password| Secret::new(password.0)),
+        given_name: change.given_name.map(|name| name.0),
+        lang: change.lang.map(|lang| lang.as_str().to_owned()),
     };
     let revision = change.revision.map(|revision| revision.0);
     let user = state.admin.acting(authority).update_user(&user, user_change, revision).await?;

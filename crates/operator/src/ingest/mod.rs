@@ -16,7 +16,8 @@ use bytes::Bytes;
 use domain::{Clock, ProcessId, Random, TenantId, Ticks};
 use futures_util::{Stream, StreamExt};
 use store::{
-    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, Result as StoreResult, Store, StoreError,
+    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, RecordEdit, Result as StoreResult, Store,
+    StoreError,
 };
 use tokio::task::JoinHandle;
 
@@ -57,13 +58,15 @@ pub struct IngestRequest {
     pub idempotency_key: Option<String>,
     /// Whether the sender declared `application/json`: then the body must begin an array or an object.
     pub is_json: bool,
+    /// Present for an edit by hand, whose body has one line.
+    pub edit: Option<RecordEdit>,
 }
 
 impl IngestRequest {
     /// A body from somebody whose role permits changes: lines, without an idempotency key.
     pub fn new(by: &Authority, tenant: TenantId) -> Result<Self, AdminError> {
         by.require(Permission::Changes)?;
-        Ok(Self { tenant, idempotency_key: None, is_json: false })
+        Ok(Self { tenant, idempotency_key: None, is_json: false, edit: None })
     }
 }
 
@@ -120,8 +123,13 @@ impl Ingest {
         let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
         let mut batcher = Batcher::new(process, request.idempotency_key.clone(), before, request.is_json);
         let clock = self.clock.clone().filter(|_| request.idempotency_key.is_none());
-        let destination =
-            Destination { store: self.store.clone(), tenant: request.tenant.clone(), process, clock };
+        let destination = Destination {
+            store: self.store.clone(),
+            tenant: request.tenant.clone(),
+            process,
+            clock,
+            edit: request.edit.clone(),
+        };
         let mut writer = BatchWriter::new(destination, batcher.initial_counts(), progress);
         let mut body = pin!(body);
         loop {
@@ -187,6 +195,7 @@ struct Destination {
     process: ProcessId,
     /// Present if chunks expire.
     clock: Option<Arc<dyn Clock>>,
+    edit: Option<RecordEdit>,
 }
 
 /// A chunk that is being written. Dropping it, when the client of the request is gone, takes the chunk back unless a
@@ -269,9 +278,10 @@ impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
         counts: BatchCounts,
         checkpoint: Option<IngestCheckpoint>,
     ) -> ChangeBatch {
-        let Destination { tenant, process, clock, .. } = &self.destination;
+        let Destination { tenant, process, clock, edit, .. } = &self.destination;
         let expires_at: Option<Ticks> = clock.as_ref().map(|clock| clock.now() + UNKEYED_WAIT_MAX);
-        ChangeBatch { tenant: tenant.clone(), process: *process, lines, counts, checkpoint, expires_at }
+        let (tenant, edit) = (tenant.clone(), edit.clone());
+        ChangeBatch { tenant, process: *process, lines, counts, checkpoint, expires_at, edit }
     }
 
     fn with_counts(&self, result: StoreResult<BatchCounts>) -> Result<BatchCounts, IngestError> {

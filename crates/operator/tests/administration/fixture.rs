@@ -18,7 +18,7 @@ use operator::ports::{AccountLinks, HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
 use store::memory::MemoryStore;
-use store::{AuditContext, Invitation, Mail, MailContent, MasterKey, Ports, Store, Vault};
+use store::{AuditContext, Invitation, LogEvent, Mail, MailContent, MasterKey, Ports, Store, Vault, Webhook};
 use tower::ServiceExt as _;
 use web::{Metrics, RequestLayer, RequestLayerConfig};
 
@@ -56,6 +56,10 @@ impl WebhookHistory for NoHistory {
         Err(HistoryError::NoWebhook)
     }
 
+    async fn deliveries_of(&self, _: &Webhook, _: &[LogEvent]) -> HistoryResult<Vec<DeliveryView>> {
+        Err(HistoryError::NoWebhook)
+    }
+
     async fn replays(&self, _: WebhookId) -> HistoryResult<Vec<ReplayView>> {
         Err(HistoryError::NoWebhook)
     }
@@ -90,6 +94,23 @@ impl AccountLinks for TestLinks {
             content: MailContent { subject: text("s"), text: url.clone(), html: text("h") },
             created_at: now,
             expires_at: invitation.expires_at,
+        })
+    }
+
+    fn reset_url(&self, realm: Realm, token: &Secret) -> Secret {
+        Secret::new(format!("https://{}.example/reset?token={}", realm.as_str(), token.reveal()))
+    }
+
+    fn reset_mail(&self, account: &store::Account, url: &Secret, now: Ticks) -> Option<Mail> {
+        let text = |text: &str| Secret::new(text.to_owned());
+        self.is_mailed.then(|| Mail {
+            id: Guid::from_bytes([7; 16]),
+            kind: "password_reset".into(),
+            recipient: account.email.clone(),
+            lang: account.lang.clone(),
+            content: MailContent { subject: text("s"), text: url.clone(), html: text("h") },
+            created_at: now,
+            expires_at: now + store::PASSWORD_RESET_LIFE,
         })
     }
 

@@ -1,5 +1,6 @@
 //! Administration over HTTP: updates by revision, users with their memberships, and lists in pages.
 
+mod account_access;
 mod developer;
 mod fixture;
 mod invitations;

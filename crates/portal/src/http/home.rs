@@ -18,6 +18,9 @@ use crate::views::home::{FailingWebhook, Home, Progress};
 
 /// How many of the team's things the checklist looks at: the oldest ones tell enough.
 const LOOKED_AT: usize = 20;
+/// The same for webhooks, and how many are listed as failing for each reason: each costs a count of what waits for it.
+const WEBHOOKS_LOOKED_AT: usize = 10;
+const FAILING_LISTED: usize = 5;
 
 /// `/portal/`: the developer's first team, or what to do without one.
 pub(crate) async fn choose_team(State(portal): State<Arc<Portal>>, request: Request) -> Response {
@@ -53,7 +56,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
 async fn home(context: &Context) -> Result<Home, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
     let query = ListQuery { rows_max: LOOKED_AT, ..ListQuery::default() };
-    let filter = TeamWebhookFilter { rows_max: Some(LOOKED_AT), ..TeamWebhookFilter::default() };
+    let filter = TeamWebhookFilter { rows_max: Some(WEBHOOKS_LOOKED_AT), ..TeamWebhookFilter::default() };
     // At the same time: each waits for the store.
     let (subscriptions, clients, webhooks, failing, (sandbox, _)) = tokio::try_join!(
         async { Ok(developer.subscriptions(team, &query).await?.rows) },
@@ -113,6 +116,7 @@ async fn failing_webhooks(
     filter: &TeamWebhookFilter,
 ) -> Result<Vec<FailingWebhook>, PageError> {
     let (developer, team) = (context.developer(), context.team.id.as_str());
+    let filter = TeamWebhookFilter { rows_max: Some(FAILING_LISTED), ..filter.clone() };
     let of_status = |status| TeamWebhookFilter { status: Some(status), ..filter.clone() };
     let failing = TeamWebhookFilter { only_failing: true, ..filter.clone() };
     let (disabled, suspended) =

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 use domain::subscription::Product;
-use operator::admin::Usage;
+use operator::admin::{DayUsage, RouteUsage};
 use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, ListQuery, RequestKind, RequestState, Status, Subscription};
 
@@ -96,7 +96,9 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
     if found.subscription.team.as_ref() != Some(&context.team.id) {
         return Err(PageError::NotFound);
     }
-    let (days, routes) = usage(&developer.usage(id, USAGE_DAYS).await?, context.portal.ports.clock.now());
+    let usage = developer.usage(id, USAGE_DAYS).await?;
+    let day = |one: DayUsage| UsageDay { day: one.day, calls: one.calls, failed: one.failed };
+    let route = |one: RouteUsage| UsageRoute { route: one.route, calls: one.calls, failed: one.failed };
     let key = |key: &store::KeyInfo| KeyRow {
         slot: key.slot.as_str(),
         valid_until: key.valid_until.map(Ticks::iso),
@@ -110,37 +112,10 @@ async fn page(context: &Context, shown_key: Option<ShownKey>) -> Result<Subscrip
         rate_per_minute: found.limits.rate_per_minute.map(u64::from),
         daily_quota: found.limits.calls_per_day,
         calls_today: found.calls_today,
-        days,
-        routes,
+        days: usage.every_day().into_iter().map(day).collect(),
+        routes: usage.by_route().into_iter().map(route).collect(),
         shown_key,
     })
-}
-
-/// Days oldest first, also those without calls once there was one, and the sums of routes, most calls first.
-fn usage(usage: &Usage, now: Ticks) -> (Vec<UsageDay>, Vec<UsageRoute>) {
-    let today = now.day();
-    let dates =
-        (today.saturating_sub(i64::from(USAGE_DAYS)) + 1..=today).map(|day| Ticks::from_day(day).date());
-    let day = |date: String| {
-        let counted = usage.days.iter().find(|day| day.day == date);
-        let (calls, failed) = counted.map_or((0, 0), |day| (day.calls, day.failed));
-        UsageDay { day: date, calls, failed }
-    };
-    let days = if usage.days.is_empty() { Vec::new() } else { dates.map(day).collect() };
-    let mut routes: Vec<UsageRoute> = Vec::new();
-    for one in usage.days.iter().flat_map(|day| &day.routes) {
-        match routes.iter_mut().find(|known| known.route == one.route) {
-            Some(known) => {
-                known.calls += one.calls;
-                known.failed += one.failed;
-            }
-            None => {
-                routes.push(UsageRoute { route: one.route.clone(), calls: one.calls, failed: one.failed });
-            }
-        }
-    }
-    routes.sort_by_key(|route| std::cmp::Reverse(route.calls));
-    (days, routes)
 }
 
 pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {

@@ -37,6 +37,7 @@ texts! {
         delivery_now: "Hacer que ocurra un evento", "Make an event happen";
         delivery_action: "Abrir el depurador", "Open the debugger";
         failing: "Lo que falla ahora", "What is failing now";
+        all_failing: "Ver todos los webhooks que fallan", "See all failing webhooks";
         nothing_fails: "Nada: todos los webhooks entregan.", "Nothing: all webhooks deliver.";
         failing_since: "falla desde", "failing since";
         disabled: "desactivado por el servicio", "disabled by the service";

@@ -94,7 +94,10 @@ impl View<Context> for Home {
             section.card #failing data-live-part {
                 h2 { (text.failing) }
                 @if self.failing.is_empty() { p.muted { (text.nothing_fails) } }
-                @else { ul.links { @for one in &self.failing { li { (one.markup(context)) } } } }
+                @else {
+                    ul.links { @for one in &self.failing { li { (one.markup(context)) } } }
+                    p.after { a href=(safe_href(&context.team_path("webhooks?failing=1"))) { (text.all_failing) } }
+                }
             }
         }
     }

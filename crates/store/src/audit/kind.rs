@@ -105,6 +105,8 @@ audit_kinds! {
     SandboxReset = "sandbox_reset",
     /// The built-in receiver of a sandbox was told how to answer.
     SandboxReceiverChanged = "sandbox_receiver_changed",
+    /// An operator edited a record of a tenant by hand.
+    RecordEdited = "record_edited",
     /// A named token of the operator's API was added.
     OperatorTokenAdded = "operator_token_added",
     OperatorTokenRevoked = "operator_token_revoked",
@@ -130,6 +132,9 @@ audit_kinds! {
     /// Its owner's access does not stand: nothing is sent until it does.
     WebhookSuspended = "webhook_suspended",
     WebhookResumed = "webhook_resumed",
+    /// Somebody let the service make a backup in its backup directory.
+    BackupStarted = "backup_started",
+    BackupDownloaded = "backup_downloaded",
     /// A backup was restored into this store.
     Restored = "restored",
 }

@@ -160,6 +160,26 @@ impl Authorizations for MemoryStore {
         Ok(found)
     }
 
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>> {
+        let mut found = self.state().facts(|access| access.user == *user);
+        let place = |facts: &AuthorizationFacts| {
+            let ClientAccess { tenant, client, .. } = &facts.authorization.access;
+            (tenant.clone(), client.clone())
+        };
+        let after = after.map(|after| (after.tenant.clone(), after.client.clone()));
+        found.retain(|facts| {
+            facts.authorization.ended.is_none() && after.as_ref().is_none_or(|after| place(facts) > *after)
+        });
+        found.sort_by_key(place);
+        found.truncate(rows_max);
+        Ok(found)
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
         let state = self.state();
         let standing = state.authorizations.values().filter(|one| one.ended.is_none());
@@ -168,6 +188,12 @@ impl Authorizations for MemoryStore {
             .map(|one| one.access.client.clone())
             .collect();
         Ok(clients.into_iter().take(rows_max).collect())
+    }
+
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let state = self.state();
+        let standing = state.authorizations.values().filter(|one| one.ended.is_none());
+        Ok(standing.filter(|one| one.access.client == *client).take(count_max).count())
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

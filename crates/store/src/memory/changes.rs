@@ -7,9 +7,10 @@ use domain::record::account_code;
 use domain::{Resource, TenantId, Ticks};
 
 use super::{Head, MemoryStore, State, collection_id};
-use crate::plan::{self, CollectionKey, Plan, PlanInputs, RecordKey, StoredRecord};
+use crate::plan::{self, CollectionKey, LogRow, Plan, PlanInputs, RecordKey, StoredRecord};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogPage, LogQuery, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEvent, LogPage, LogQuery,
+    RecordLogQuery, Result, StoreError,
 };
 
 fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> PlanInputs {
@@ -99,8 +100,11 @@ impl ChangeLog for MemoryStore {
         let batches = vec![batch];
         let inputs = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
-        let (plan, mut counts_by_batch) = plan::decide(inputs, batches, now, &*self.ports.random);
+        let (mut plan, mut counts_by_batch) = plan::decide(inputs, batches, now, &*self.ports.random);
         let resources = plan.resources();
+        for entry in std::mem::take(&mut plan.audit) {
+            state.append_audit(&*self.ports.random, entry);
+        }
         write(&mut state, tenant_no, plan, now);
         drop(state);
         self.change_commits.fetch_add(1, Ordering::Relaxed);
@@ -141,6 +145,22 @@ impl ChangeLog for MemoryStore {
             .map(|row| row.entry.clone())
             .collect();
         Ok(LogPage::Entries(entries))
+    }
+
+    async fn read_record_log(&self, query: &RecordLogQuery) -> Result<Vec<LogEvent>> {
+        let state = self.state();
+        let Some(tenant_no) = state.tenant_no(&query.tenant) else {
+            return Ok(Vec::new());
+        };
+        let is_of_record = |row: &&LogRow| {
+            row.entry.resource == query.resource
+                && *row.entry.company == *query.logged_company()
+                && row.entry.correlation_id == query.correlation_id
+        };
+        let end = query.before.unwrap_or(u64::MAX);
+        let rows = state.log.range((tenant_no, 0)..(tenant_no, end)).rev().map(|(_, row)| row);
+        let event = |row: &LogRow| LogEvent { entry: row.entry.clone(), record_key: row.record_key };
+        Ok(rows.filter(is_of_record).take(query.rows_max).map(event).collect())
     }
 
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {

@@ -1,14 +1,14 @@
 //! OAuth clients in memory.
 
 use async_trait::async_trait;
-use domain::{ClientId, Random, Secret, TeamId, Ticks};
+use domain::{ClientId, Random, Secret, Ticks};
 
 use super::{MemoryStore, State, StoredClient};
 use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
 use crate::{
-    AuditContext, Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError,
-    UpdateOutcome,
+    AuditContext, Client, ClientSecret, ClientUpdate, Clients, ListFilter, ListPage, ListQuery, Result,
+    StoreError, UpdateOutcome,
 };
 
 impl State {
@@ -78,11 +78,8 @@ impl Clients for MemoryStore {
         Ok(self.state().clients.get(id.as_str()).map(|stored| stored.client.clone()))
     }
 
-    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
-        let state = self.state();
-        let is_wanted = |one: &&Client| team.is_none() || one.team.as_ref() == team;
-        let clients = state.clients.values().map(|stored| &stored.client);
-        Ok(query.page_of_all(clients.filter(is_wanted).cloned()))
+    async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
+        Ok(filter.page_of_all(query, self.state().clients.values().map(|stored| &stored.client)))
     }
 
     async fn update_client(

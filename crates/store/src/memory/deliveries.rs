@@ -24,6 +24,12 @@ impl WebhookTable {
         self.leases.get(usize::from(shard_of(webhook))).map_or(0, |lease| lease.fence)
     }
 
+    /// How many shards a node holds.
+    pub(super) fn shards_of(&self, node: Guid, now: Ticks) -> u16 {
+        let held = self.leases.iter().filter(|lease| lease.holder == Some(node) && lease.expires_at > now);
+        u16::try_from(held.count()).unwrap_or(u16::MAX)
+    }
+
     fn leases(&mut self) -> &mut Vec<Lease> {
         if self.leases.is_empty() {
             self.leases = (0..=u8::MAX).map(Lease::free).collect();

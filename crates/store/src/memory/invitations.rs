@@ -157,6 +157,7 @@ impl Invitations for MemoryStore {
             filter.realm.is_none_or(|realm| one.realm == realm)
                 && filter.state.is_none_or(|state| one.state(now) == state)
                 && filter.team.as_ref().is_none_or(|team| !one.team.is_empty() && one.team == team.as_str())
+                && filter.email_prefix.as_ref().is_none_or(|prefix| one.email.starts_with(prefix))
         };
         Ok(query.page_of_all(state.invitations.values().filter(is_listed).cloned()))
     }

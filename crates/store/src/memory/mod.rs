@@ -8,9 +8,11 @@ mod changes;
 mod clients;
 mod deliveries;
 mod directory;
+mod directory_search;
 mod figures;
 mod grants;
 mod history;
+mod inventory;
 mod invitations;
 mod keys;
 mod mails;
@@ -106,7 +108,8 @@ struct State {
     call_log: BTreeMap<(SubscriptionId, u64), CallRecord>,
     last_call: u64,
     figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
-    nodes: BTreeMap<[u8; 16], Ticks>,
+    /// When each was heard of, and what it said about itself.
+    nodes: BTreeMap<[u8; 16], (Ticks, crate::NodeDetails)>,
     codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
     authorizations: BTreeMap<authorizations::AuthorizationKey, Authorization>,

@@ -28,16 +28,19 @@ impl PasswordResets for MemoryStore {
         id: &AccountId,
         token: &Secret,
         expires_at: Ticks,
-        mail: &Mail,
+        mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool> {
         let act = self.act(context);
-        let sealed = SealedMail::of(mail, &self.ports.vault, &*self.ports.random)?;
+        let seal = |mail| SealedMail::of(mail, &self.ports.vault, &*self.ports.random);
+        let sealed = mail.map(seal).transpose()?;
         let mut state = self.state_mut()?;
         let Some(realm) = state.accounts.get(id.as_str()).map(|account| account.realm) else {
             return Ok(false);
         };
-        state.queue_mail(sealed)?;
+        if let Some(mail) = sealed {
+            state.queue_mail(mail)?;
+        }
         state.password_resets.retain(|_, reset| reset.account != *id);
         let hash = reset_hash(&self.ports.vault, realm, token);
         state.password_resets.insert(hash, StoredReset { account: id.clone(), expires_at });

@@ -4,8 +4,8 @@ use async_trait::async_trait;
 use domain::{Resource, TenantId};
 
 use super::{MemoryStore, collection_id, payroll};
-use crate::plan::CollectionKey;
-use crate::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result};
+use crate::plan::{CollectionCounters, CollectionKey};
+use crate::{CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result};
 
 #[async_trait]
 impl Records for MemoryStore {
@@ -80,6 +80,28 @@ impl Records for MemoryStore {
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
         payroll::page(&self.state(), query)
+    }
+
+    async fn collection_sizes(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+    ) -> Result<Option<Vec<CollectionSize>>> {
+        let state = self.state();
+        Ok(state.tenant_no(tenant).and_then(|tenant_no| {
+            let company_no = state.company_no(tenant_no, company)?;
+            let own = state
+                .collections
+                .iter()
+                .filter(|((tenant, company, _), _)| (*tenant, *company) == (tenant_no, company_no));
+            let size = |((_, _, code), counters): (&(i64, i64, i16), &CollectionCounters)| {
+                let resource = Resource::from_code(*code)?;
+                Some(CollectionSize { resource, records: counters.live })
+            };
+            let mut sizes: Vec<CollectionSize> = own.filter_map(size).collect();
+            sizes.sort_by_key(|size| size.resource.code());
+            Some(sizes)
+        }))
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

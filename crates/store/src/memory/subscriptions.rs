@@ -2,14 +2,14 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::{Random, Secret, TeamId, Ticks};
+use domain::{Random, Secret, Ticks};
 
 use super::{MemoryStore, State, StoredKey};
 use crate::audit::Act;
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
-    StoreError, Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
+    RevealedKey, Status, StoreError, Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 fn key_in_use(subscription: &SubscriptionId, key: SealedKey) -> StoredKey {
@@ -74,12 +74,10 @@ impl Subscriptions for MemoryStore {
 
     async fn list_subscriptions(
         &self,
-        team: Option<&TeamId>,
+        filter: &ListFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>> {
-        let state = self.state();
-        let is_wanted = |one: &&Subscription| team.is_none() || one.team.as_ref() == team;
-        Ok(query.page_of_all(state.subscriptions.values().filter(is_wanted).cloned()))
+        Ok(filter.page_of_all(query, self.state().subscriptions.values()))
     }
 
     async fn update_subscription(

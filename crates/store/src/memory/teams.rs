@@ -8,7 +8,7 @@ use super::{MemoryStore, State};
 use crate::audit::Act;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
-    AuditContext, Client, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result,
+    AuditContext, Client, LIST_ROWS_MAX, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Result,
     SandboxClients, Status, StoreError, Subscription, Team, TeamMember, TeamMemberChange, TeamMemberOutcome,
     TeamRole, TeamUpdate, Teams, UpdateOutcome,
 };
@@ -122,8 +122,8 @@ impl Teams for MemoryStore {
         Ok(self.state().teams.get(id.as_str()).cloned())
     }
 
-    async fn list_teams(&self, query: &ListQuery) -> Result<ListPage<Team>> {
-        Ok(query.page_of_all(self.state().teams.values().cloned()))
+    async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
+        Ok(filter.page_of_all(query, self.state().teams.values()))
     }
 
     async fn update_team(

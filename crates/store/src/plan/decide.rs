@@ -12,8 +12,12 @@ use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoici
 use super::finish::finish;
 use super::inputs::{PlanInputs, PlannedRecord};
 use super::{CollectionKey, LogRow, NO_COMPANY, Plan, RecordKey, StoredRecord, record_key, signed};
+use crate::audit::new_value;
 use crate::records::block_of;
-use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
+use crate::{
+    BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, RECORD_CHANGED, RecordEdit, Result,
+    StoreError,
+};
 
 /// Returns what to write for the batches, and the result of each batch. A batch that has expired, or whose
 /// idempotency key is used by another request, is left out.
@@ -83,13 +87,19 @@ impl Planner<'_> {
             }
         }
         let mut counts = batch.counts;
+        let head_before = self.inputs.head;
         for line in &batch.lines {
-            match self.change(&line.change, batch.process) {
+            let checked = self.check_unchanged(&line.change, batch.edit.as_ref());
+            match checked.and_then(|()| self.change(&line.change, batch.process)) {
                 Ok(()) => counts.accepted += 1,
                 Err(fault) => counts.reject(line.number, fault),
             }
         }
         counts.last_sequence = self.inputs.head;
+        if let Some(edit) = batch.edit.filter(|_| self.inputs.head > head_before) {
+            let sequence = new_value("sequenceVersion", self.inputs.head.to_string());
+            self.plan.audit.push(edit.audit.with_change(sequence));
+        }
         if let Some(IngestCheckpoint { key, to_line, hash, .. }) = batch.checkpoint {
             let progress =
                 IngestProgress { line: to_line, hash, process: batch.process, counts: counts.clone() };
@@ -97,6 +107,21 @@ impl Planner<'_> {
             self.plan.progress.push((key, progress));
         }
         Ok(counts)
+    }
+
+    /// Rejects an edit of a record that changed since its editor read it.
+    fn check_unchanged(&self, change: &Change, edit: Option<&RecordEdit>) -> Result<(), FieldError> {
+        let expected = edit.and_then(|edit| edit.expected_sequence);
+        let (Some(expected), Some(collection)) = (expected, self.inputs.collection(change)) else {
+            return Ok(());
+        };
+        let key = RecordKey { collection, id: change.correlation_id.as_str().into() };
+        let stored = self.inputs.records.get(&key).map_or(0, |record| record.stored.sequence);
+        if stored == expected {
+            return Ok(());
+        }
+        let message = "the record was changed since you read it; read it again and repeat";
+        Err(FieldError::new(RECORD_CHANGED, message).at("sequenceVersion"))
     }
 
     fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {

@@ -8,7 +8,7 @@ mod inputs;
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
 
-use crate::{IngestProgress, LogEntry, ResourceSet};
+use crate::{AuditEntry, IngestProgress, LogEntry, ResourceSet};
 
 pub(crate) use decide::decide;
 pub(crate) use inputs::PlanInputs;
@@ -101,6 +101,8 @@ pub(crate) struct Plan {
     pub(crate) gaps: Vec<GapCount>,
     pub(crate) deleted_companies: Vec<i64>,
     pub(crate) progress: Vec<(String, IngestProgress)>,
+    /// Of edits by hand.
+    pub(crate) audit: Vec<AuditEntry>,
     pub(crate) head: u64,
     pub(crate) version: Ticks,
 }

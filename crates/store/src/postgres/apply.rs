@@ -4,6 +4,7 @@
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId, Ticks};
 
+use super::audit::append_audit;
 use super::load::load;
 use super::rows::{code, column, found};
 use super::{PostgresStore, store_error};
@@ -37,8 +38,12 @@ impl PostgresStore {
         let now = self.ports().clock.now();
         let (plan, counts_by_batch) = plan::decide(inputs, batches, now, &*self.ports().random);
         write(&transaction, tenant_no, &plan, now).await?;
+        let resources = plan.resources();
+        for entry in plan.audit {
+            append_audit(&transaction, &*self.ports().random, entry).await?;
+        }
         transaction.commit().await.map_err(store_error)?;
-        Ok((plan.resources(), counts_by_batch))
+        Ok((resources, counts_by_batch))
     }
 }
 

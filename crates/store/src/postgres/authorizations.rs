@@ -314,11 +314,31 @@ impl Authorizations for PostgresStore {
         Ok(self.rows(&facts_sql(condition), &[&user.as_str()]).await?.iter().map(facts).collect())
     }
 
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>> {
+        let condition = "a.user_id = $1 AND a.ended_at IS NULL AND (a.tenant_id, a.client_id) > ($2, $3)
+                         ORDER BY a.tenant_id, a.client_id LIMIT $4";
+        let (tenant, client) = after.map_or(("", ""), |after| (after.tenant.as_str(), after.client.as_str()));
+        let found =
+            self.rows(&facts_sql(condition), &[&user.as_str(), &tenant, &client, &limit(rows_max)]).await?;
+        Ok(found.iter().map(facts).collect())
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
         let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = $1 AND ended_at IS NULL
                    ORDER BY client_id LIMIT $2";
         let found = self.rows(sql, &[&tenant.as_str(), &limit(rows_max)]).await?;
         Ok(found.iter().map(|row| ClientId::new(row.get::<_, Box<str>>(0))).collect())
+    }
+
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM authorizations WHERE client_id = $1 AND ended_at IS NULL LIMIT $2) one";
+        let found = self.row(sql, &[&client.as_str(), &limit(count_max)]).await?;
+        Ok(found.map_or(0, |row| usize::try_from(row.get::<_, i64>(0)).unwrap_or_default()))
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

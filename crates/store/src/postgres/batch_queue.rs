@@ -109,6 +109,7 @@ mod tests {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         };
         let mut receivers = Vec::new();
         for number in 0..3 {

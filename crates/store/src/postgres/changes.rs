@@ -6,12 +6,13 @@ use domain::event::EventKind;
 use domain::{Resource, TenantId, Ticks};
 use tokio_postgres::Row;
 
+use super::deliveries::event;
 use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot, tenant_no};
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery,
-    OperationClass, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogEvent, LogPage, LogQuery,
+    OperationClass, RecordLogQuery, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
@@ -129,6 +130,31 @@ impl ChangeLog for PostgresStore {
             Some(events) => ranges(&snapshot, query, events, tenant_no, company_no).await?,
         };
         rows.iter().map(entry).collect::<Result<_>>().map(LogPage::Entries)
+    }
+
+    async fn read_record_log(&self, query: &RecordLogQuery) -> Result<Vec<LogEvent>> {
+        let sql = format!(
+            "SELECT {ENTRY}, l.record_key FROM log l
+             WHERE l.tenant_no - 0 = (SELECT no FROM tenants WHERE id = $1) AND l.resource = $2
+                 AND l.record_key = $3 AND l.sequence < $4 AND l.company = $5 AND l.correlation_id = $6
+             ORDER BY l.sequence DESC LIMIT $7"
+        );
+        let (before, rows_max) = query.bounds();
+        let found = self
+            .rows(
+                &sql,
+                &[
+                    &query.tenant.as_str(),
+                    &code(query.resource),
+                    &query.record_key(),
+                    &before,
+                    &query.logged_company(),
+                    &&*query.correlation_id,
+                    &rows_max,
+                ],
+            )
+            .await?;
+        found.iter().map(event).collect()
     }
 
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {

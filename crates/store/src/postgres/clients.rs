@@ -11,10 +11,11 @@ use super::rows::{execute, guid, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
+use crate::list_filter::CLIENTS;
 use crate::plan::{signed, unsigned};
 use crate::{
-    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery,
-    Pkce, Result, Status, StoreError, UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListFilter,
+    ListPage, ListQuery, Pkce, Result, Status, StoreError, UpdateOutcome,
 };
 
 pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
@@ -135,8 +136,8 @@ impl Clients for PostgresStore {
         self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(client).transpose()
     }
 
-    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
-        let rows = self.list_of_team(CLIENT, team, query).await?;
+    async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
+        let rows = self.list_filtered((CLIENT, CLIENTS), filter, query).await?;
         Ok(query.page(rows.iter().map(client).collect::<Result<_>>()?))
     }
 

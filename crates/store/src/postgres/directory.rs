@@ -6,7 +6,7 @@ use domain::{AccountId, Random, TeamId, TenantId};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
-use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, membership, tenant, tenant_membership};
+use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS, membership, tenant, tenant_membership};
 use super::rows::{AFTER, Args, IN_ORDER, execute, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
@@ -268,7 +268,10 @@ impl Directory for PostgresStore {
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
         let found = self
-            .row(&format!("{TENANT_MEMBERSHIP} AND m.tenant_id = $2"), &[&user.as_str(), &tenant.as_str()])
+            .row(
+                &format!("{TENANT_MEMBERSHIPS} WHERE m.user_id = $1 AND m.tenant_id = $2"),
+                &[&user.as_str(), &tenant.as_str()],
+            )
             .await?;
         found.as_ref().map(tenant_membership).transpose()
     }
@@ -277,7 +280,7 @@ impl Directory for PostgresStore {
         let rows = self
             .rows(
                 &format!(
-                    "{TENANT_MEMBERSHIP} AND u.standing = $2 AND t.standing = $2
+                    "{TENANT_MEMBERSHIPS} WHERE m.user_id = $1 AND u.standing = $2 AND t.standing = $2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ),
                 &[&user.as_str(), &Status::Active.code()],

@@ -74,11 +74,10 @@ pub(super) const ACCOUNT: &str =
 pub(super) const MEMBERSHIP: &str =
     "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
      second_client_id, created_at, last_used_at, admin";
-pub(super) const TENANT_MEMBERSHIP: &str =
+pub(super) const TENANT_MEMBERSHIPS: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
          u.realm, u.role,
          t.id, t.name, t.short_code, t.standing, t.created_at, t.revision, t.sandbox_team
-     FROM memberships m JOIN accounts u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
-     WHERE m.user_id = $1";
+     FROM memberships m JOIN accounts u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id";

@@ -230,13 +230,22 @@ impl Invitations for PostgresStore {
         let state = InvitationState::condition(filter.state, "$5::bigint");
         // With a team, the index of its invitations is used.
         let by_team = if filter.team.is_some() { "team = $6 AND team <> ''" } else { "$6::text IS NULL" };
+        // With a part of an address, that index is used, and not the one of the order.
+        let range = filter.email_range();
+        let (by_email, in_order) = match range {
+            Some(_) => ("email >= $7 AND email < $8", "ORDER BY created_at + 0, id LIMIT $3"),
+            None => ("$7::text IS NULL AND $8::text IS NULL", IN_ORDER),
+        };
         let sql = format!(
-            "{INVITATION} WHERE {by_team} AND {AFTER} AND ($4::bigint IS NULL OR realm + 0 = $4) AND {state} {IN_ORDER}"
+            "{INVITATION} WHERE {by_team} AND {by_email} AND {AFTER} AND ($4::bigint IS NULL OR realm + 0 = $4)
+             AND {state} {in_order}"
         );
+        let (from, until) = range.unzip();
         let (created_at, id) = query.after();
         let realm = filter.realm.map(Realm::code);
         let team = filter.team.as_ref().map(TeamId::as_str);
-        let args: super::rows::Args<'_> = &[&created_at, &id, &query.limit(), &realm, &now.0, &team];
+        let args: super::rows::Args<'_> =
+            &[&created_at, &id, &query.limit(), &realm, &now.0, &team, &from, &until];
         let rows = self.rows(&sql, args).await?;
         Ok(query.page(rows.iter().map(invitation).collect()))
     }

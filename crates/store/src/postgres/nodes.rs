@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
+use tokio_postgres::Row;
 
 use super::PostgresStore;
-use crate::{Nodes, Result};
+use super::rows::guid;
+use crate::nodes::{count_of, stored_count};
+use crate::{NodeDetails, Nodes, RegisteredNode, Result};
 
 /// The database's clock, in ticks.
 pub(super) const NOW: &str =
@@ -14,6 +17,29 @@ pub(super) const NOW: &str =
 
 fn ticks(span: Duration) -> i64 {
     i64::try_from(span.as_nanos() / 100).unwrap_or(i64::MAX)
+}
+
+fn registered(row: &Row) -> Result<RegisteredNode> {
+    let ticks = |column: usize| row.get::<_, Option<i64>>(column).map(Ticks);
+    let count = |column: usize| count_of(row.get(column));
+    Ok(RegisteredNode {
+        id: guid(row, 0)?,
+        seen_at: Ticks(row.get(1)),
+        shards: u16::try_from(row.get::<_, i64>(2)).unwrap_or(u16::MAX),
+        details: NodeDetails {
+            version: row.get(3),
+            host: row.get(4),
+            started_at: Ticks(row.get(5)),
+            webhooks: count(6),
+            events_behind: count(7),
+            oldest_undelivered_at: ticks(8),
+            failing: count(9),
+            disabled: count(10),
+            suspended: count(11),
+            certificate_ends_at: ticks(12),
+            operator_certificate_ends_at: ticks(13),
+        },
+    })
 }
 
 #[async_trait]
@@ -44,6 +70,51 @@ impl Nodes for PostgresStore {
         let count = format!("SELECT count(*) FROM nodes WHERE seen_at >= {NOW} - $1");
         let count = self.row(&count, &[&silence]).await?;
         Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(0))
+    }
+
+    async fn describe_node(&self, node: Guid, details: &NodeDetails) -> Result<()> {
+        let sql = format!(
+            "INSERT INTO nodes (id, seen_at, version, host, started_at, webhooks, events_behind, oldest_undelivered_at,
+                 failing, disabled, suspended, certificate_ends_at, operator_certificate_ends_at)
+             VALUES ($1, {NOW}, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at, version = excluded.version,
+                 host = excluded.host, started_at = excluded.started_at, webhooks = excluded.webhooks,
+                 events_behind = excluded.events_behind, oldest_undelivered_at = excluded.oldest_undelivered_at,
+                 failing = excluded.failing, disabled = excluded.disabled, suspended = excluded.suspended,
+                 certificate_ends_at = excluded.certificate_ends_at,
+                 operator_certificate_ends_at = excluded.operator_certificate_ends_at"
+        );
+        let ticks = |at: Option<Ticks>| at.map(|at| at.0);
+        self.change(
+            &sql,
+            &[
+                &node.as_bytes().as_slice(),
+                &details.version,
+                &details.host,
+                &details.started_at.0,
+                &stored_count(details.webhooks),
+                &stored_count(details.events_behind),
+                &ticks(details.oldest_undelivered_at),
+                &stored_count(details.failing),
+                &stored_count(details.disabled),
+                &stored_count(details.suspended),
+                &ticks(details.certificate_ends_at),
+                &ticks(details.operator_certificate_ends_at),
+            ],
+        )
+        .await?;
+        Ok(())
+    }
+
+    async fn live_nodes(&self, silence_max: Duration) -> Result<Vec<RegisteredNode>> {
+        let sql = format!(
+            "SELECT n.id, n.seen_at, (SELECT count(*) FROM shard_leases l LEFT JOIN lease_holders h ON h.node = l.holder
+                 WHERE l.shard BETWEEN 0 AND 255 AND l.holder = n.id AND coalesce(h.expires_at, l.expires_at) > {NOW}),
+                 n.version, n.host, n.started_at, n.webhooks, n.events_behind, n.oldest_undelivered_at, n.failing,
+                 n.disabled, n.suspended, n.certificate_ends_at, n.operator_certificate_ends_at
+             FROM nodes n WHERE n.seen_at >= {NOW} - $1 ORDER BY n.started_at, n.id"
+        );
+        self.rows(&sql, &[&ticks(silence_max)]).await?.iter().map(registered).collect()
     }
 
     async fn deregister_node(&self, node: Guid) -> Result<()> {

@@ -22,7 +22,7 @@ impl PasswordResets for PostgresStore {
         id: &AccountId,
         token: &Secret,
         expires_at: Ticks,
-        mail: &Mail,
+        mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool> {
         let ports = self.ports();
@@ -33,7 +33,7 @@ impl PasswordResets for PostgresStore {
             return Ok(false);
         };
         let hash = reset_hash(&ports.vault, found.realm, token);
-        let sealed = SealedMail::of(mail, &ports.vault, &*ports.random)?;
+        let sealed = mail.map(|mail| SealedMail::of(mail, &ports.vault, &*ports.random)).transpose()?;
         execute(&transaction, "DELETE FROM password_resets WHERE account_id = $1", &[&id.as_str()])
             .await
             .map_err(store_error)?;
@@ -41,7 +41,9 @@ impl PasswordResets for PostgresStore {
         execute(&transaction, sql, &[&hash.as_slice(), &id.as_str(), &expires_at.0])
             .await
             .map_err(store_error)?;
-        queue_mail(&transaction, &sealed).await?;
+        if let Some(mail) = &sealed {
+            queue_mail(&transaction, mail).await?;
+        }
         let entry = self.act(context).password_reset_requested(found.realm, id);
         append_audit(&transaction, &*ports.random, entry).await?;
         transaction.commit().await.map_err(store_error)?;

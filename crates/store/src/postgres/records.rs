@@ -5,13 +5,13 @@ use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId};
 use tokio_postgres::Row;
 
-use super::rows::{Args, code, limit, row, snapshot};
+use super::rows::{Args, code, limit, row, small, snapshot};
 use super::{PostgresStore, payroll, store_error};
 use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::records::{Start, locate};
 use crate::{
-    CollectionVersion, OperationClass, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result,
-    StoreError,
+    CollectionSize, CollectionVersion, OperationClass, Page, PageQuery, PayrollQuery, Record, RecordBodies,
+    Records, Result, StoreError,
 };
 
 /// The numbers of the tenant and the owning company, from which most statements start.
@@ -197,6 +197,20 @@ impl Records for PostgresStore {
         let CollectionState { tenant_no, counters, head, .. } = state;
         let (total, bodies) = payroll::page(&snapshot, tenant_no, counters, query).await?;
         Ok(Page { bodies, total, version: counters.version, head })
+    }
+
+    async fn collection_sizes(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+    ) -> Result<Option<Vec<CollectionSize>>> {
+        let sql = format!(
+            "SELECT c.resource, c.live FROM ({OWNER}) o LEFT JOIN collections c ON c.tenant_no = o.tenant_no
+             AND c.company_no = o.company_no WHERE o.company_no IS NOT NULL ORDER BY c.resource"
+        );
+        let found = self.rows(&sql, &[&tenant.as_str(), &company, &code(Resource::companies())]).await?;
+        let size = |row: &Row| row.get::<_, Option<i64>>(0).map(|resource| (small(resource), row.get(1)));
+        Ok(CollectionSize::of_rows(found.iter().map(size).collect()))
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

@@ -1,15 +1,16 @@
 //! Shared queries and conversions.
 
 use deadpool_postgres::{Object, Transaction};
-use domain::{Guid, Resource, TeamId, TenantId};
+use domain::{Guid, Resource, TenantId};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
 
 use super::audit::append_audit;
 use super::{PostgresStore, store_error};
+use crate::list_filter::{ListTable, Search, SearchPosition};
 use crate::plan::NO_COMPANY;
-use crate::{AuditEntry, ListQuery, OperationClass, Result, StoreError};
+use crate::{AuditEntry, ListFilter, ListQuery, OperationClass, Result, StoreError};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -51,21 +52,61 @@ impl PostgresStore {
         self.rows(sql, &[&created_at, &id, &query.limit()]).await
     }
 
-    /// Reads a page of the rows of a team, or of all.
-    pub(super) async fn list_of_team(
+    /// Reads a page of a list of teams, clients or subscriptions.
+    pub(super) async fn list_filtered(
         &self,
-        select: &str,
-        team: Option<&TeamId>,
+        (select, table): (&str, ListTable),
+        filter: &ListFilter,
         query: &ListQuery,
     ) -> Result<Vec<Row>> {
-        let Some(team) = team else {
-            return self.list(&format!("{select} WHERE {AFTER} {IN_ORDER}"), query).await;
+        let (team, limit) = (filter.team_parameter(table), query.limit());
+        let Some(search) = filter.search(query) else {
+            // By the team's index: its columns are the order.
+            let order = if team.is_some() { "ORDER BY team_id, created_at, id LIMIT $3" } else { IN_ORDER };
+            let sql = format!("{select} WHERE {} AND {AFTER} {order}", filter.conditions(table, "$4"));
+            let (created_at, id) = query.after();
+            return self.rows(&sql, &[&created_at, &id, &limit, &team]).await;
         };
-        let (created_at, id) = query.after();
-        // By the team's index: its columns are the order.
-        let sql =
-            format!("{select} WHERE team_id = $4 AND {AFTER} ORDER BY team_id, created_at, id LIMIT $3");
-        self.rows(&sql, &[&created_at, &id, &query.limit(), &team.as_str()]).await
+        let mut rows = Vec::new();
+        if let SearchPosition::Ids(after) = &search.after {
+            let sql = format!(
+                "{select} WHERE {} AND id >= $1 AND id < $2 AND id > $5 ORDER BY id LIMIT $3",
+                filter.conditions(table, "$4")
+            );
+            rows = self.rows(&sql, &[&search.ids.from, &search.ids.to, &limit, &team, after]).await?;
+        }
+        let missing = limit - i64::try_from(rows.len()).unwrap_or(i64::MAX);
+        if missing > 0 {
+            rows.extend(self.named((select, table), filter, &search, missing).await?);
+        }
+        Ok(rows)
+    }
+
+    /// Rows whose name begins with the text of a search, and whose id does not.
+    async fn named(
+        &self,
+        (select, table): (&str, ListTable),
+        filter: &ListFilter,
+        search: &Search,
+        rows_max: i64,
+    ) -> Result<Vec<Row>> {
+        let (name, id) = match &search.after {
+            SearchPosition::Ids(_) => (String::new(), ""),
+            SearchPosition::Names(id) => {
+                let sql = format!("SELECT lower(name) FROM {} WHERE id = $1", table.name);
+                let found = self.row(&sql, &[id]).await?;
+                (found.map(|row| row.get(0)).unwrap_or_default(), id.as_str())
+            }
+        };
+        let sql = format!(
+            "{select} WHERE {} AND lower(name) >= $1 AND lower(name) < $2
+                 AND (lower(name) > $5 OR (lower(name) = $5 AND id > $6)) AND NOT (id >= $7 AND id < $8)
+             ORDER BY lower(name), id LIMIT $3",
+            filter.conditions(table, "$4")
+        );
+        let (Search { ids, names, .. }, team) = (search, filter.team_parameter(table));
+        let from = names.from.as_str().max(name.as_str());
+        self.rows(&sql, &[&from, &names.to, &rows_max, &team, &name, &id, &ids.from, &ids.to]).await
     }
 
     /// Runs an update that changes access, reads the row before and after it, and audits the change, in one transaction.

@@ -11,11 +11,12 @@ use super::audit::append_audit;
 use super::rows::{column, execute, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
+use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
-    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
+    RevealedKey, Status, Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
@@ -107,10 +108,10 @@ impl Subscriptions for PostgresStore {
 
     async fn list_subscriptions(
         &self,
-        team: Option<&TeamId>,
+        filter: &ListFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>> {
-        let rows = self.list_of_team(SUBSCRIPTION, team, query).await?;
+        let rows = self.list_filtered((SUBSCRIPTION, SUBSCRIPTIONS), filter, query).await?;
         Ok(query.page(rows.iter().map(subscription).collect()))
     }
 

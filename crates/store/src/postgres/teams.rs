@@ -7,14 +7,15 @@ use domain::{AccountId, ClientId, Random, Realm, TeamId, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{AFTER, IN_ORDER, execute, row, rows};
+use super::rows::{execute, row, rows};
 use super::{PostgresStore, store_error};
 use crate::audit::Act;
+use crate::list_filter::TEAMS;
 use crate::plan::{signed, unsigned};
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
-    AuditContext, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, Status, Team,
-    TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams, UpdateOutcome,
+    AuditContext, LIST_ROWS_MAX, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Result, Status,
+    Team, TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams, UpdateOutcome,
 };
 
 pub(super) const TEAM: &str = "SELECT id, name, standing, created_at, revision FROM teams";
@@ -133,8 +134,8 @@ impl Teams for PostgresStore {
         Ok(self.row(&format!("{TEAM} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(team))
     }
 
-    async fn list_teams(&self, query: &ListQuery) -> Result<ListPage<Team>> {
-        let rows = self.list(&format!("{TEAM} WHERE {AFTER} {IN_ORDER}"), query).await?;
+    async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
+        let rows = self.list_filtered((TEAM, TEAMS), filter, query).await?;
         Ok(query.page(rows.iter().map(team).collect()))
     }
 

@@ -3,6 +3,7 @@
 use domain::{Resource, TenantId, Ticks};
 use rusqlite::{Connection, params};
 
+use super::audit::append_audit;
 use super::collection_numbers::{self, CollectionNumbers};
 use super::load::load;
 use super::rows::tenant_no;
@@ -55,7 +56,9 @@ fn apply_for(
     let now = ports.clock.now();
     let (plan, counts_by_batch) = plan::decide(inputs, batches, now, &*ports.random);
     write(connection, tenant_no, &plan, now)?;
-    Ok((plan.resources(), counts_by_batch))
+    let resources = plan.resources();
+    plan.audit.into_iter().try_for_each(|entry| append_audit(connection, &*ports.random, entry))?;
+    Ok((resources, counts_by_batch))
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {

@@ -242,6 +242,19 @@ impl Authorizations for SqliteStore {
         self.read(|reader| find_all(reader, condition, [user.as_str()]))
     }
 
+    async fn list_authorizations(
+        &self,
+        user: &AccountId,
+        after: Option<&WebhookOwner>,
+        rows_max: usize,
+    ) -> Result<Vec<AuthorizationFacts>> {
+        let condition = "a.user_id = ?1 AND a.ended_at IS NULL AND (a.tenant_id, a.client_id) > (?2, ?3)
+                         ORDER BY a.tenant_id, a.client_id LIMIT ?4";
+        let (tenant, client) = after.map_or(("", ""), |after| (after.tenant.as_str(), after.client.as_str()));
+        let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+        self.read(|reader| find_all(reader, condition, params![user.as_str(), tenant, client, rows_max]))
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
         let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = ?1 AND ended_at IS NULL
                    ORDER BY client_id LIMIT ?2";
@@ -253,6 +266,18 @@ impl Authorizations for SqliteStore {
                 .and_then(|mut all| all.query_map(params![tenant.as_str(), rows_max], client)?.collect())
                 .map_err(store_error)
         })
+    }
+
+    async fn count_client_authorizations(&self, client: &ClientId, count_max: usize) -> Result<usize> {
+        let sql = "SELECT count(*) FROM (SELECT 1 FROM authorizations WHERE client_id = ?1 AND ended_at IS NULL LIMIT ?2)";
+        let count_max = i64::try_from(count_max).unwrap_or(i64::MAX);
+        let count: i64 = self.read(|reader| {
+            reader
+                .prepare_cached(sql)
+                .and_then(|mut count| count.query_row(params![client.as_str(), count_max], |row| row.get(0)))
+                .map_err(store_error)
+        })?;
+        Ok(usize::try_from(count).unwrap_or_default())
     }
 
     async fn owner_access(&self, owner: &WebhookOwner) -> Result<OwnerAccess> {

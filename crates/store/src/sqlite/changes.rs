@@ -5,12 +5,13 @@ use domain::event::EventKind;
 use domain::{Resource, TenantId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
+use super::deliveries::event;
 use super::rows::{company_no, guid, tenant_no};
 use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery,
-    OperationClass, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogEvent, LogPage, LogQuery,
+    OperationClass, RecordLogQuery, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
@@ -145,6 +146,32 @@ impl ChangeLog for SqliteStore {
             entries.dedup_by_key(|entry| entry.sequence);
             entries.truncate(query.rows_max);
             Ok(LogPage::Entries(entries))
+        })
+    }
+
+    async fn read_record_log(&self, query: &RecordLogQuery) -> Result<Vec<LogEvent>> {
+        self.read_fresh_snapshot(|reader| {
+            let Some(tenant_no) = tenant_no(reader, &query.tenant)? else {
+                return Ok(Vec::new());
+            };
+            let (before, rows_max) = query.bounds();
+            let args = params![
+                tenant_no,
+                query.resource.code(),
+                query.record_key(),
+                before,
+                query.logged_company(),
+                query.correlation_id,
+                rows_max
+            ];
+            reader
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY}, record_key FROM log INDEXED BY log_by_record
+                     WHERE tenant_no = ?1 AND resource = ?2 AND record_key = ?3 AND sequence < ?4
+                     AND company = ?5 AND correlation_id = ?6 ORDER BY sequence DESC LIMIT ?7"
+                ))
+                .and_then(|mut all| all.query_map(args, event)?.collect())
+                .map_err(store_error)
         })
     }
 

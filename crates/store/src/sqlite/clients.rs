@@ -7,14 +7,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{find, guid, list_of_team};
+use super::rows::{find, guid, list_filtered};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
+use crate::list_filter::CLIENTS;
 use crate::plan::{signed, unsigned};
 use crate::{
-    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery,
-    Pkce, Result, Status, UpdateOutcome,
+    AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListFilter,
+    ListPage, ListQuery, Pkce, Result, Status, UpdateOutcome,
 };
 
 pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
@@ -134,8 +135,8 @@ impl Clients for SqliteStore {
         })
     }
 
-    async fn list_clients(&self, team: Option<&TeamId>, query: &ListQuery) -> Result<ListPage<Client>> {
-        self.read(|reader| list_of_team(reader, CLIENT, team, query, client))
+    async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
+        self.read(|reader| list_filtered(reader, (CLIENT, CLIENTS), filter, query, client))
     }
 
     async fn update_client(

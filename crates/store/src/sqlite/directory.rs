@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
-use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIP, membership, tenant, tenant_membership};
+use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS, membership, tenant, tenant_membership};
 use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
@@ -260,7 +260,7 @@ impl Directory for SqliteStore {
     ) -> Result<Option<TenantMembership>> {
         self.read(|reader| {
             reader
-                .prepare_cached(&format!("{TENANT_MEMBERSHIP} AND m.tenant_id = ?2"))
+                .prepare_cached(&format!("{TENANT_MEMBERSHIPS} WHERE m.user_id = ?1 AND m.tenant_id = ?2"))
                 .and_then(|mut find| {
                     find.query_row([user.as_str(), tenant.as_str()], tenant_membership).optional()
                 })
@@ -272,7 +272,7 @@ impl Directory for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
-                    "{TENANT_MEMBERSHIP} AND u.standing = ?2 AND t.standing = ?2
+                    "{TENANT_MEMBERSHIPS} WHERE m.user_id = ?1 AND u.standing = ?2 AND t.standing = ?2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ))
                 .and_then(|mut all| {

@@ -227,12 +227,20 @@ impl Invitations for SqliteStore {
         let state = InvitationState::condition(filter.state, "?5");
         // With a team, the index of its invitations is used.
         let by_team = if filter.team.is_some() { "team = ?6 AND team <> ''" } else { "?6 IS NULL" };
+        let range = filter.email_range();
+        let (index, by_email) = match range {
+            Some(_) => ("INDEXED BY invitations_by_address", "email >= ?7 AND email < ?8"),
+            None => ("", "?7 IS NULL AND ?8 IS NULL"),
+        };
         let sql = format!(
-            "{INVITATION} WHERE {by_team} AND {AFTER} AND (?4 IS NULL OR +realm = ?4) AND {state} {IN_ORDER}"
+            "{INVITATION} {index} WHERE {by_team} AND {by_email} AND {AFTER} AND (?4 IS NULL OR +realm = ?4) AND {state}
+             {IN_ORDER}"
         );
+        let (from, until) = range.unzip();
         let team = filter.team.as_ref().map(TeamId::as_str);
         let (created_at, id) = query.after();
-        let args = params![created_at, id, query.limit(), filter.realm.map(Realm::code), now.0, team];
+        let realm = filter.realm.map(Realm::code);
+        let args = params![created_at, id, query.limit(), realm, now.0, team, from, until];
         self.read(|reader| {
             let rows = reader
                 .prepare_cached(&sql)

@@ -4,11 +4,42 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
-use rusqlite::params;
+use rusqlite::{Row, params};
 
 use super::directory::change;
+use super::rows::guid;
 use super::{SqliteStore, store_error};
-use crate::{Nodes, Result};
+use crate::nodes::{count_of, stored_count};
+use crate::{NodeDetails, Nodes, RegisteredNode, Result};
+
+/// The lock beside the file decides who delivers, so leases of a file do not expire.
+const LIVE: &str = "SELECT n.id, n.seen_at, (SELECT count(*) FROM shard_leases l WHERE l.holder = n.id), n.version, n.host,
+         n.started_at, n.webhooks, n.events_behind, n.oldest_undelivered_at, n.failing, n.disabled, n.suspended,
+         n.certificate_ends_at, n.operator_certificate_ends_at
+     FROM nodes n WHERE n.seen_at >= ?1 ORDER BY n.started_at, n.id";
+
+fn registered(row: &Row<'_>) -> rusqlite::Result<RegisteredNode> {
+    let ticks = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Ticks));
+    let count = |column: usize| row.get(column).map(count_of);
+    Ok(RegisteredNode {
+        id: guid(row, 0)?,
+        seen_at: Ticks(row.get(1)?),
+        shards: row.get(2)?,
+        details: NodeDetails {
+            version: row.get(3)?,
+            host: row.get(4)?,
+            started_at: Ticks(row.get(5)?),
+            webhooks: count(6)?,
+            events_behind: count(7)?,
+            oldest_undelivered_at: ticks(8)?,
+            failing: count(9)?,
+            disabled: count(10)?,
+            suspended: count(11)?,
+            certificate_ends_at: ticks(12)?,
+            operator_certificate_ends_at: ticks(13)?,
+        },
+    })
+}
 
 #[async_trait]
 impl Nodes for SqliteStore {
@@ -40,6 +71,46 @@ impl Nodes for SqliteStore {
         self.read(|reader| {
             reader
                 .query_row("SELECT count(*) FROM nodes WHERE seen_at >= ?1", [earliest.0], |row| row.get(0))
+                .map_err(store_error)
+        })
+    }
+
+    async fn describe_node(&self, node: Guid, details: &NodeDetails) -> Result<()> {
+        let (now, details) = (self.ports().clock.now(), details.clone());
+        self.write(move |writer| {
+            let ticks = |at: Option<Ticks>| at.map(|at| at.0);
+            change(
+                writer,
+                "INSERT OR REPLACE INTO nodes (id, seen_at, version, host, started_at, webhooks, events_behind,
+                     oldest_undelivered_at, failing, disabled, suspended, certificate_ends_at, operator_certificate_ends_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+                params![
+                    node.as_bytes(),
+                    now.0,
+                    details.version,
+                    details.host,
+                    details.started_at.0,
+                    stored_count(details.webhooks),
+                    stored_count(details.events_behind),
+                    ticks(details.oldest_undelivered_at),
+                    stored_count(details.failing),
+                    stored_count(details.disabled),
+                    stored_count(details.suspended),
+                    ticks(details.certificate_ends_at),
+                    ticks(details.operator_certificate_ends_at)
+                ],
+            )
+        })
+        .await?;
+        Ok(())
+    }
+
+    async fn live_nodes(&self, silence_max: Duration) -> Result<Vec<RegisteredNode>> {
+        let earliest = self.ports().clock.now().minus(silence_max);
+        self.read(|reader| {
+            reader
+                .prepare_cached(LIVE)
+                .and_then(|mut all| all.query_map([earliest.0], registered)?.collect())
                 .map_err(store_error)
         })
     }

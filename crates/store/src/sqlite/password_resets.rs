@@ -37,7 +37,7 @@ impl PasswordResets for SqliteStore {
         id: &AccountId,
         token: &Secret,
         expires_at: Ticks,
-        mail: &Mail,
+        mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool> {
         let Some(found) =
@@ -47,7 +47,7 @@ impl PasswordResets for SqliteStore {
         };
         let ports = self.ports().clone();
         let hash = reset_hash(&ports.vault, found.realm, token);
-        let sealed = SealedMail::of(mail, &ports.vault, &*ports.random)?;
+        let sealed = mail.map(|mail| SealedMail::of(mail, &ports.vault, &*ports.random)).transpose()?;
         let entry = self.act(context).password_reset_requested(found.realm, &found.id);
         self.write(move |writer| {
             change(writer, "DELETE FROM password_resets WHERE account_id = ?1", [found.id.as_str()])?;
@@ -56,7 +56,9 @@ impl PasswordResets for SqliteStore {
                 "INSERT INTO password_resets (hash, account_id, expires_at) VALUES (?1, ?2, ?3)",
                 params![hash, found.id.as_str(), expires_at.0],
             )?;
-            queue_mail(writer, &sealed)?;
+            if let Some(mail) = &sealed {
+                queue_mail(writer, mail)?;
+            }
             append_audit(writer, &*ports.random, entry)?;
             Ok(true)
         })

@@ -13,7 +13,8 @@ use super::{SqliteStore, payroll, store_error};
 use crate::plan::{CollectionCounters, unsigned};
 use crate::records::{Start, locate};
 use crate::{
-    CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
+    CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result,
+    StoreError,
 };
 
 /// A statement for the tenant's own records and one for a company's records. Both are composed once, from
@@ -71,6 +72,13 @@ static GUID: LazyLock<ByOwner> = LazyLock::new(|| {
                  AND lower(r.correlation_id) = ?4 AND r.company_no = o.company_no AND r.resource = ?3
                  AND length(r.correlation_id) = 36 AND r.correlation_id <> lower(r.correlation_id))
          ORDER BY place LIMIT 1",
+    )
+});
+
+static SIZES: LazyLock<ByOwner> = LazyLock::new(|| {
+    ByOwner::new(
+        "SELECT c.resource, c.live FROM ({owner}) o
+         LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no ORDER BY c.resource",
     )
 });
 
@@ -253,6 +261,24 @@ impl Records for SqliteStore {
             store.read_snapshot(|reader| payroll_page(reader, &query, &store.inner.last_update_index))
         });
         looking.await.map_err(StoreError::internal)?
+    }
+
+    async fn collection_sizes(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+    ) -> Result<Option<Vec<CollectionSize>>> {
+        let rows: Vec<Option<(i16, i64)>> = self.read(|reader| {
+            let size = |row: &Row<'_>| {
+                let resource: Option<i16> = row.get(0)?;
+                resource.map(|resource| Ok((resource, row.get(1)?))).transpose()
+            };
+            reader
+                .prepare_cached(SIZES.sql(company))
+                .and_then(|mut find| find.query_map(params![tenant.as_str(), company], size)?.collect())
+                .map_err(store_error)
+        })?;
+        Ok(CollectionSize::of_rows(rows))
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

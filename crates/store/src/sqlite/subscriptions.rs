@@ -8,14 +8,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{find, list_of_team};
+use super::rows::{find, list_filtered};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
+use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
-    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, RevealedKey, Status,
-    Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
+    AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
+    RevealedKey, Status, Subscription, SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
@@ -106,10 +107,11 @@ impl Subscriptions for SqliteStore {
 
     async fn list_subscriptions(
         &self,
-        team: Option<&TeamId>,
+        filter: &ListFilter,
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>> {
-        self.read(|reader| list_of_team(reader, SUBSCRIPTION, team, query, subscription))
+        let list = (SUBSCRIPTION, SUBSCRIPTIONS);
+        self.read(|reader| list_filtered(reader, list, filter, query, subscription))
     }
 
     async fn update_subscription(

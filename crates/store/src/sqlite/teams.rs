@@ -7,16 +7,17 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{AFTER, IN_ORDER, find, list};
+use super::rows::{find, list_filtered};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
+use crate::list_filter::TEAMS;
 use crate::plan::{signed, unsigned};
 use crate::sandboxes::sandbox_clients;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
-    AuditContext, LIST_ROWS_MAX, ListPage, ListQuery, ListedMember, MemberStep, Result, SandboxClients,
-    Status, Team, TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, Teams,
-    UpdateOutcome,
+    AuditContext, LIST_ROWS_MAX, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Result,
+    SandboxClients, Status, Team, TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate,
+    Teams, UpdateOutcome,
 };
 
 pub(super) const TEAM: &str = "SELECT id, name, standing, created_at, revision FROM teams";
@@ -179,8 +180,8 @@ impl Teams for SqliteStore {
         self.read(|reader| find(reader, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team))
     }
 
-    async fn list_teams(&self, query: &ListQuery) -> Result<ListPage<Team>> {
-        self.read(|reader| list(reader, &format!("{TEAM} WHERE {AFTER} {IN_ORDER}"), query, team))
+    async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
+        self.read(|reader| list_filtered(reader, (TEAM, TEAMS), filter, query, team))
     }
 
     async fn update_team(

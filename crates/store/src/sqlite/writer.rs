@@ -267,6 +267,7 @@ mod tests {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         }
     }
 

@@ -121,8 +121,12 @@ pub(crate) async fn exchange_makes_and_widens_an_authorization(fixture: Fixture)
     add_member(&fixture, &tenant, "juan").await;
     sign_in(&fixture, &tenant, "juan", "g4", ALL).await;
     assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(vec![client.clone()]), "once");
+    for (count_max, expected) in [(10, 2), (1, 1)] {
+        assert_eq!(store.count_client_authorizations(&client, count_max).await, Ok(expected));
+    }
     store.revoke_tenant_access(&tenant.id, &client, fixture.now(), &context(), "").await.unwrap();
     assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(Vec::new()));
+    assert_eq!(store.count_client_authorizations(&client, 10).await, Ok(0));
 }
 
 pub(crate) async fn authorization_ends_with_its_cause_and_its_grants(fixture: Fixture) {

@@ -8,7 +8,7 @@ use domain::subscription::{Product, Products};
 use domain::{ClientId, Guid, Secret, TeamId, Ticks};
 use store::{
     AuditKind, AuditQuery, CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot,
-    ListQuery, Pkce, RevealedKey, Status, StoreError, Subscription,
+    ListFilter, ListQuery, Pkce, RevealedKey, Status, StoreError, Subscription,
 };
 
 use super::fixture::{Fixture, by};
@@ -76,7 +76,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         assert_eq!(store.find_client(&ClientId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
     assert_eq!(
-        store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows),
+        store.list_clients(&ListFilter::default(), &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![plain.clone(), third.clone(), late.clone()])
     );
     let exists = StoreError::Exists("a client \"a\"".into());
@@ -130,7 +130,7 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
     store.add_subscription(&late, &Secret::new("a1"), &Secret::new("a2"), &by()).await.unwrap();
     store.add_subscription(&empty, &Secret::new("b1"), &Secret::new("b2"), &by()).await.unwrap();
     assert_eq!(
-        store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows),
+        store.list_subscriptions(&ListFilter::default(), &ListQuery::default()).await.map(|page| page.rows),
         Ok(vec![empty.clone(), late.clone()])
     );
     let found = async |key: &str| store.find_subscription_by_key(&Secret::new(key), now).await.unwrap();
@@ -153,7 +153,12 @@ pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {
     let same_key = store.add_subscription(&third, &Secret::new("c1"), &Secret::new("b1"), &by()).await;
     assert_eq!(same_key, Err(StoreError::Exists("such a key".into())));
     assert_eq!(
-        store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        store
+            .list_subscriptions(&ListFilter::default(), &ListQuery::default())
+            .await
+            .map(|page| page.rows)
+            .unwrap()
+            .len(),
         2,
         "nothing of the refused subscription is stored"
     );

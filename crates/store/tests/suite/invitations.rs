@@ -315,7 +315,7 @@ pub(crate) async fn invitations_are_listed_by_realm_and_state(fixture: Fixture) 
         panic!()
     };
     let list = async |realm, state, query: &ListQuery| {
-        let filter = InvitationFilter { realm, state, team: None };
+        let filter = InvitationFilter { realm, state, ..InvitationFilter::default() };
         let page = store.list_invitations(&filter, fixture.now(), query).await.unwrap();
         (page.rows.iter().map(|one| one.id.to_string()).collect::<Vec<_>>(), page.next)
     };

@@ -2,12 +2,17 @@
 
 use std::time::Duration;
 
+use domain::ids::SubscriptionId;
 use domain::{AccountId, ClientId, MembershipId, Realm, Secret, TeamId};
-use store::{Account, Client, LIST_ROWS_MAX, ListPage, ListQuery, Membership, Result, Subscription, Tenant};
+use store::{
+    Account, Client, LIST_ROWS_MAX, ListFilter, ListPage, ListQuery, ListedState, Membership, Result, Status,
+    Subscription, Team, Tenant,
+};
 
 use super::clients::{client, subscription};
 use super::directory::{membership, user};
 use super::fixture::{Fixture, by, new_tenant};
+use super::teams::team;
 
 /// Ids in the order of their list: `(seconds after the start, id)`.
 const ORDER: [(u64, &str); 5] = [(0, "z"), (1, "a"), (1, "a-1"), (1, "b"), (2, "A")];
@@ -79,7 +84,7 @@ pub(crate) async fn clients_are_listed_in_pages(fixture: Fixture) {
         let row = Client { created_at: fixture.now() + after, id: ClientId::new(id), ..client(&fixture, id) };
         store.add_client(&row, &Secret::new(id), &by()).await.unwrap();
     }
-    let list = async |query| store.list_clients(None, &query).await;
+    let list = async |query| store.list_clients(&ListFilter::default(), &query).await;
     check_pages(|client: &Client| client.id.as_str(), list, &expected()).await;
 }
 
@@ -90,7 +95,7 @@ pub(crate) async fn subscriptions_are_listed_in_pages(fixture: Fixture) {
         let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
         store.add_subscription(&row, &keys[0], &keys[1], &by()).await.unwrap();
     }
-    let list = async |query| store.list_subscriptions(None, &query).await;
+    let list = async |query| store.list_subscriptions(&ListFilter::default(), &query).await;
     check_pages(|row: &Subscription| row.id.as_str(), list, &expected()).await;
 }
 
@@ -115,9 +120,10 @@ pub(crate) async fn clients_and_subscriptions_of_one_team_are_listed_in_pages(fi
     }
     let empty = TeamId::new("empty");
     for (team, expected) in [(teams[0].as_ref(), expected().to_vec()), (Some(&empty), Vec::new())] {
-        let clients = async |query| store.list_clients(team, &query).await;
+        let filter = ListFilter { team: team.cloned(), ..ListFilter::default() };
+        let clients = async |query| store.list_clients(&filter, &query).await;
         check_pages(|row: &Client| row.id.as_str(), clients, &expected).await;
-        let subscriptions = async |query| store.list_subscriptions(team, &query).await;
+        let subscriptions = async |query| store.list_subscriptions(&filter, &query).await;
         check_pages(|row: &Subscription| row.id.as_str(), subscriptions, &expected).await;
     }
 }
@@ -140,4 +146,111 @@ pub(crate) async fn memberships_of_one_user_are_listed_in_pages(fixture: Fixture
     let unknown = AccountId::new("nobody");
     let list = async |query| store.list_memberships(&unknown, &query).await;
     check_pages(|row: &Membership| row.id.as_str(), list, &[]).await;
+}
+
+/// Ids and names, and whether the row is active.
+const NAMED: [(&str, &str, bool); 6] = [
+    ("panel", "Zeta", true),
+    ("panel-2", "Panel", false),
+    ("a1", "Panel de ventas", true),
+    ("b2", "PANEL", true),
+    ("c3", "panadería", false),
+    ("d4", "Ábaco", true),
+];
+
+/// What a search finds, in its order.
+const FOUND: [(&str, Option<ListedState>, &[&str]); 9] = [
+    ("pan", None, &["panel", "panel-2", "c3", "b2", "a1"]),
+    ("panel", None, &["panel", "panel-2", "b2", "a1"]),
+    ("PANEL D", None, &["a1"]),
+    ("pan", Some(ListedState::Active), &["panel", "b2", "a1"]),
+    ("pan", Some(ListedState::Disabled), &["panel-2", "c3"]),
+    ("pan", Some(ListedState::Cancelled), &[]),
+    ("áb", None, &[]),
+    ("Áb", None, &["d4"]),
+    ("%", None, &[]),
+];
+
+fn status(is_active: bool) -> Status {
+    if is_active { Status::Active } else { Status::Disabled }
+}
+
+fn search(text: &str, state: Option<ListedState>) -> ListFilter {
+    ListFilter { state, text: Some(text.into()), ..ListFilter::default() }
+}
+
+fn in_state(state: ListedState) -> ListFilter {
+    ListFilter { state: Some(state), ..ListFilter::default() }
+}
+
+pub(crate) async fn teams_are_found_by_the_beginning_of_id_or_name(fixture: Fixture) {
+    let store = &fixture.store;
+    for (id, name, is_active) in NAMED {
+        let row = Team { name: name.into(), status: status(is_active), ..team(&fixture, id) };
+        store.add_team(&row, &by()).await.unwrap();
+    }
+    for (text, state, expected) in FOUND {
+        let filter = search(text, state);
+        check_pages(
+            |row: &Team| row.id.as_str(),
+            async |query| store.list_teams(&filter, &query).await,
+            expected,
+        )
+        .await;
+    }
+    let filter = in_state(ListedState::Disabled);
+    let list = async |query| store.list_teams(&filter, &query).await;
+    check_pages(|row: &Team| row.id.as_str(), list, &["c3", "panel-2"]).await;
+}
+
+pub(crate) async fn clients_are_found_by_the_beginning_of_id_or_name(fixture: Fixture) {
+    let store = &fixture.store;
+    for (id, name, is_active) in NAMED {
+        let team = (id != "a1").then(|| TeamId::new("norte"));
+        let row = Client { name: name.into(), status: status(is_active), team, ..client(&fixture, id) };
+        store.add_client(&row, &Secret::new(id), &by()).await.unwrap();
+    }
+    for (text, state, expected) in FOUND {
+        let filter = search(text, state);
+        let list = async |query| store.list_clients(&filter, &query).await;
+        check_pages(|row: &Client| row.id.as_str(), list, expected).await;
+        // The same of one team.
+        let filter = ListFilter { team: Some(TeamId::new("norte")), ..filter };
+        let expected: Vec<&str> = expected.iter().copied().filter(|id| *id != "a1").collect();
+        let list = async |query| store.list_clients(&filter, &query).await;
+        check_pages(|row: &Client| row.id.as_str(), list, &expected).await;
+    }
+    let filter = in_state(ListedState::Active);
+    let list = async |query| store.list_clients(&filter, &query).await;
+    check_pages(|row: &Client| row.id.as_str(), list, &["a1", "b2", "d4", "panel"]).await;
+}
+
+pub(crate) async fn subscriptions_are_found_by_the_beginning_of_id_or_name(fixture: Fixture) {
+    let store = &fixture.store;
+    let rows = NAMED.into_iter().chain([("pan-old", "Old", true)]);
+    for (id, name, is_active) in rows {
+        let row = Subscription { name: name.into(), status: status(is_active), ..subscription(&fixture, id) };
+        let keys = [format!("{id} 1"), format!("{id} 2")].map(Secret::new);
+        store.add_subscription(&row, &keys[0], &keys[1], &by()).await.unwrap();
+    }
+    store.cancel_subscription(&SubscriptionId::new("pan-old"), fixture.now(), &by()).await.unwrap();
+    for (text, state, expected) in FOUND {
+        let expected: Vec<&str> = match (text, state) {
+            ("pan", Some(ListedState::Cancelled)) => vec!["pan-old"],
+            ("pan", None) => [&["pan-old"], expected].concat(),
+            _ => expected.to_vec(),
+        };
+        let filter = search(text, state);
+        let list = async |query| store.list_subscriptions(&filter, &query).await;
+        check_pages(|row: &Subscription| row.id.as_str(), list, &expected).await;
+    }
+    for (state, expected) in [
+        (ListedState::Active, ["a1", "b2", "d4", "panel"].as_slice()),
+        (ListedState::Disabled, &["c3", "panel-2"]),
+        (ListedState::Cancelled, &["pan-old"]),
+    ] {
+        let filter = in_state(state);
+        let list = async |query| store.list_subscriptions(&filter, &query).await;
+        check_pages(|row: &Subscription| row.id.as_str(), list, expected).await;
+    }
 }

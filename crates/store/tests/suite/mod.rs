@@ -20,11 +20,13 @@ mod companies;
 mod concurrent_writes;
 mod delivery_history;
 mod directory;
+mod directory_search;
 mod engine_reads;
 mod erasure;
 mod figures;
 mod idempotency;
 mod invalidation;
+mod inventory;
 mod invitations;
 mod lists;
 mod live_grants;
@@ -38,6 +40,7 @@ mod password_resets;
 mod payroll_filter_model;
 mod payroll_filters;
 mod payroll_last_update;
+mod record_log;
 mod refresh_tokens;
 mod rejected_changes;
 mod requests;
@@ -94,6 +97,13 @@ macro_rules! tests_on_every_store {
 mod durable;
 
 tests_on_every_store! {
+    directory_search {
+        accounts_are_found_by_address_name_and_id,
+        tenants_are_found_by_name_and_id,
+        members_and_their_tenants_are_listed_in_pages,
+        authorizations_of_a_user_are_listed_in_pages,
+        invitations_are_found_by_address,
+    }
     account_links {
         account_is_filled_in_from_its_code,
         first_enabled_account_of_several_is_taken,
@@ -114,6 +124,11 @@ tests_on_every_store! {
         concurrent_additions_lose_nothing,
         old_figures_expire,
         buffer_is_flushed_once_and_counts_again_after_an_error,
+    }
+    inventory {
+        nodes_describe_themselves,
+        credentials_that_end_soon_are_listed,
+        store_tells_its_state,
     }
     changes {
         customers_are_disabled_never_deleted,
@@ -157,6 +172,13 @@ tests_on_every_store! {
         company_filter_selects_the_current_generation_only,
         pruning_removes_old_entries_and_raises_the_floor,
         cursor_within_the_retention_loses_no_event,
+    }
+    record_log {
+        log_of_a_record_is_its_own_newest_first,
+        log_of_a_record_outlives_it,
+        sizes_are_those_of_the_company_or_the_tenant,
+        edit_and_its_audit_entry_are_one_transaction,
+        edit_of_a_record_that_has_changed_is_rejected,
     }
     concurrent_writes {
         log_reader_misses_nothing_during_concurrent_writes,
@@ -305,6 +327,9 @@ tests_on_every_store! {
         subscriptions_are_listed_in_pages,
         clients_and_subscriptions_of_one_team_are_listed_in_pages,
         memberships_of_one_user_are_listed_in_pages,
+        teams_are_found_by_the_beginning_of_id_or_name,
+        clients_are_found_by_the_beginning_of_id_or_name,
+        subscriptions_are_found_by_the_beginning_of_id_or_name,
     }
     revisions {
         tenant_is_updated_only_at_the_expected_revision,

@@ -7,8 +7,8 @@ use domain::subscription::{Product, Products};
 use domain::{AccountId, ClientId, Guid, RequestId, Secret, TeamId};
 use store::{
     Approval, AskOutcome, AuditQuery, Client, ClientUpdate, Consent, DECIDED_REQUESTS_MAX, DecisionOutcome,
-    FIRST_REVISION, ListQuery, PENDING_REQUESTS_MAX, Pkce, RequestDecision, RequestFilter, RequestKind,
-    RequestState, Status, Subscription, TeamRequest, TeamUpdate,
+    FIRST_REVISION, ListFilter, ListQuery, PENDING_REQUESTS_MAX, Pkce, RequestDecision, RequestFilter,
+    RequestKind, RequestState, Status, Subscription, TeamRequest, TeamUpdate,
 };
 
 use super::clients::{client, subscription};
@@ -256,7 +256,10 @@ pub(crate) async fn decided_request_never_changes(fixture: Fixture) {
         }
         assert_eq!(store.find_request(&after.id).await, Ok(Some(after)));
     }
-    assert_eq!(store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len(), 1);
+    assert_eq!(
+        store.list_clients(&ListFilter::default(), &ListQuery::default()).await.unwrap().rows.len(),
+        1
+    );
 }
 
 pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
@@ -275,7 +278,8 @@ pub(crate) async fn concurrent_decisions_have_one_winner(fixture: Fixture) {
     let winners = outcomes.iter().filter(|outcome| matches!(outcome, DecisionOutcome::Decided(_))).count();
     assert_eq!(winners, 1, "{outcomes:?}");
     let state = fixture.store.find_request(&RequestId::new("r1")).await.unwrap().unwrap().state;
-    let clients = fixture.store.list_clients(None, &ListQuery::default()).await.unwrap().rows.len();
+    let clients =
+        fixture.store.list_clients(&ListFilter::default(), &ListQuery::default()).await.unwrap().rows.len();
     assert_eq!(clients, usize::from(state == RequestState::Approved));
 }
 

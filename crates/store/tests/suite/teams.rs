@@ -2,8 +2,8 @@
 
 use domain::{AccountId, Realm, TeamId};
 use store::{
-    Account, FIRST_REVISION, ListQuery, MemberStep, Status, StoreError, Team, TeamMember, TeamMemberChange,
-    TeamMemberOutcome, TeamRole, TeamUpdate, UpdateOutcome,
+    Account, FIRST_REVISION, ListFilter, ListQuery, MemberStep, Status, StoreError, Team, TeamMember,
+    TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate, UpdateOutcome,
 };
 
 use super::directory::user;
@@ -55,10 +55,14 @@ pub(crate) async fn teams_are_stored_unchanged(fixture: Fixture) {
     for unknown in ["", "Panel", "panel\0"] {
         assert_eq!(store.find_team(&TeamId::new(unknown)).await, Ok(None), "{unknown:?}");
     }
-    let listed = store.list_teams(&ListQuery::default()).await.unwrap();
+    let listed = store.list_teams(&ListFilter::default(), &ListQuery::default()).await.unwrap();
     assert_eq!(listed.rows, [panel.clone(), other.clone()]);
-    let first = store.list_teams(&ListQuery { after: None, rows_max: 1 }).await.unwrap();
-    let rest = store.list_teams(&ListQuery { after: first.next, rows_max: 1 }).await.unwrap();
+    let first =
+        store.list_teams(&ListFilter::default(), &ListQuery { after: None, rows_max: 1 }).await.unwrap();
+    let rest = store
+        .list_teams(&ListFilter::default(), &ListQuery { after: first.next, rows_max: 1 })
+        .await
+        .unwrap();
     assert_eq!((first.rows, rest.rows), (vec![panel.clone()], vec![other]));
 
     let rename = TeamUpdate { name: Some("Sur".into()), ..TeamUpdate::default() };

@@ -38,6 +38,7 @@ impl TestTenant {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         }
     }
 

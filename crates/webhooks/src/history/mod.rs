@@ -83,6 +83,18 @@ impl History {
         Ok(DeliveryView { body, ..views.view(delivery, event.as_ref()) })
     }
 
+    /// The deliveries of these events of the webhook's resource, in their order, without bodies.
+    pub async fn deliveries_of(&self, webhook: &Webhook, events: &[LogEvent]) -> Result<Vec<DeliveryView>> {
+        if events.is_empty() {
+            return Ok(Vec::new());
+        }
+        let views = self.views(webhook).await?;
+        let sequences: Vec<u64> = events.iter().map(|event| event.entry.sequence).collect();
+        let deliveries = self.ports.store.find_deliveries(webhook.id, &sequences).await?;
+        let view = |(delivery, event)| views.view(delivery, Some(event));
+        Ok(deliveries.into_iter().zip(events).map(view).collect())
+    }
+
     /// The webhook's status and, if its owner's access does not stand, why.
     async fn status(&self, webhook: &Webhook) -> Result<(WebhookStatus, Option<Suspension>)> {
         let access = self.ports.store.owner_access(&webhook.owner).await?;

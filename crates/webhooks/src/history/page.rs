@@ -15,6 +15,8 @@ use super::view::DeliveryViews;
 /// How many rows one read takes, and how many reads a page may take; past that the page ends early, and its `next` goes on.
 const READ_ROWS_MIN: usize = 50;
 const READ_ROWS_MAX: usize = 200;
+/// Of a read whose rows are mostly not listed: what they belong to is looked up all the same.
+const SELECTIVE_READ_ROWS: usize = 100;
 const READS_MAX: usize = 3;
 
 pub(super) async fn read<S: History + ?Sized>(
@@ -24,7 +26,7 @@ pub(super) async fn read<S: History + ?Sized>(
 ) -> Result<DeliveryPage> {
     let size = query.page_size.clamp(1, DELIVERIES_PER_PAGE_MAX);
     let rows_max = if query.is_selective() {
-        READ_ROWS_MAX
+        SELECTIVE_READ_ROWS
     } else {
         // Some rows are earlier attempts of an event that is already listed.
         (2 * size).clamp(READ_ROWS_MIN, READ_ROWS_MAX)

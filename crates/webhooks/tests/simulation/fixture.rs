@@ -137,6 +137,7 @@ impl Fixture {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         };
         block_on(self.store.apply_changes(batch)).unwrap()
     }

@@ -1,41 +1,75 @@
 //! `aldaba store backup`: writes a backup, reads it back and gives it its name only then.
 
-use std::fs::{File, OpenOptions};
-use std::io::{BufReader, BufWriter, Read as _, Write};
-use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use aws_lc_rs::digest::{Context, SHA256};
-use domain::{Clock as _, Random as _};
-use parking_lot::Mutex;
+use domain::Clock as _;
 use serde_json::json;
-use store::archive::encryption::{Encrypting, Recipient};
-use store::{Archive, BackupSummary, archive};
+use store::archive::encryption::Recipient;
 
+use crate::backup::{Directory, PartialFile, Progress, write_verified};
 use crate::cli::BackupArgs;
 use crate::commands::open_store;
-use crate::config::Sources;
+use crate::config::{Config, Sources};
 use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
-use crate::wiring::{SystemClock, SystemRandom};
-
-const CHANGED_ON_DISK: &str =
-    "verification failed: the backup on disk differs from what was written; run the command again";
+use crate::wiring::{OpenStore, SystemClock};
 
 pub(super) async fn run(args: &BackupArgs, sources: &Sources, output: Output) -> CommandResult {
-    let file = &args.file;
-    // Not `exists`, which follows a link.
-    if !args.force && file.symlink_metadata().is_ok() {
-        let why = "already exists; choose another name, or add --force to replace it";
-        return Err(Failure::Refused(format!("{} {why}", file.display())));
-    }
     let parse =
         |text: &String| Recipient::parse(text).map_err(|why| Failure::Usage(format!("{text}: {why}")));
-    let recipients = args.recipient.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
-    let (_, opened) = open_store(sources).await?;
+    let given = args.recipient.iter().map(parse).collect::<Result<Vec<_>, _>>()?;
+    if let Some(file) = &args.file {
+        refuse_existing(file, args.force)?;
+    }
+    let (config, opened) = open_store(sources).await?;
+    let recipients = if given.is_empty() { &config.backup.recipients } else { &given };
+    match &args.file {
+        Some(file) => write(file, &opened, recipients, output).await?,
+        None => write_to_directory(&config, &opened, recipients, output).await?,
+    }
+    opened.store.close().await;
+    Ok(())
+}
+
+fn refuse_existing(file: &Path, is_forced: bool) -> CommandResult {
+    // Not `exists`, which follows a link.
+    if is_forced || file.symlink_metadata().is_err() {
+        return Ok(());
+    }
+    let why = "already exists; choose another name, or add --force to replace it";
+    Err(Failure::Refused(format!("{} {why}", file.display())))
+}
+
+/// Writes to the backup directory, and deletes the oldest backups there.
+async fn write_to_directory(
+    config: &Config,
+    opened: &OpenStore,
+    recipients: &[Recipient],
+    output: Output,
+) -> CommandResult {
+    let path: PathBuf = config.backup_directory().ok_or_else(|| {
+        Failure::Usage("name the file, or set backup.directory for backups without a name".into())
+    })?;
+    let directory = Directory { path, keep: config.backup.keep };
+    let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", directory.path.display()));
+    let place = directory.take_place(SystemClock.now(), !recipients.is_empty()).map_err(failed)?;
+    let place = place.ok_or_else(|| {
+        let path = directory.path.display();
+        Failure::Refused(format!("another backup is being made in {path}; wait until it is complete"))
+    })?;
+    write(&directory.path_of(&place.name), opened, recipients, output).await?;
+    for old in directory.prune().map_err(failed)? {
+        output.print_message(&format!("deleted {old}: backup.keep is {}", directory.keep));
+    }
+    Ok(())
+}
+
+async fn write(file: &Path, opened: &OpenStore, recipients: &[Recipient], output: Output) -> CommandResult {
     let partial = PartialFile::create(file)?;
-    let written = write(&partial, &*opened.archive, &recipients).await?;
+    let progress = Arc::new(Progress::default());
+    let written =
+        write_verified(&partial, &*opened.archive, recipients, SystemClock.now(), &progress).await?;
     partial.rename_to(file)?;
     output.print_message(
         "The backup contains hashes and encrypted secrets. It does not contain the master key, which a restore needs.",
@@ -44,99 +78,5 @@ pub(super) async fn run(args: &BackupArgs, sources: &Sources, output: Output) ->
     output.result(&json!({"file": file, "encrypted": is_encrypted, "backup": written}), || {
         format!("wrote and verified {} rows in {}", written.rows, file.display())
     });
-    opened.store.close().await;
     Ok(())
-}
-
-async fn write(
-    partial: &PartialFile,
-    store: &dyn Archive,
-    recipients: &[Recipient],
-) -> Result<BackupSummary, Failure> {
-    let hash = Arc::new(Mutex::new(Context::new(&SHA256)));
-    let target = partial.file.try_clone().map_err(|error| partial.failed(&error))?;
-    let target = HashedFile { file: BufWriter::new(target), hash: hash.clone() };
-    let now = SystemClock.now();
-    if recipients.is_empty() {
-        let written = archive::write(store, target, now).await?;
-        let read_back = archive::verify(BufReader::new(partial.reopen()?))?;
-        return if read_back == written { Ok(written) } else { Err(Failure::Failed(CHANGED_ON_DISK.into())) };
-    }
-    let encrypting =
-        Encrypting::new(target, recipients, &SystemRandom).map_err(|error| partial.failed(&error))?;
-    let written = archive::write(store, encrypting, now).await?;
-    // Only the recipients can decrypt it, so the bytes are compared.
-    let intended = hash.lock().clone().finish();
-    let found = digest(partial.reopen()?).map_err(|error| partial.failed(&error))?;
-    if found.as_ref() == intended.as_ref() {
-        Ok(written)
-    } else {
-        Err(Failure::Failed(CHANGED_ON_DISK.into()))
-    }
-}
-
-fn digest(mut file: File) -> std::io::Result<aws_lc_rs::digest::Digest> {
-    let (mut hash, mut buffer) = (Context::new(&SHA256), vec![0; 64 * 1024]);
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hash.finish()),
-            read => hash.update(buffer.get(..read).unwrap_or_default()),
-        }
-    }
-}
-
-/// A new file next to the final one that only its owner can read; deleted unless it is renamed.
-struct PartialFile {
-    path: PathBuf,
-    file: File,
-}
-
-impl PartialFile {
-    /// The name is random and the file must not exist: nobody can prepare a link or a file that is followed.
-    fn create(target: &Path) -> Result<Self, Failure> {
-        let path = PathBuf::from(format!("{}.{}.partial", target.display(), SystemRandom.guid()));
-        let file = OpenOptions::new().read(true).write(true).create_new(true).mode(0o600).open(&path);
-        match file {
-            Ok(file) => Ok(Self { path, file }),
-            Err(error) => Err(Failure::Failed(format!("{}: {error}", path.display()))),
-        }
-    }
-
-    fn reopen(&self) -> Result<File, Failure> {
-        File::open(&self.path).map_err(|error| self.failed(&error))
-    }
-
-    /// A link with the final name is replaced, not followed.
-    fn rename_to(self, target: &Path) -> CommandResult {
-        std::fs::rename(&self.path, target).map_err(|error| self.failed(&error))
-    }
-
-    fn failed(&self, error: &std::io::Error) -> Failure {
-        Failure::Failed(format!("{}: {error}", self.path.display()))
-    }
-}
-
-impl Drop for PartialFile {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// A file whose bytes are hashed and whose `flush` also syncs to disk.
-struct HashedFile {
-    file: BufWriter<File>,
-    hash: Arc<Mutex<Context>>,
-}
-
-impl Write for HashedFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.file.write(bytes)?;
-        self.hash.lock().update(bytes.get(..written).unwrap_or_default());
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.file.flush()?;
-        self.file.get_ref().sync_all()
-    }
 }

@@ -79,7 +79,10 @@ fn first_serve_prints_a_link_for_the_first_operator_once() {
     ];
     let refused = browser.submit(&page.form("post"), &[&filled[1..], &[("email", "nothing")]].concat());
     assert_eq!(refused.status, 400);
-    assert_eq!(browser.submit(&page.form("post"), &filled).status, 302);
+    let accepted = browser.submit(&page.form("post"), &filled);
+    assert_eq!(accepted.status, 302);
+    assert!(accepted.location().starts_with("/console/setup"), "to the first steps: {accepted:?}");
+    assert_eq!(browser.get(accepted.location()).status, 200);
     assert!(browser.get("/console/account").text().contains("jefa@example.com"));
     let again = ServeProcess::start(server.stop(), &[]);
     assert_eq!(again.log_line(FIRST_OPERATOR), None, "an operator exists");

@@ -5,15 +5,16 @@ use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, HttpResponse, PASSWORD};
+use crate::harness::{CALLBACK, HttpResponse, Installation, OperatorApi, PASSWORD, ServeProcess};
 
 /// Routes that change something without an audit entry, and why.
 const EXEMPT: [(&str, &str); 2] = [
     ("post /operator/v1/tenants/{tenant}/changes", "the change log is the audit of record changes"),
     ("post /operator/v1/teams/{team}/sandbox/events", "the change log is the audit of record changes"),
 ];
-/// Kinds of entries that others accompany: an approval and what it adds, a sandbox and its parts.
-const ACCOMPANIED: [&str; 3] = ["request_approved", "sandbox_added", "sandbox_reset"];
+/// Kinds of entries that others accompany: an approval and what it adds, a sandbox and its parts, the end of an access and
+/// its grants.
+const ACCOMPANIED: [&str; 4] = ["request_approved", "sandbox_added", "sandbox_reset", "access_ended"];
 
 /// The operations whose entry was found.
 #[derive(Default)]
@@ -23,9 +24,15 @@ impl Audited {
     /// Expects success and one entry of this kind with the request's id.
     #[track_caller]
     fn check(&mut self, operation: &str, response: &HttpResponse, kind: &str) {
+        self.check_at(&operator(), operation, response, kind);
+    }
+
+    /// The same at another server.
+    #[track_caller]
+    fn check_at(&mut self, api: &OperatorApi<'_>, operation: &str, response: &HttpResponse, kind: &str) {
         assert!((200..300).contains(&response.status), "{operation}: {response:?}");
         let request = response.header("x-request-id");
-        let all = operator().get("/audit?actor=operator&pageSize=1000").json();
+        let all = api.get("/audit?actor=operator&pageSize=1000").json();
         let of_request = |entry: &&Value| entry["requestId"] == request;
         let found: Vec<&Value> = all["records"].as_array().unwrap().iter().filter(of_request).collect();
         let found: Vec<&Value> =
@@ -162,12 +169,27 @@ fn operators_and_tokens(audited: &mut Audited) {
         let reset = api.post(&format!("/{noun}/{id}/reset-second-factors"), &json!({}));
         let path = format!("post /operator/v1/{noun}/{{{}}}/reset-second-factors", realm.person());
         audited.check(&path, &reset, "second_factor_reset");
+        let noun_path = format!("post /operator/v1/{noun}/{{{}}}", realm.person());
+        let sent = api.post(&format!("/{noun}/{id}/reset-password"), &json!({}));
+        audited.check(&format!("{noun_path}/reset-password"), &sent, "password_reset_requested");
+        fixture().installation.add_session(realm, &id);
+        let ended = api.post(&format!("/{noun}/{id}/end-sessions"), &json!({}));
+        assert_eq!(ended.json()["ended"], 1, "{ended:?}");
+        audited.check(&format!("{noun_path}/end-sessions"), &ended, "sessions_ended");
     }
     let added = api.post("/tokens", &json!({"name": "audited", "role": "viewer", "expiresIn": "1d"}));
     let id = added.json()["token"]["id"].as_str().unwrap().to_owned();
     audited.check("post /operator/v1/tokens", &added, "operator_token_added");
     let revoked = api.delete(&format!("/tokens/{id}"));
     audited.check("delete /operator/v1/tokens/{token}", &revoked, "operator_token_revoked");
+}
+
+fn signing_keys(audited: &mut Audited) {
+    // A server of its own: there is one next key at a time, and the test of the commands makes one.
+    let server = ServeProcess::start(Installation::new(), &[]);
+    let api = OperatorApi(&server);
+    let rotated = api.post("/signing-keys/rotate", &json!({}));
+    audited.check_at(&api, "post /operator/v1/signing-keys/rotate", &rotated, "signing_key_rotated");
 }
 
 fn webhooks(audited: &mut Audited) {
@@ -194,6 +216,15 @@ fn webhooks(audited: &mut Audited) {
     audited.check(&path_of("enable"), &bulk("enable", json!({})), "webhook_changed");
     audited.check(&path_of("replay"), &bulk("replay", span), "webhook_replayed");
     audited.check(&format!("delete {path}"), &api.delete(&subscriber.at("")), "webhook_deleted");
+
+    let user = format!("/users/{}/authorizations", subscriber.api.sign_in.email);
+    let one = api.get(&user).json()["authorizations"][0].clone();
+    let path = format!("{user}/{}/{}", one["tenant"].as_str().unwrap(), one["client"].as_str().unwrap());
+    let withdrawn = api.delete(&path);
+    let operation = "delete /operator/v1/users/{user}/authorizations/{tenant}/{client}";
+    audited.check(operation, &withdrawn, "access_ended");
+    assert_eq!(api.get(&user).json()["authorizations"], json!([]));
+    assert_eq!(api.delete(&path).status, 404);
 }
 
 #[test]
@@ -203,6 +234,7 @@ fn every_mutating_route_leaves_an_audit_entry() {
     clients_and_subscriptions(&mut audited);
     operators_and_tokens(&mut audited);
     teams_and_requests(&mut audited);
+    signing_keys(&mut audited);
     webhooks(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();

@@ -175,3 +175,28 @@ fn an_invalid_client_is_refused_with_the_field() {
     api.get("/clients/nobody").problem(404);
     api.patch("/clients/nobody", &json!({"name": "P"})).problem(404);
 }
+
+#[test]
+fn clients_are_found_by_the_beginning_of_their_id_and_by_their_standing() {
+    let api = OperatorApi(shared_server());
+    for id in ["searched-1", "searched-2", "searched-3"] {
+        new_client(id);
+    }
+    let disabled = api.patch("/clients/searched-2", &json!({"standing": "disabled"}));
+    assert_eq!(disabled.status, 200, "{disabled:?}");
+    let found = |query: &str| {
+        let page = api.get(&format!("/clients?{query}"));
+        assert_eq!(page.status, 200, "{page:?}");
+        let page = page.json();
+        let ids =
+            page["clients"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap().to_owned());
+        (ids.collect::<Vec<_>>(), page["next"].clone())
+    };
+    assert_eq!(found("q=searched-").0, ["searched-1", "searched-2", "searched-3"]);
+    assert_eq!(found("q=searched-&standing=disabled").0, ["searched-2"]);
+    assert_eq!(found("q=searched-&standing=active").0, ["searched-1", "searched-3"]);
+    let (first, next) = found("q=searched-&pageSize=2");
+    assert_eq!(first, ["searched-1", "searched-2"]);
+    assert_eq!(found(&format!("q=searched-&after={}", next.as_str().unwrap())).0, ["searched-3"]);
+    assert_eq!(api.get("/clients?standing=unconfirmed").status, 400);
+}

@@ -218,6 +218,16 @@ fn responses_match_the_document() {
         assert_documented("patch", "/users/{user}/tenants/{tenant}", &changed);
     }
     assert_documented("get", "/users/{user}/tenants", &api.get("/users/documented@example.com/tenants"));
+    assert_documented("get", "/tenants/{tenant}/users", &api.get("/tenants/documented/users"));
+    let authorizations = api.get("/users/documented@example.com/authorizations");
+    assert_documented("get", "/users/{user}/authorizations", &authorizations);
+    for action in ["reset-password", "end-sessions"] {
+        let done = api.post(&format!("/users/documented@example.com/{action}"), &json!({}));
+        assert_eq!(done.status, 200, "{done:?}");
+        assert_documented("post", &format!("/users/{{user}}/{action}"), &done);
+    }
+    assert_documented("get", "/users", &api.get("/users?q=documented&standing=active"));
+    assert_documented("get", "/tenants", &api.get("/tenants?q=Documentada&standing=unknown"));
     let client = json!({"name": "Panel", "id": "documented", "redirectUris": [CALLBACK]});
     assert_documented("post", "/clients", &api.post("/clients", &client));
     assert_documented(

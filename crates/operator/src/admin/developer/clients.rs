@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use domain::{RequestId, Ticks};
 use store::{
-    Client, ClientUpdate, ListPage, ListQuery, RequestFilter, RequestKind, RequestState, TeamRequest,
+    Client, ClientUpdate, ListFilter, ListPage, ListQuery, RequestFilter, RequestKind, RequestState,
+    TeamRequest,
 };
 
 use super::{DeveloperAdmin, checked_overlap};
@@ -38,7 +39,7 @@ impl DeveloperAdmin {
     /// The clients of a team, oldest first.
     pub async fn clients(&self, team: &str, query: &ListQuery) -> Result<ListPage<Client>> {
         let member = self.require_member(team).await?;
-        Ok(self.admin.store.list_clients(Some(&member.team), query).await?)
+        self.admin.clients(&ListFilter::of_team(&member.team), query).await
     }
 
     /// A client of one of the developer's teams.
@@ -51,13 +52,8 @@ impl DeveloperAdmin {
             let filter = RequestFilter { team: client.team.clone(), state: Some(state) };
             requests.extend(store.list_requests(&filter, &ListQuery::default()).await?.rows);
         }
-        let now = self.admin.now();
-        let until = store.previous_client_secret_until(&client.id).await?;
-        Ok(TeamClient {
-            redirect_uris: redirect_uris(&client, requests),
-            client,
-            previous_secret_until: until.filter(|until| *until > now),
-        })
+        let previous_secret_until = self.admin.previous_secret_until(&client.id).await?;
+        Ok(TeamClient { redirect_uris: redirect_uris(&client, requests), client, previous_secret_until })
     }
 
     pub async fn rename_client(&self, id: &str, name: &str) -> Result<Client> {

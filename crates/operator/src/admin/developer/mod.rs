@@ -18,7 +18,6 @@ use super::approval::ApprovalSettings;
 use super::{Admin, AdminError, Permission, Result};
 
 pub use clients::{RedirectUri, RedirectUriState, TeamClient};
-pub use subscriptions::TeamSubscription;
 pub use webhooks::{TeamWebhook, TeamWebhookFilter, TeamWebhookPage, WebhookContent};
 
 /// The longest time for which a developer may leave a replaced key or secret valid.

@@ -9,7 +9,7 @@ use store::{
 use super::DeveloperAdmin;
 use crate::admin::approval::{ApprovalMode, approval_mode};
 use crate::admin::requests::checked_text;
-use crate::admin::{AdminError, Result, checked_products};
+use crate::admin::{AdminError, Result, check_redirects, checked_products};
 use crate::checks::{check_redirect, checked_name};
 
 impl DeveloperAdmin {
@@ -82,11 +82,7 @@ impl DeveloperAdmin {
 fn checked_kind(kind: RequestKind) -> Result<RequestKind> {
     Ok(match kind {
         RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => {
-            if !(1..=store::REDIRECT_URIS_MAX).contains(&redirect_uris.len()) {
-                let why = format!("a client has 1 to {} redirect addresses", store::REDIRECT_URIS_MAX);
-                return Err(AdminError::Invalid(why));
-            }
-            redirect_uris.iter().try_for_each(|uri| check_redirect(uri))?;
+            check_redirects(&redirect_uris)?;
             let (name, products) = (checked_name(&name)?, checked_products(products)?);
             RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox }
         }

@@ -3,38 +3,22 @@
 use std::time::Duration;
 
 use domain::Secret;
-use store::{KeyInfo, KeySlot, ListPage, ListQuery, Subscription};
+use store::{KeySlot, ListFilter, ListPage, ListQuery, Subscription};
 
 use super::{DeveloperAdmin, checked_overlap};
-use crate::admin::{CallLimits, Result, RotatedSecret, Usage};
-
-/// A subscription with what its team needs to know to use it.
-#[derive(Clone, Debug)]
-pub struct TeamSubscription {
-    pub subscription: Subscription,
-    /// The valid keys: by slot, the current one first, then replaced ones within their overlap.
-    pub keys: Vec<KeyInfo>,
-    /// The limits that apply to it.
-    pub limits: CallLimits,
-    /// Counted calls of today (UTC); those of the last seconds may be missing.
-    pub calls_today: u64,
-}
+use crate::admin::{Result, RotatedSecret, SubscriptionInUse, Usage};
 
 impl DeveloperAdmin {
     /// The subscriptions of a team, oldest first.
     pub async fn subscriptions(&self, team: &str, query: &ListQuery) -> Result<ListPage<Subscription>> {
         let member = self.require_member(team).await?;
-        Ok(self.admin.store.list_subscriptions(Some(&member.team), query).await?)
+        self.admin.subscriptions(&ListFilter::of_team(&member.team), query).await
     }
 
     /// A subscription of one of the developer's teams.
-    pub async fn subscription(&self, id: &str) -> Result<TeamSubscription> {
+    pub async fn subscription(&self, id: &str) -> Result<SubscriptionInUse> {
         let subscription = self.require_subscription(id).await?;
-        let store = &self.admin.store;
-        let calls_today = store.calls_on_day(&subscription.id, self.admin.now().day()).await?;
-        let keys = self.admin.keys_of(&subscription.id).await?;
-        let limits = self.admin.limits.of(&subscription);
-        Ok(TeamSubscription { subscription, keys, limits, calls_today })
+        self.admin.with_keys(subscription).await
     }
 
     /// Its calls by day and route, of the last `days` days with today.

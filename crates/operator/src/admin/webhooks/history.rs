@@ -111,7 +111,7 @@ fn delivery_error(error: HistoryError<StoreError>, id: &str, name: &str) -> Admi
     }
 }
 
-pub(super) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminError {
+pub(in crate::admin) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminError {
     let refused = |code, why| AdminError::Conflict { code, why };
     match error {
         HistoryError::NoWebhook => missing_webhook(id),

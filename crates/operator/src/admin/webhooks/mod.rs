@@ -22,6 +22,7 @@ use crate::ports::WebhookHistory;
 pub use bulk::{
     BULK_WEBHOOKS_MAX, BulkAction, BulkResultJson, BulkResultsJson, BulkSelection, BulkSelectionJson,
 };
+pub(super) use history::admin_error;
 pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
 pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
 pub use search::{FoundWebhook, FoundWebhooks, WebhookFilter, WebhookState};
@@ -46,8 +47,7 @@ impl WebhookAdmin {
     /// A webhook with its health.
     pub async fn show(&self, id: &str) -> Result<WebhookJson> {
         let webhook = self.find(id).await?;
-        let health =
-            self.history.health(webhook.id).await.map_err(|error| history::admin_error(error, id))?;
+        let health = self.history.health(webhook.id).await.map_err(|error| admin_error(error, id))?;
         Ok(WebhookJson { health: Some(health.into()), ..self.json(webhook).await? })
     }
 

@@ -12,11 +12,10 @@ use utoipa_axum::routes;
 
 use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
-use super::paging::{TeamListParams, next_text};
+use super::paging::{SubscriptionListParams, next_text};
 use super::product::products_of;
 use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
-use crate::error::AdminError;
 use schemas::{
     CreatedSubscription, NewSubscription, QuotaChange, Subscription, SubscriptionChange, SubscriptionPage,
 };
@@ -38,12 +37,15 @@ async fn subscription_response(state: &AppState, subscription: store::Subscripti
     path = "/operator/v1/subscriptions",
     operation_id = "listSubscriptions",
     tag = "Subscriptions",
-    params(TeamListParams),
+    params(SubscriptionListParams),
     responses((status = 200, description = "A page of subscriptions", body = SubscriptionPage), BadQuery)
 )]
-async fn list(State(state): SharedState, QueryParams(params): QueryParams<TeamListParams>) -> HandlerResult {
-    let (team, query) = params.into_parts();
-    let page = state.admin.store.list_subscriptions(team.as_ref(), &query).await.map_err(AdminError::from)?;
+async fn list(
+    State(state): SharedState,
+    QueryParams(params): QueryParams<SubscriptionListParams>,
+) -> HandlerResult {
+    let (filter, query) = params.into_parts();
+    let page = state.admin.subscriptions(&filter, &query).await?;
     let next = next_text(page.next.as_ref());
     let subscriptions = page.rows.into_iter().map(Subscription::from).collect();
     Ok(Json(SubscriptionPage { subscriptions, next }).into_response())

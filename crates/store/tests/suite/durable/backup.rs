@@ -11,7 +11,7 @@ use domain::ids::SubscriptionId;
 use domain::{AccountId, Realm, Secret, Ticks};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
 use store::{
-    Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, KeySlot, ListQuery,
+    Archive, ArchiveError, AuditKind, AuditQuery, BackupSummary, CellValue, KeySlot, ListFilter, ListQuery,
     RestoredAccess, RevealedKey, WebhookQuery,
 };
 use tempfile::TempDir;
@@ -143,12 +143,28 @@ async fn assert_same_reads(original: &TestTenant, restored: &TestTenant) {
         restored.store.list_accounts(Realm::Users, &ListQuery::default()).await.map(|page| page.rows)
     );
     assert_eq!(
-        original.store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows),
-        restored.store.list_clients(None, &ListQuery::default()).await.map(|page| page.rows)
+        original
+            .store
+            .list_clients(&ListFilter::default(), &ListQuery::default())
+            .await
+            .map(|page| page.rows),
+        restored
+            .store
+            .list_clients(&ListFilter::default(), &ListQuery::default())
+            .await
+            .map(|page| page.rows)
     );
     assert_eq!(
-        original.store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows),
-        restored.store.list_subscriptions(None, &ListQuery::default()).await.map(|page| page.rows)
+        original
+            .store
+            .list_subscriptions(&ListFilter::default(), &ListQuery::default())
+            .await
+            .map(|page| page.rows),
+        restored
+            .store
+            .list_subscriptions(&ListFilter::default(), &ListQuery::default())
+            .await
+            .map(|page| page.rows)
     );
     assert_eq!(original.store.signing_keys().await, restored.store.signing_keys().await);
     assert_eq!(original.store.dev_credentials().await, restored.store.dev_credentials().await);

@@ -151,6 +151,7 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::SandboxAdded,
     AuditKind::SandboxReset,
     AuditKind::SandboxReceiverChanged,
+    AuditKind::RecordEdited,
     AuditKind::RequestAdded,
     AuditKind::RequestApproved,
     AuditKind::RequestRefused,
@@ -172,6 +173,8 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::WebhookHostMismatch,
     AuditKind::WebhookSuspended,
     AuditKind::WebhookResumed,
+    AuditKind::BackupStarted,
+    AuditKind::BackupDownloaded,
     AuditKind::Restored,
     // No link outlives a restore, and a password that was reset has an entry of its own.
     AuditKind::InvitationMade,

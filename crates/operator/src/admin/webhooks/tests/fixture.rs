@@ -56,6 +56,14 @@ impl AccountLinks for NoLinks {
         None
     }
 
+    fn reset_url(&self, _: Realm, token: &Secret) -> Secret {
+        token.clone()
+    }
+
+    fn reset_mail(&self, _: &store::Account, _: &Secret, _: Ticks) -> Option<Mail> {
+        None
+    }
+
     fn second_factor_mail(&self, _: &store::Account, _: Ticks) -> Option<Mail> {
         None
     }
@@ -200,6 +208,7 @@ impl Fixture {
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
+            edit: None,
         };
         let counts = self.admin.store.apply_changes(batch).await.unwrap();
         assert_eq!(counts.rejected, 0, "{counts:?}");

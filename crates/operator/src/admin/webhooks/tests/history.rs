@@ -10,7 +10,7 @@ use domain::delivery::{
 };
 use domain::{Guid, OperatorRole, Ticks, WebhookId, WebhookStatus};
 use serde_json::json;
-use store::{AuditContext, StoreError};
+use store::{AuditContext, LogEvent, StoreError, Webhook};
 
 use super::fixture::START;
 use super::{Fixture, SECRET, authority, missing, refused};
@@ -113,6 +113,10 @@ impl WebhookHistory for FakeHistory {
 
     async fn delivery(&self, _: WebhookId, _: DeliveryName) -> HistoryResult<DeliveryView> {
         self.answer(DeliveryView { body: Some("{}".into()), ..delivery() })
+    }
+
+    async fn deliveries_of(&self, _: &Webhook, _: &[LogEvent]) -> HistoryResult<Vec<DeliveryView>> {
+        self.answer(vec![delivery()])
     }
 
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>> {

@@ -1,9 +1,9 @@
-// Every page of the portal in both themes and sizes: screenshots, audits, and nothing that a page may not do.
+// Every page of a site (the portal, the console) in both themes and sizes: screenshots, audits, and nothing that a page may
+// not do.
 
 import { writeFile } from 'node:fs/promises';
 
 import { LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
-import { Developer, ORIGIN } from './portal_stage.mjs';
 import { check, world } from './stage.mjs';
 
 /** Between a phone and a desktop. */
@@ -17,13 +17,15 @@ export class Gallery {
   #context;
   #session;
   #troubles;
+  #origin;
   /** The URL whose error status is expected. */
   #refused;
   count = 0;
 
-  static async open(browser, lang, email, team) {
+  /** `visitorOf` makes the visitor of a page; the screenshots go to `folder`. */
+  static async open(browser, lang, folder, visitorOf) {
     const gallery = new Gallery();
-    gallery.lang = lang;
+    Object.assign(gallery, { lang, folder });
     gallery.#context = await browser.newContext({ locale: LOCALES[lang], viewport: SIZES.desk, reducedMotion: 'reduce' });
     // Error statuses are checked below, with the URL.
     gallery.#troubles = watched(gallery.#context);
@@ -35,34 +37,35 @@ export class Gallery {
     });
     gallery.page = await gallery.#context.newPage();
     gallery.#session = await gallery.#context.newCDPSession(gallery.page);
-    gallery.developer = new Developer(gallery.page, email, team);
+    gallery.visitor = visitorOf(gallery.page);
+    gallery.#origin = new URL(gallery.visitor.home).origin;
     return gallery;
   }
 
   #look(url) {
-    if (!/^(data|about):/.test(url) && new URL(url).origin !== ORIGIN) this.#troubles.push(`asked elsewhere: ${url}`);
+    if (!/^(data|about):/.test(url) && new URL(url).origin !== this.#origin) this.#troubles.push(`asked elsewhere: ${url}`);
   }
 
   /** Checks that every page of the navigation is among the pages. */
   async hasAll(pages) {
-    await this.developer.open();
+    await this.visitor.open();
     const links = await this.page.locator('nav.side li a').evaluateAll((all) => all.map(({ href }) => href));
-    const known = new Set(pages.map(({ path = '', url }) => url ?? this.developer.url(path)));
+    const known = new Set(pages.map(({ path = '', url }) => url ?? this.visitor.url(path)));
     const missing = links.filter((link) => !known.has(link));
     check('every section is visited', links.length > 9 && missing.length === 0, missing);
   }
 
-  /** Visits each page: a name, the path below the team's (or a URL), the status, and what to do there first. */
+  /** Visits each page: a name, its path (or a URL), the status, and what to do there first. */
   async visit(pages) {
     for (const { name, path = '', url, status = 200, act } of pages) {
-      const there = new URL(url ?? this.developer.url(path));
+      const there = new URL(url ?? this.visitor.url(path));
       there.searchParams.set('lang', this.lang);
       this.#refused = status >= 400 ? there.href : undefined;
       // Else only the fragment might change.
       if (there.hash) await this.page.goto('about:blank');
       const answer = await this.page.goto(there.href);
       check(`${name} answers with ${status}`, answer.status() === status, answer.status());
-      if (act) await act(this.developer, (refused) => { this.#refused = refused; });
+      if (act) await act(this.visitor, (refused) => { this.#refused = refused; });
       await this.#show(name);
       check(`nothing unusual in ${name} (${this.lang})`, this.#troubles.length === 0, this.#troubles);
     }
@@ -103,7 +106,7 @@ export class Gallery {
     const { data } = await this.#session.send('Page.captureScreenshot', {
       captureBeyondViewport: true, optimizeForSpeed: true, clip: { ...cssContentSize, scale: 1 },
     });
-    await writeFile(`${world.screenshots}/portal/${name}.png`, data, 'base64');
+    await writeFile(`${world.screenshots}/${this.folder}/${name}.png`, data, 'base64');
   }
 
   async #dress(size, theme) {

@@ -1,0 +1,125 @@
+//! Every action of the console in every role, from the one list of actions: refused with 403 below the role that it needs,
+//! and after an hour only for who proves again who they are where it is dangerous.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::time::Duration;
+
+use console::{Action, console_actions, console_routes};
+use domain::OperatorRole;
+use hyper::Method;
+use serde_json::{Value, json};
+use testkit::{Request, TestClock, TestServer};
+
+use super::fixture::{Operator, path};
+use crate::harness::Page;
+
+struct Fixture {
+    server: TestServer,
+    clock: Arc<TestClock>,
+    operator: Operator,
+    token: String,
+    /// What stands for each part of a path.
+    ids: HashMap<&'static str, String>,
+}
+
+fn id_of(created: &Value) -> String {
+    created["id"].as_str().unwrap().to_owned()
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let clock = Arc::new(TestClock::default());
+        let server = TestServer::builder().clock(clock.clone()).start();
+        // Somebody else stays admin.
+        Operator::sign_in(&server, OperatorRole::Admin);
+        let other = Operator::sign_in(&server, OperatorRole::Support);
+        let operator = Operator::sign_in(&server, OperatorRole::Viewer);
+        let email = "ana@example.com";
+        server.operator_post("tenants", &json!({"name": "Norte", "id": "norte"}));
+        let user = json!({"email": email, "givenName": "Ana", "password": "cuatro palabras sin sentido", "tenants": ["norte"]});
+        let user = id_of(&server.operator_post("users", &user));
+        let developer = super::super::portal::fixture::Developer::sign_in(&server, "equipo");
+        let client = json!({"name": "Panel", "id": "panel", "redirectUris": ["https://panel.example/back"]});
+        server.operator_post("clients", &client);
+        let subscription = json!({"name": "Panel", "products": ["accounting"]});
+        let subscription = id_of(&server.operator_post("subscriptions", &subscription));
+        let client = json!({"name": "Otra", "redirectUris": ["https://otra.example/back"], "products": ["accounting"]});
+        let request = json!({"team": "equipo", "developer": "equipo@developers.example", "client": client});
+        let request = id_of(&server.operator_post("requests", &request));
+        let ids = HashMap::from([
+            ("tenant", "norte".to_owned()),
+            ("user", user),
+            ("developer", "equipo".to_owned()),
+            ("operator", other.id),
+            ("team", developer.team),
+            ("client", "panel".to_owned()),
+            ("subscription", subscription),
+            ("request", request),
+            ("webhook", "00000000-0000-4000-8000-000000000000".to_owned()),
+            ("sequence", "1".to_owned()),
+            ("area", "accounting".to_owned()),
+            ("resource", "customers".to_owned()),
+            ("record", "00000000-0000-4000-8000-000000000000".to_owned()),
+            ("backup", "none".to_owned()),
+        ]);
+        let mut fixture = Self { server, clock, operator, token: String::new(), ids };
+        fixture.act_as(OperatorRole::Admin);
+        let text = fixture.operator.get("tenants").text();
+        let (_, rest) = text.split_once("name=\"token\" value=\"").unwrap();
+        rest.split('"').next().unwrap().clone_into(&mut fixture.token);
+        fixture
+    }
+
+    fn page(&self, action: Action) -> String {
+        let segments = action.page.split('/').map(|segment| {
+            let name = segment.strip_prefix('{').and_then(|name| name.strip_suffix('}'));
+            name.map_or(segment, |name| self.ids.get(name).unwrap_or_else(|| panic!("no id for {name}")))
+        });
+        segments.collect::<Vec<_>>().join("/")
+    }
+
+    fn act_as(&self, role: OperatorRole) {
+        let url = format!("{}/operator/v1/operators/{}", self.server.operator_url(), self.operator.id);
+        let change = Request::new(Method::PATCH, &url).bearer(self.server.operator_token());
+        change.json(&json!({"role": role.as_str()})).send().expect_status(200);
+    }
+
+    fn attempt(&self, action: Action) -> Page {
+        let fields = [("token", self.token.as_str()), ("do", action.name), ("reason", "Prueba")];
+        self.operator.browser.post(&path(&self.page(action)), &fields)
+    }
+}
+
+#[test]
+fn every_action_is_refused_below_its_role_and_tried_above() {
+    let fixture = Fixture::new();
+    for action in console_actions().into_iter().filter(|action| action.is_dangerous) {
+        fixture.clock.advance(Duration::from_secs(60 * 60));
+        let page = fixture.attempt(action);
+        fixture.clock.rewind(Duration::from_secs(60 * 60));
+        assert!(page.location().contains("/console/login"), "{action:?} without a new proof: {page:?}");
+    }
+    for role in [OperatorRole::Viewer, OperatorRole::Support, OperatorRole::Admin] {
+        fixture.act_as(role);
+        for action in console_actions() {
+            let page = fixture.attempt(action);
+            let is_refused = page.status == 403;
+            let is_permitted = action.permission.is_given_to(role);
+            assert_eq!(is_refused, !is_permitted, "{role:?} {action:?}: {page:?}");
+        }
+    }
+}
+
+#[test]
+fn every_page_with_forms_has_actions_and_refuses_others() {
+    let fixture = Fixture::new();
+    let listed: BTreeSet<&str> = console_actions().iter().map(|action| action.page).collect();
+    let pages: BTreeSet<&str> =
+        console_routes().into_iter().filter(|(_, takes_forms)| *takes_forms).map(|(path, _)| path).collect();
+    assert_eq!(listed, pages);
+    for action in console_actions() {
+        let page = fixture.attempt(Action { name: "no_such_action", ..action });
+        assert!([400, 404].contains(&page.status), "{action:?}: {page:?}");
+    }
+}

@@ -1,0 +1,106 @@
+//! The forms of one client.
+
+use maud::{Markup, html};
+use store::{CallbackIdToken, Consent};
+use ui::{Field, Lang, field};
+
+use super::client::ClientPage;
+use super::parts::{
+    Act, act, check_field, lines_field, overlap_field, products_field, revision_field, select_field,
+};
+use super::request::pkce_name;
+use crate::applications::text::area::AreaText;
+use crate::applications::text::clients::ClientText;
+use crate::context::Context;
+use crate::text::CommonText;
+
+pub(super) fn redirect_field(lang: Lang, value: &str) -> Markup {
+    let text = ClientText::of(lang);
+    lines_field("redirect_uris", (text.redirect_uris, text.redirect_hint), value, true)
+}
+
+pub(super) fn pkce_field(lang: Lang, chosen: &str) -> Markup {
+    let text = ClientText::of(lang);
+    let options =
+        [("required", text.pkce_required), ("if-sent", text.pkce_if_sent), ("ignore", text.pkce_ignore)];
+    select_field("pkce", "pkce", text.pkce, &options, chosen)
+}
+
+fn id_token_field(lang: Lang, chosen: CallbackIdToken) -> Markup {
+    let text = ClientText::of(lang);
+    let word = |one| match one {
+        CallbackIdToken::Auto => text.id_token_auto,
+        CallbackIdToken::Always => text.id_token_always,
+        CallbackIdToken::Never => text.id_token_never,
+    };
+    let options = CallbackIdToken::ALL.map(|one| (one.as_str(), word(one)));
+    select_field("id_token", "id_token", text.id_token, &options, chosen.as_str())
+}
+
+impl ClientPage {
+    pub(super) fn actions(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let text = ClientText::of(lang);
+        let (label, what, is_dangerous, name) = if self.row.is_active {
+            (text.disable, text.disable_text, true, "disable")
+        } else {
+            (text.enable, text.enable_text, false, "enable")
+        };
+        let status = Act { id: "status", name, label, what: &self.row.name, text: what, is_dangerous };
+        html! {
+            section.card {
+                h2 { (CommonText::of(lang).actions) }
+                (self.change_form(context))
+                (act(context, &status, &html! {}))
+            }
+        }
+    }
+
+    pub(super) fn rotate_form(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let text = ClientText::of(lang);
+        let rotate = Act {
+            id: "rotate",
+            name: "rotate",
+            label: text.rotate,
+            what: &self.row.name,
+            text: text.rotate_text,
+            is_dangerous: true,
+        };
+        act(context, &rotate, &overlap_field(lang, "secret"))
+    }
+
+    fn change_form(&self, context: &Context) -> Markup {
+        let lang = context.lang();
+        let (text, area, common) = (ClientText::of(lang), AreaText::of(lang), CommonText::of(lang));
+        let client = &self.client;
+        let is_refused = context.is_refused("change");
+        // After a refusal, what was typed; also where it was emptied.
+        let value = |name: &str, stored: &str| {
+            let typed = is_refused.then(|| context.typed(name).unwrap_or_default().to_owned());
+            typed.unwrap_or_else(|| stored.to_owned())
+        };
+        let team = value("team", client.team.as_ref().map_or("", |team| team.as_str()));
+        let name = value("name", &client.name);
+        html! {
+            details.more #change open[is_refused] {
+                summary { (text.change) }
+                form method="post" action=(context.path()) {
+                    (context.form_token()) (revision_field(client.revision))
+                    p { (text.change_text) }
+                    (field(&Field { name: "name", label: area.name, value: Some(&name), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
+                    (redirect_field(lang, &value("redirect_uris", &client.redirect_uris.join("\n"))))
+                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), &value("logout_uris", &client.post_logout_uris.join("\n")), false))
+                    (products_field(lang, client.products))
+                    (pkce_field(lang, &value("pkce", pkce_name(client.pkce))))
+                    (id_token_field(lang, client.callback_id_token))
+                    (check_field("consent", (text.ask_consent, text.ask_consent_hint), client.consent == Consent::Required))
+                    (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), client.is_sandbox))
+                    (field(&Field { name: "team", label: area.team_id, value: Some(&team), hint: Some(area.team_hint), ..Field::default() }))
+                    p.muted { (common.fresh_needed) }
+                    button type="submit" class="button" name="do" value="change" { (common.save) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The first steps of an installation, and which of them are done.
+
+use std::time::Duration;
+
+use domain::Ticks;
+use serde::Serialize;
+use store::{AuditKind, AuditQuery, ListQuery};
+use utoipa::ToSchema;
+
+use super::report::iso_or_null;
+use super::{Result, ServiceAdmin};
+
+/// A backup that is older is none.
+const BACKUP_AGE_MAX: Duration = Duration::from_secs(8 * 24 * 60 * 60);
+/// Tenants that are looked at: most are no sandboxes.
+const TENANTS_MAX: usize = 100;
+/// The name of the audit entry of a backup.
+const BACKUP: &str = "backup_started";
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct SetupStep {
+    pub kind: SetupStepKind,
+    pub is_done: bool,
+    /// The address, the mail server's host.
+    #[schema(required = true)]
+    pub value: Option<String>,
+    /// When the last backup was made.
+    #[serde(serialize_with = "iso_or_null")]
+    #[schema(value_type = Option<String>, format = DateTime, required = true)]
+    pub at: Option<Ticks>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum SetupStepKind {
+    /// `server.base_url` is more than this machine's own address.
+    PublicAddress,
+    /// The public address is https.
+    Tls,
+    /// A mail server is configured.
+    Mail,
+    /// A backup was made within 8 days.
+    Backup,
+    /// There is a tenant that is not a sandbox.
+    Tenant,
+    /// There is a client.
+    Client,
+}
+
+impl ServiceAdmin {
+    pub(super) async fn setup_steps(&self) -> Result<Vec<SetupStep>> {
+        let (store, now) = (&self.admin.store, self.admin.now());
+        let installation = &self.ports.installation;
+        let step = |kind, is_done| SetupStep { kind, is_done, value: None, at: None };
+        let url = Some(installation.base_url.clone());
+        let tenants = store.list_tenants(&ListQuery { after: None, rows_max: TENANTS_MAX }).await?;
+        let has_tenant = tenants.rows.iter().any(|tenant| tenant.sandbox_of.is_none());
+        let clients = store.list_clients(None, &ListQuery { after: None, rows_max: 1 }).await?;
+        let backup = self.last_backup().await?;
+        let has_backup = backup.is_some_and(|at| now.since(at) <= BACKUP_AGE_MAX);
+        Ok(vec![
+            SetupStep { value: url, ..step(SetupStepKind::PublicAddress, installation.is_public) },
+            step(SetupStepKind::Tls, installation.base_url.starts_with("https://")),
+            SetupStep {
+                value: installation.mail_server.clone(),
+                ..step(SetupStepKind::Mail, installation.mail_server.is_some())
+            },
+            SetupStep { at: backup, ..step(SetupStepKind::Backup, has_backup) },
+            step(SetupStepKind::Tenant, has_tenant),
+            step(SetupStepKind::Client, !clients.rows.is_empty()),
+        ])
+    }
+
+    /// When the last backup was made, as the audit says.
+    async fn last_backup(&self) -> Result<Option<Ticks>> {
+        let Some(kind) = AuditKind::from_name(BACKUP) else { return Ok(None) };
+        let query = AuditQuery { kind: Some(kind), rows_max: 1, ..AuditQuery::default() };
+        Ok(self.admin.store.audit(&query).await?.first().map(|record| record.entry.at))
+    }
+}
