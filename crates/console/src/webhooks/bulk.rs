@@ -1,7 +1,7 @@
 //! One action on all webhooks that match a filter: a page that lists exactly what it would touch, and what became of each.
 
 use domain::delivery::ReplayRequest;
-use operator::admin::{AdminError, BulkAction, BulkSelection};
+use operator::admin::{AdminError, BulkAction, BulkSelection, Permission};
 use pages::webhooks::read;
 use pages::{PageContext, PageError, Params, Response};
 
@@ -26,7 +26,8 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
 }
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
-    context.require_fresh()?;
+    let by = &context.authority();
+    by.require(Permission::Webhooks)?;
     let action = form.get("do").and_then(Action::parse).ok_or_else(PageError::no_action)?;
     let wanted = match action {
         Action::Enable => BulkAction::Enable,
@@ -38,6 +39,6 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
     };
     let (filter, admin) = (filter(context)?, &context.console.ports.webhook_admin);
     let digest = form.get("digest").unwrap_or_default();
-    let done = admin.act_on_all(&filter, digest, wanted, &context.authority()).await?;
+    let done = admin.act_on_all(&filter, digest, wanted, by).await?;
     Ok(context.show(&ResultsPage { action, results: done.results }))
 }

@@ -1,6 +1,7 @@
 //! The deliveries of a webhook. Operators see what they contain whatever access the application has: it is their data.
 
 use domain::Guid;
+use operator::admin::Permission;
 use pages::webhooks::read;
 use pages::{PageContext, PageError, Params, Response};
 use store::Webhook;
@@ -22,9 +23,11 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
     if form.get("do") != Some("replay") {
         return Err(PageError::no_action());
     }
+    let by = &context.authority();
+    by.require(Permission::Webhooks)?;
     let (webhook, sequence) = (webhook(context).await?.id.to_string(), read::sequence(context)?.to_string());
     let admin = &context.console.ports.webhook_admin;
-    let replay = admin.replay_delivery(&webhook, &sequence, &context.authority()).await;
+    let replay = admin.replay_delivery(&webhook, &sequence, by).await;
     let replay = replay.map_err(not_replayed)?;
     Ok(context.done(&context.here(&[], []), "webhook_delivery_replayed", &replay))
 }

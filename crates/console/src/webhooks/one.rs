@@ -2,7 +2,7 @@
 
 use domain::WebhookStatus;
 use domain::delivery::ReplayRequest;
-use operator::admin::{AdminError, FoundWebhook};
+use operator::admin::{AdminError, FoundWebhook, Permission};
 use pages::webhooks::figures::Facts;
 use pages::webhooks::read;
 use pages::{PageContext, PageError, Params, Response};
@@ -42,15 +42,12 @@ struct Changed {
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (id, by) = (context.segment("webhook"), &context.authority());
+    by.require(Permission::Webhooks)?;
     let admin = &context.console.ports.webhook_admin;
     let (changed, code) = match form.get("do") {
         Some("enable") => (admin.enable(id, by).await?, "webhook_enabled"),
-        Some("pause") => {
-            context.require_fresh()?;
-            (admin.disable(id, by).await?, "webhook_paused")
-        }
+        Some("pause") => (admin.disable(id, by).await?, "webhook_paused"),
         Some("delete") => {
-            context.require_fresh()?;
             if form.get("confirm").map(str::trim) != Some(id) {
                 let why = WebhooksText::of(context.lang()).not_confirmed;
                 return Err(PageError::Refused(why.to_owned()));
