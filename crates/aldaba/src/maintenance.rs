@@ -20,6 +20,7 @@ pub(crate) struct RetentionPeriods {
     pub(crate) idempotency_keys: Duration,
     pub(crate) audit: Duration,
     pub(crate) calls: Duration,
+    pub(crate) reads: Duration,
     pub(crate) deliveries: Duration,
     /// The interval between two rounds.
     pub(crate) every: Duration,
@@ -33,6 +34,7 @@ impl From<&Config> for RetentionPeriods {
             idempotency_keys: retention.idempotency_keys,
             audit: retention.audit,
             calls: retention.calls,
+            reads: retention.reads,
             deliveries: retention.deliveries,
             every: retention.every,
         }
@@ -64,6 +66,7 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, periods: RetentionPerio
             processes: now.minus(periods.idempotency_keys),
             audit: now.minus(periods.audit),
             calls: now.minus(periods.calls),
+            reads: now.minus(periods.reads),
             deliveries: now.minus(periods.deliveries),
             mails: now.minus(MAIL_RETENTION),
         };

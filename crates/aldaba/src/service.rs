@@ -199,7 +199,6 @@ impl RouterParts<'_> {
         let notifier = Arc::new(engine.clone());
         let history = wiring::history(base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
-        let approval = ApprovalSettings { automatic: config.portal.approval.automatic };
         let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
         let unnamed = UnnamedProxies::default();
         let operations = wiring::operations(config, base, admin.clone(), archive.clone(), unnamed.clone());
@@ -214,7 +213,7 @@ impl RouterParts<'_> {
         let portal_ports = (admin.clone(), history, management.clone());
         let portal = wiring::portal(config, base, identity.clone(), portal_ports, brand, stopped);
         let operator_api = AppState::new(admin, webhook_admin, token, metrics)
-            .with_approval(approval)
+            .with_approval(ApprovalSettings { automatic: config.portal.approval.automatic })
             .with_operations(operations)
             .with_sandbox(wiring::sandbox_settings(config))
             .with_service(service.clone());

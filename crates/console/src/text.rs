@@ -75,8 +75,14 @@ pub(crate) fn done(lang: Lang, code: &str) -> Option<&'static str> {
 
 /// Why an action was refused. The rules that refuse it are shared with the operator's API, which says the reasons in English.
 pub(crate) fn refusal(lang: Lang, why: &str) -> String {
-    let areas =
-        [overview::REFUSALS, accounts::REFUSALS, applications::REFUSALS, data::REFUSALS, webhooks::REFUSALS];
+    let areas = [
+        overview::REFUSALS,
+        accounts::REFUSALS,
+        applications::REFUSALS,
+        data::REFUSALS,
+        webhooks::REFUSALS,
+        operations::REFUSALS,
+    ];
     let all = areas.into_iter().flatten();
     match lang {
         Lang::Es => pages::translate_reason(all, why).unwrap_or_else(|| sentence(why)),

@@ -1,6 +1,7 @@
 //! The list of the read APIs' endpoints. Routes, the OpenAPI document and the counters iterate it.
 
 use domain::{Area, Resource};
+use store::ReadTarget;
 
 /// One endpoint of the read APIs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +25,17 @@ impl Endpoint {
             Self::List(resource) | Self::Record(resource) | Self::Feed(resource) => resource.area(),
             Self::PayrollCompanies => Area::Payroll,
             Self::InvoicingFeed => Area::Invoicing,
+        }
+    }
+
+    /// What its reads are counted under, for who read what.
+    pub(crate) fn read_target(self) -> ReadTarget {
+        match self {
+            Self::List(resource) | Self::Record(resource) | Self::Feed(resource) => {
+                ReadTarget::Resource(resource)
+            }
+            Self::PayrollCompanies => ReadTarget::Resource(Resource::payroll_companies()),
+            Self::InvoicingFeed => ReadTarget::InvoicingFeed,
         }
     }
 

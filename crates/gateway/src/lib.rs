@@ -17,6 +17,7 @@ mod openapi;
 mod paging;
 mod query;
 mod rate_limit;
+mod read_recorder;
 mod reads;
 mod response_cache;
 mod routes;
@@ -33,6 +34,7 @@ use calling_clients::CallingClients;
 pub use gated_route::{AuthorizedRequest, GatedRoute, ResponseFuture};
 pub use openapi::openapi;
 use rate_limit::RateLimiter;
+use read_recorder::ReadRecorder;
 use response_cache::ResponseCache;
 pub use routes::router;
 use subscription_keys::SubscriptionKeys;
@@ -94,6 +96,7 @@ pub struct Gateway {
     response_cache: ResponseCache,
     limiter: RateLimiter,
     recorder: CallRecorder,
+    reads: ReadRecorder,
     gated_routes: Vec<GatedRoute>,
 }
 
@@ -119,6 +122,7 @@ impl Gateway {
             settings,
             limiter,
             recorder,
+            reads: ReadRecorder::default(),
             gated_routes,
         }
     }

@@ -1,5 +1,5 @@
 //! The gateway's background tasks: one registers this node, divides the rate limit among the live nodes, and writes the
-//! counted calls to the store; the other writes the recorded calls.
+//! counted calls and who read what to the store; the other writes the recorded calls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,6 +35,7 @@ impl Gateway {
                 break;
             }
             self.flush_usage().await;
+            self.flush_reads().await;
         }
     }
 
@@ -67,6 +68,7 @@ impl Gateway {
     /// Writes the last counts and calls, and removes this node's registration. Call it when no request is in flight any more.
     pub async fn close(&self, node: Guid) {
         self.flush_usage().await;
+        self.flush_reads().await;
         while self.recorder.flush(&*self.store, true).await == Ok(true) {}
         if self.store.is_shared()
             && let Err(error) = self.store.deregister_node(node).await
@@ -78,6 +80,12 @@ impl Gateway {
     async fn flush_usage(&self) {
         if let Err(error) = self.keys.flush_usage(self.clock.now(), self.settings.quota_per_day).await {
             tracing::warn!(%error, "the counted calls could not be written to the store");
+        }
+    }
+
+    async fn flush_reads(&self) {
+        if let Err(error) = self.reads.flush(&*self.store).await {
+            tracing::warn!(%error, "who read what could not be written to the store; it is added next time");
         }
     }
 }

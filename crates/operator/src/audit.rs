@@ -1,8 +1,9 @@
 //! Reading the audit log, for the operator's API and the command line.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use domain::{AccountId, ClientId, Guid, Realm, TenantId, Ticks};
+use futures_util::future::try_join_all;
 use serde::Serialize;
 use store::{Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, MemberChange, Store};
 use utoipa::ToSchema;
@@ -22,11 +23,31 @@ pub struct AuditRequest {
     pub client: Option<String>,
     /// `cli`, `operator`, `user:<id>`, …
     pub actor: Option<String>,
+    /// What the action was about: `webhook:<id>`, `subscription:<id>`, …
+    pub object: Option<String>,
+    pub request_id: Option<String>,
     /// Only records of this time or later.
     pub since: Option<Ticks>,
+    /// Only records from before this time.
+    pub until: Option<Ticks>,
     /// The `next` of the previous page.
     pub before: Option<String>,
     pub rows_max: Option<usize>,
+}
+
+impl AuditRequest {
+    /// Narrows the listing to what a target names: `user:<id or address>`, `client:<id>`, `tenant:<id>`, or an object as in
+    /// `webhook:<id>`.
+    #[must_use]
+    pub fn of_target(mut self, target: &str) -> Self {
+        match target.split_once(':') {
+            Some(("user", id)) => self.user = Some(id.to_owned()),
+            Some(("client", id)) => self.client = Some(id.to_owned()),
+            Some(("tenant", id)) => self.tenant = Some(id.to_owned()),
+            _ => self.object = Some(target.to_owned()),
+        }
+        self
+    }
 }
 
 /// An audit record as the API returns it.
@@ -58,6 +79,9 @@ pub struct AuditRecordView {
     /// `unknown` in entries of older versions.
     #[schema(examples("operator"))]
     pub actor: String,
+    /// The address of the account that acted; null where it was none, or is gone.
+    #[schema(required = true)]
+    pub actor_email: Option<String>,
     pub address: String,
     pub request_id: String,
     /// What changed; secrets without their values.
@@ -113,7 +137,10 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
         tenant: request.tenant.as_deref().map(TenantId::new),
         client: request.client.as_deref().map(ClientId::new),
         actor: request.actor.as_deref().map(parse_actor).transpose()?,
+        object: request.object.clone(),
+        request_id: request.request_id.clone(),
         since: request.since,
+        until: request.until,
         rows_max,
     };
     let records = store.audit(&query).await?;
@@ -125,15 +152,26 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
     } else {
         None
     };
-    let mut emails = HashMap::new();
-    for user in records.iter().filter_map(|record| record.entry.user.as_ref()) {
-        if !emails.contains_key(user)
-            && let Some(known) = store.find_account(user).await?
-        {
-            emails.insert(user.clone(), known.email);
-        }
-    }
+    let emails = emails_of(store, &records).await?;
     Ok(AuditPage { records: records.iter().map(|record| view(record, &emails)).collect(), next })
+}
+
+/// The addresses of the accounts that the records name.
+async fn emails_of(
+    store: &dyn Store,
+    records: &[AuditRecord],
+) -> Result<HashMap<AccountId, String>, AdminError> {
+    let named = records.iter().flat_map(|record| [record.entry.user.as_ref(), actor_account(record)]);
+    let accounts: BTreeSet<&AccountId> = named.flatten().collect();
+    let found = try_join_all(accounts.into_iter().map(|id| store.find_account(id))).await?;
+    Ok(found.into_iter().flatten().map(|account| (account.id, account.email)).collect())
+}
+
+fn actor_account(record: &AuditRecord) -> Option<&AccountId> {
+    match &record.entry.context.actor {
+        Actor::User(id) | Actor::Developer(id) | Actor::OperatorAccount(id) => Some(id),
+        _ => None,
+    }
 }
 
 /// Answers "not found" for a filter that names an unknown user, tenant or client and matches no record. A deleted one that
@@ -161,6 +199,7 @@ fn view(record: &AuditRecord, emails: &HashMap<AccountId, String>) -> AuditRecor
         grant: entry.grant.as_ref().map(ToString::to_string),
         object: entry.object.clone(),
         actor: entry.context.actor.to_string(),
+        actor_email: actor_account(record).and_then(|id| emails.get(id)).cloned(),
         address: entry.context.address.clone(),
         request_id: entry.context.request_id.clone(),
         changes: entry.changes.iter().cloned().map(ChangeView::from).collect(),

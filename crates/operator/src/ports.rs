@@ -87,10 +87,14 @@ pub enum RotationError {
 }
 
 /// The node that runs this code.
+#[async_trait]
 pub trait ThisNode: Send + Sync + 'static {
     fn id(&self) -> Guid;
 
     fn details(&self) -> NodeDetails;
+
+    /// When the newest backup in its backup directory was made.
+    async fn last_backup_at(&self) -> Option<Ticks>;
 }
 
 /// How the service is installed.

@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 40] = [
+pub static TABLES: [Table; 41] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i sandbox_team:t", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -103,6 +103,7 @@ pub static TABLES: [Table; 40] = [
     table("second_factors", "id:b account_id:t realm:i kind:i name:t hash:b sealed:b counter:i created_at:i last_used_at:i", "id"),
     table("recovery_codes", "hash:b account_id:t", "hash"),
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
+    table("reads", "tenant_no:i day:i client_id:t resource:i company:t hours:b", "tenant_no, day, client_id, resource, company"),
     table("nodes", "id:b seen_at:i version:t host:t started_at:i webhooks:i events_behind:i oldest_undelivered_at:i failing:i disabled:i suspended:i certificate_ends_at:i operator_certificate_ends_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t actor_kind:t actor_id:t object:t changes:t count:i", "at, id"),
     table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i suspended_at:i original_url:t original_fingerprint:b handshake_asked_at:i handshake_while_disabled:i", "tenant_no, id"),

@@ -218,15 +218,23 @@ pub struct AuditQuery {
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub actor: Option<ActorFilter>,
+    /// What the action was about, as in `webhook:<id>`.
+    pub object: Option<String>,
+    /// What one request did.
+    pub request_id: Option<String>,
     /// Only records of this time or later.
     pub since: Option<Ticks>,
+    /// Only records from before this time.
+    pub until: Option<Ticks>,
     pub rows_max: usize,
 }
 
 impl AuditQuery {
     /// The cursor to start from; without one, the greatest possible.
     pub(crate) fn start(&self) -> AuditCursor {
-        self.before.unwrap_or(AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) })
+        let last = AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) };
+        let until = self.until.map(|at| AuditCursor { at, id: Guid::from_bytes([0; 16]) });
+        self.before.into_iter().chain(until).min().unwrap_or(last)
     }
 
     /// The earliest time to read.

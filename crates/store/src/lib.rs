@@ -35,14 +35,17 @@ mod password_resets;
 mod payroll;
 mod plan;
 pub mod postgres;
+mod reads;
 mod records;
 mod recovery_code_notice;
 mod requests;
 mod revision;
 mod sandboxes;
+mod search;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;
+mod sparse_counts;
 pub mod sqlite;
 mod subscriptions;
 mod teams;
@@ -106,6 +109,9 @@ pub use operations::{ERROR_KINDS, LATENCY_BOUNDS, LatencyCounts, OperationClass,
 pub use operator_tokens::{NamedToken, OperatorTokens, TOKEN_USE_PRECISION, TokenState};
 pub use operators::Operators;
 pub use password_resets::{PASSWORD_RESET_LIFE, PasswordResets};
+pub use reads::{
+    READ_KEYS_MAX, READ_ROWS_MAX, ReadCount, ReadCursor, ReadDay, ReadPage, ReadQuery, ReadTarget, Reads,
+};
 pub use records::{
     CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records,
 };
@@ -119,6 +125,7 @@ pub use sandboxes::{
     NewSandbox, RECEIVED_MAX, ReceivedRequest, ReceiverMode, ResetSandbox, Sandbox, SandboxClients,
     SandboxOutcome, Sandboxes,
 };
+pub use search::{FoundRecord, SEARCHED_TENANTS_MAX, Search};
 pub use second_factors::{
     AccountFactors, FACTORS_MAX, FactorAddition, FactorEffects, FactorMethod, FactorRemoval, Passkey,
     PasskeyUse, PasskeyUseOutcome, SecondFactor, SecondFactors, UsedChallenge,
@@ -180,6 +187,8 @@ pub trait Store:
     + History
     + Calls
     + Figures
+    + Reads
+    + Search
     + Inventory
 {
 }
@@ -218,6 +227,8 @@ impl<T> Store for T where
         + History
         + Calls
         + Figures
+        + Reads
+        + Search
         + Inventory
 {
 }

@@ -115,7 +115,7 @@ impl ListFilter {
         // The index of states is one of an expression, so that no other query uses it: of a team there are few rows, and a
         // search reads a range of ids or names.
         let is_whole = self.team_parameter(table).is_none() && self.searched().is_none();
-        let standing = if is_whole { "standing + 0" } else { "standing" };
+        let standing = if is_whole { "standing * 1" } else { "standing" };
         let not_cancelled = if table.can_be_cancelled { " AND cancelled_at IS NULL" } else { "" };
         match self.state {
             None => by_team,
@@ -265,11 +265,11 @@ mod tests {
             text: Some(text.into()),
         };
         let active = |team, text| of(team, text, ListedState::Active).conditions(CLIENTS, "?4");
-        assert_eq!(active(false, ""), "CAST(?4 AS TEXT) IS NULL AND standing + 0 = 1");
+        assert_eq!(active(false, ""), "CAST(?4 AS TEXT) IS NULL AND standing * 1 = 1");
         assert_eq!(active(false, "a"), "CAST(?4 AS TEXT) IS NULL AND standing = 1");
         assert_eq!(active(true, ""), "team_id = ?4 AND standing = 1");
         let team = of(true, "", ListedState::Disabled);
-        assert_eq!(team.conditions(TEAMS, "?4"), "CAST(?4 AS TEXT) IS NULL AND standing + 0 = 0");
+        assert_eq!(team.conditions(TEAMS, "?4"), "CAST(?4 AS TEXT) IS NULL AND standing * 1 = 0");
         assert_eq!((team.team_parameter(TEAMS), team.team_parameter(CLIENTS)), (None, Some("panel")));
         let cancelled = of(true, "", ListedState::Cancelled).conditions(SUBSCRIPTIONS, "?4");
         assert_eq!(cancelled, "team_id = ?4 AND cancelled_at IS NOT NULL");

@@ -12,7 +12,8 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
     /// that are full, used challenges, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
-    /// history, mails, notices, invitations and the links of invitations and password resets, the log of calls and the figures.
+    /// history, mails, notices, invitations and the links of invitations and password resets, the log of calls, the figures, and
+    /// who read what.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
@@ -52,6 +53,8 @@ pub struct RetentionCutoffs {
     pub audit: Ticks,
     /// For call counts.
     pub calls: Ticks,
+    /// For who read what.
+    pub reads: Ticks,
     /// For webhook history: attempts, deliveries and finished replays.
     pub deliveries: Ticks,
     /// For mails and invitations, by the time when they expired.
@@ -79,6 +82,7 @@ pub struct ExpiredRows {
     pub call_log: usize,
     pub figures: usize,
     pub notices: usize,
+    pub reads: usize,
 }
 
 impl ExpiredRows {
@@ -100,6 +104,7 @@ impl ExpiredRows {
             + self.call_log
             + self.figures
             + self.notices
+            + self.reads
     }
 }
 
@@ -111,7 +116,7 @@ pub(crate) const COMPANY_TABLES: [(&str, &str); 3] = [
 ];
 
 /// Tables with rows of a tenant, and their keys; `heads` comes last.
-pub(crate) const TENANT_TABLES: [(&str, &str); 13] = [
+pub(crate) const TENANT_TABLES: [(&str, &str); 14] = [
     ("records", "tenant_no, company_no, resource, ordinal"),
     ("log", "tenant_no, sequence"),
     ("gaps", "tenant_no, company_no, resource, block"),
@@ -124,5 +129,6 @@ pub(crate) const TENANT_TABLES: [(&str, &str); 13] = [
     ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence"),
     ("replays", "tenant_no, webhook, number"),
     ("webhooks", "tenant_no, id"),
+    ("reads", "tenant_no, day, client_id, resource, company"),
     ("heads", "tenant_no"),
 ];

@@ -21,7 +21,8 @@ pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Comma
     let since = since.map(|since| since.time(SystemClock.now()));
     let all = if output.json { usize::MAX } else { PAGE_ROWS };
     let mut left = limit.map_or(all, |limit| usize::try_from(limit).unwrap_or(usize::MAX));
-    let mut request = AuditRequest { kind, user, tenant, client, actor, since, before, rows_max: None };
+    let mut request =
+        AuditRequest { kind, user, tenant, client, actor, since, before, ..AuditRequest::default() };
     let mut rows = Vec::new();
     let next = loop {
         request.rows_max = Some(left.min(PAGE_ROWS));

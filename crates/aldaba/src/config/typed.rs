@@ -162,6 +162,8 @@ pub(crate) struct Retention {
     #[serde(serialize_with = "seconds")]
     pub(crate) calls: Duration,
     #[serde(serialize_with = "seconds")]
+    pub(crate) reads: Duration,
+    #[serde(serialize_with = "seconds")]
     pub(crate) deliveries: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) every: Duration,
@@ -280,6 +282,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             idempotency_keys: reader.duration("retention.idempotency_keys"),
             audit: reader.span("retention.audit", "1h", "36500d"),
             calls: reader.span("retention.calls", "24h", "36500d"),
+            reads: reader.span("retention.reads", "24h", "36500d"),
             deliveries: reader.span("retention.deliveries", "1h", "36500d"),
             every: reader.span("retention.every", "1s", "1h"),
         },

@@ -14,6 +14,7 @@ use web::tls;
 use webhooks::engine::DeliveryCounts;
 
 use super::BasePorts;
+use crate::backup::Directory;
 use crate::config::{Config, Tls};
 
 /// The identity provider's keys.
@@ -40,6 +41,7 @@ pub(crate) struct RunningNode {
     /// What does not change while it runs.
     fixed: NodeDetails,
     deliveries: DeliveryCounts,
+    backups: Option<Directory>,
 }
 
 impl RunningNode {
@@ -52,10 +54,13 @@ impl RunningNode {
             operator_certificate_ends_at: chain_end(config.operator.tls.as_ref()),
             ..NodeDetails::default()
         };
-        Self { id, fixed, deliveries }
+        let keep = config.backup.keep;
+        let backups = config.backup_directory().map(|path| Directory { path, keep });
+        Self { id, fixed, deliveries, backups }
     }
 }
 
+#[async_trait]
 impl ThisNode for RunningNode {
     fn id(&self) -> Guid {
         self.id
@@ -72,6 +77,12 @@ impl ThisNode for RunningNode {
             suspended: backlog.suspended,
             ..self.fixed.clone()
         }
+    }
+
+    async fn last_backup_at(&self) -> Option<Ticks> {
+        let directory = self.backups.clone()?;
+        let listed = tokio::task::spawn_blocking(move || directory.list()).await.ok()?;
+        listed.ok()?.iter().map(|backup| backup.taken_at).max()
     }
 }
 

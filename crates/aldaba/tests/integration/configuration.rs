@@ -192,6 +192,7 @@ fn out_of_range_values_are_reported_with_their_bounds() {
         ("identity.session_ttl", "1ms", "365d", ["0s", "366d"]),
         ("identity.key_period", "2d", "3650d", ["1d", "3651d"]),
         ("retention.audit", "1h", "36500d", ["59m", "36501d"]),
+        ("retention.reads", "24h", "36500d", ["23h", "36501d"]),
         ("retention.every", "1s", "1h", ["0s", "61m"]),
     ] {
         let check = |value: &str| installation.program(&["check", "--set", &format!("{key}={value}")]).run();

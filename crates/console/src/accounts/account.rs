@@ -32,10 +32,7 @@ pub(super) async fn read(
     let admin = context.admin();
     let factors = admin.second_factors(account).await?;
     let sessions = admin.sessions(account).await?;
-    let (sign_ins, records) = match account.realm {
-        Realm::Users => records(context, account).await?,
-        Realm::Developers | Realm::Operators => (Vec::new(), Vec::new()),
-    };
+    let (sign_ins, records) = records(context, account).await?;
     Ok(AccountPart {
         id: account.id.to_string(),
         email: account.email.clone(),
@@ -57,25 +54,28 @@ pub(super) async fn read(
     })
 }
 
-/// The latest sign-ins and audit records of a user.
-async fn records(context: &Context, user: &Account) -> Result<(Vec<RecordRow>, Vec<RecordRow>), PageError> {
+/// The latest sign-ins and audit records of an account.
+async fn records(
+    context: &Context,
+    account: &Account,
+) -> Result<(Vec<RecordRow>, Vec<RecordRow>), PageError> {
     let store = &*context.admin().store;
-    let of_user = AuditRequest {
-        user: Some(user.id.to_string()),
-        rows_max: Some(RECORDS_MAX),
-        ..AuditRequest::default()
-    };
+    let name = format!("{}:{}", account.realm.person(), account.id);
+    let of_account = AuditRequest { rows_max: Some(RECORDS_MAX), ..AuditRequest::default() }.of_target(&name);
     let sign_ins = AuditRequest {
-        kind: Some(store::AuditKind::signed_in(Realm::Users).as_str().to_owned()),
+        kind: Some(store::AuditKind::signed_in(account.realm).as_str().to_owned()),
+        user: of_account.user.clone(),
+        // Only users are named by their sign-ins; others are who acts.
+        actor: Some(name).filter(|_| account.realm != Realm::Users),
         since: Some(Ticks(context.now.0.saturating_sub(ticks(SIGN_INS_WITHIN)))),
         rows_max: Some(SIGN_INS_MAX),
-        ..of_user.clone()
+        ..AuditRequest::default()
     };
     let rows = async |request: &AuditRequest| -> Result<Vec<RecordRow>, PageError> {
         let page = audit::page(store, request).await?;
         Ok(page.records.into_iter().map(RecordRow::new).collect())
     };
-    Ok((rows(&sign_ins).await?, rows(&of_user).await?))
+    Ok((rows(&sign_ins).await?, rows(&of_account).await?))
 }
 
 fn ticks(duration: Duration) -> i64 {

@@ -1,10 +1,23 @@
 //! The audit, who read what, and the search over everything.
 
+mod http_audit;
+mod http_reads;
+mod http_search;
+mod kinds;
+mod links;
+mod text;
+mod view_audit;
+mod view_reads;
+mod view_search;
+
 use pages::Route;
 
 use crate::actions::Action;
 use crate::context::Context;
+use crate::routes::page;
 use crate::text::Done;
+
+pub(crate) use kinds::kind_text;
 
 /// What the forms of this area do.
 pub(crate) const ACTIONS: &[Action] = &[];
@@ -13,5 +26,9 @@ pub(crate) const ACTIONS: &[Action] = &[];
 pub(crate) const DONE: &[Done] = &[];
 
 pub(crate) fn routes() -> Vec<Route<Context>> {
-    vec![]
+    vec![
+        page!("audit", http_audit::list),
+        page!("reads", http_reads::list),
+        page!("search", http_search::search),
+    ]
 }

@@ -34,7 +34,7 @@ pub(super) fn failing(context: &Context, overview: &Overview) -> Markup {
             @if overview.failing_webhooks.is_empty() { p.muted { (text.nothing_fails) } }
             @else {
                 (table(lang, &Table { caption: text.failing, columns: &columns, rows: rows.collect(), ..Table::default() }))
-                p.small { a href=(safe_href(&context.console_path("webhooks?failing=true"))) { (text.all_failing) } }
+                p.small { a href=(safe_href(&context.console_path("webhooks?state=failing"))) { (text.all_failing) } }
             }
         }
     }

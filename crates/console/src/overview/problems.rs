@@ -37,7 +37,7 @@ fn sentence(context: &Context, problem: &ServiceProblem) -> Markup {
         @match problem.kind {
             ProblemKind::UnheldShards => { (text.unheld_shards) " " (count) " / 256. " (link("doctor", text.see_doctor)) },
             ProblemKind::CallsFail => { (text.calls_fail) " " (subject) ": " (count) ". " (link(&format!("?area={subject}"), text.see_area)) },
-            ProblemKind::WebhooksFail => { (text.webhooks_fail) ": " (count) ". " (link("webhooks?failing=true", text.see_webhooks)) },
+            ProblemKind::WebhooksFail => { (text.webhooks_fail) ": " (count) ". " (link("webhooks?state=failing", text.see_webhooks)) },
             ProblemKind::DeliveriesLate => { (text.deliveries_late) " " (at) ". " (link("webhooks", text.see_webhooks)) },
             ProblemKind::CertificateEnds if problem.is_urgent => { (text.certificate_ended) " (" (DisplayName(subject)) ", " (at) "). " (link("doctor", text.see_doctor)) },
             ProblemKind::CertificateEnds => { (text.certificate_ends) " (" (DisplayName(subject)) ", " (at) "). " (link("doctor", text.see_doctor)) },

@@ -53,7 +53,7 @@ fn help(lang: Lang, kind: SetupStepKind) -> Help {
         SetupStepKind::Backup => Help {
             title: text.backup,
             explanation: text.backup_text,
-            lines: Some("aldaba store backup aldaba-backup.ndjson"),
+            lines: Some("aldaba store backup"),
             page: Some(("backups", text.see_backups)),
         },
         SetupStepKind::Tenant => Help {

@@ -128,7 +128,7 @@ texts! {
         mail: "Correo", "Mail";
         mail_text: "Con un servidor de correo, las invitaciones y los avisos llegan solos. Sin él, tienes que entregar los enlaces a mano.", "With a mail server, invitations and notices arrive by themselves. Without one, you have to hand over the links.";
         backup: "Copia de seguridad", "Backup";
-        backup_text: "Haz la primera copia y prográmala: ninguna debe tener más de una semana. Guarda la clave maestra aparte; la copia no la contiene.", "Make the first backup and schedule it: none should be older than a week. Keep the master key elsewhere; the backup does not contain it.";
+        backup_text: "Haz la primera copia y prográmala: la última no debe tener más de una semana. Con PostgreSQL, pon antes backup.directory en aldaba.toml. Guarda la clave maestra aparte; la copia no la contiene.", "Make the first backup and schedule it: the last one should not be older than a week. With PostgreSQL, set backup.directory in aldaba.toml first. Keep the master key elsewhere; the backup does not contain it.";
         last_backup: "Última copia:", "Last backup:";
         tenant: "Primer tenant", "First tenant";
         tenant_text: "Un tenant es un cliente tuyo: un conjunto de empresas. Después carga sus datos con la API de cambios.", "A tenant is a customer of yours: a set of companies. Then load its data with the changes API.";

@@ -82,7 +82,7 @@ impl OverviewPage {
             (text.calls_per_second, html! { (decimal(lang, traffic.calls_per_second)) }),
             (text.deliveries_per_second, html! { (decimal(lang, traffic.deliveries_per_second)) }),
             (text.events_behind, html! { (number(lang, webhooks.events_behind)) }),
-            (text.failing, link("webhooks?failing=true", webhooks.failing)),
+            (text.failing, link("webhooks?state=failing", webhooks.failing)),
             (text.suspended, link("webhooks?state=suspended", webhooks.suspended)),
             (text.disabled, link("webhooks?state=disabled_by_service", webhooks.disabled)),
             (text.requests, link("requests", *pending_requests)),

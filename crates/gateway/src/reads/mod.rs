@@ -3,7 +3,8 @@
 //! 1. [`Gateway::admit`] checks the key, the token, the scope, the rate limit and the quota.
 //! 2. [`ResponseCache::get_or_read`] serves the cached response, or confirms it with the store, or reads it anew.
 //!    The change feed is not cached.
-//! 3. [`Gateway::finish`] counts and records the call, and adds the rate limit's headers.
+//! 3. What was read successfully is counted for the auditor.
+//! 4. [`Gateway::finish`] counts and records the call, and adds the rate limit's headers.
 //!
 //! [`ResponseCache::get_or_read`]: crate::response_cache::ResponseCache::get_or_read
 
@@ -19,11 +20,13 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::{HeaderMap, Response, StatusCode, Uri};
 use axum::response::IntoResponse as _;
+use domain::catalogue::Owner;
 use domain::{Caller, Resource, Ticks};
 use store::CollectionVersion;
 use web::ErrorResponse;
 
 use crate::cached_response::CachedResponse;
+use crate::context::Context;
 use crate::endpoint::Endpoint;
 use crate::gate::Requirements;
 use crate::{Gateway, errors};
@@ -75,15 +78,29 @@ impl Gateway {
 
     /// Reads with the ids as they are written; where that finds nothing, GUIDs are looked up in any case.
     async fn read(&self, endpoint: Endpoint, request: &ReadRequest) -> Result<Response<Body>, ErrorResponse> {
-        match self.read_as_written(endpoint, request).await {
+        match self.read_and_count(endpoint, request).await {
             Err(error) if error.problem.status == StatusCode::NOT_FOUND.as_u16() => {
                 match self.with_stored_guids(endpoint, request).await? {
-                    Some(request) => self.read_as_written(endpoint, &request).await,
+                    Some(request) => self.read_and_count(endpoint, &request).await,
                     None => Err(error),
                 }
             }
             response => response,
         }
+    }
+
+    /// Counts a read that succeeded, also where the reader has the response already (304). Sandboxes do not count.
+    async fn read_and_count(
+        &self,
+        endpoint: Endpoint,
+        request: &ReadRequest,
+    ) -> Result<Response<Body>, ErrorResponse> {
+        let response = self.read_as_written(endpoint, request).await?;
+        if !self.calling_clients.is_sandbox(&request.caller.tenant) {
+            let company = company_of(endpoint, request);
+            self.reads.count(&request.caller, endpoint.read_target(), company, request.now);
+        }
+        Ok(response)
     }
 
     async fn read_as_written(
@@ -118,5 +135,22 @@ impl Gateway {
             Some(_) => Ok(()),
             None => Err(errors::no_company()),
         }
+    }
+}
+
+/// The company whose data a successful read was about; none where it was about the tenant.
+fn company_of(endpoint: Endpoint, request: &ReadRequest) -> Option<Box<str>> {
+    let of_context = || match Context::from_headers(&request.headers) {
+        Ok(Context::Company(id)) => Some(id),
+        _ => None,
+    };
+    match endpoint {
+        Endpoint::Record(resource) if resource == Resource::companies() => {
+            record::id_in_path(resource, request.uri.path()).map(String::into_boxed_str)
+        }
+        // With a context, the list of companies is still the whole list.
+        Endpoint::List(resource) if resource.owner() == Owner::Tenant => None,
+        Endpoint::List(_) | Endpoint::Record(_) | Endpoint::Feed(_) | Endpoint::InvoicingFeed => of_context(),
+        Endpoint::PayrollCompanies => None,
     }
 }

@@ -37,7 +37,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::{any, get};
+use axum::routing::any;
 use domain::Realm;
 
 use crate::Identity;
@@ -61,15 +61,10 @@ pub fn router(identity: Arc<Identity>) -> Router {
     serve(&site.base_path, all).route(&unknown, any(not_found)).with_state(site)
 }
 
-/// Serves the account pages of a realm: sign-in, sign-out, the account itself. The developers' home is the portal's.
+/// Serves the account pages of a realm: sign-in, sign-out, the account itself. Its home is the portal's or the console's.
 pub fn realm_router(identity: Arc<Identity>, realm: Realm) -> Router {
     let site = Arc::new(Site::new(identity, realm));
-    let mut router = serve(&site.base_path, account_routes());
-    if realm != Realm::Developers {
-        let slashed = format!("{}/", site.base_path);
-        router = router.route(&site.base_path, get(go_home)).route(&slashed, get(go_home));
-    }
-    let router = router.with_state(site.clone());
+    let router = serve(&site.base_path, account_routes()).with_state(site.clone());
     language::keep(site, router)
 }
 
@@ -77,10 +72,6 @@ fn serve(base_path: &str, routes: impl IntoIterator<Item = Route>) -> Router<Arc
     routes.into_iter().fold(Router::new(), |router, route| {
         router.route(&format!("{base_path}{}", route.path), route.handlers)
     })
-}
-
-async fn go_home(State(site): State<Arc<Site>>, browser: BrowserContext) -> Response {
-    response::redirect(&site.path_in(&browser, site.home()))
 }
 
 async fn not_found(State(site): State<Arc<Site>>, browser: BrowserContext) -> Response {

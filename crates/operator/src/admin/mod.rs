@@ -14,9 +14,11 @@ mod operations;
 mod operators;
 mod passwords;
 mod permissions;
+mod reads;
 mod records;
 mod requests;
 mod sandbox;
+mod search;
 mod second_factors;
 mod service;
 mod stats;
@@ -51,6 +53,8 @@ pub use operations::OperationsAdmin;
 pub use operators::OperatorChange;
 pub(crate) use permissions::roles_from;
 pub use permissions::{Authority, Permission};
+pub use reads::{ReadJson, ReadPageJson, ReadsRequest, parse_read_target};
+pub(crate) use reads::{parse_read_cursor, read_target_names};
 pub use records::{
     ChangedMemberJson, CollectionName, EDIT_REASON_CHARS_MAX, EditAction, EditedRecordJson, ListedRecordJson,
     MemberDiffJson, NewRecordEdit, NotifiedPageJson, NotifiedQuery, NotifiedWebhookJson, RECORD_ROWS_DEFAULT,
@@ -58,6 +62,7 @@ pub use records::{
     RecordName, RecordPageJson, RecordStatus, ResourceCountJson,
 };
 pub use sandbox::{MadeEvent, SandboxAdmin, SandboxCompany, SandboxSettings};
+pub use search::{SearchHit, SearchKind, SearchResults};
 pub use service::{
     AreaTraffic, Ending, EndingKind, FailingWebhook, NodeReport, OutcomeCounts, Overview, ProblemKind,
     ReplicaReport, SeriesTraffic, ServiceAdmin, ServicePorts, ServiceProblem, SetupStep, SetupStepKind, Span,

@@ -13,10 +13,10 @@ use crate::error::revision_conflict;
 pub(super) const TEXT_CHARS_MAX: usize = 1000;
 
 /// More pending requests are not counted.
-pub const PENDING_COUNTED_MAX: usize = 100;
+const PENDING_COUNTED_MAX: usize = 100;
 
 impl Admin {
-    /// How many requests wait for a decision, at most `PENDING_COUNTED_MAX`.
+    /// How many requests wait for a decision, at most 100.
     pub async fn count_pending_requests(&self) -> Result<usize> {
         let filter = RequestFilter { state: Some(RequestState::Pending), ..RequestFilter::default() };
         let query = ListQuery { after: None, rows_max: PENDING_COUNTED_MAX };

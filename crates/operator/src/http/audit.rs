@@ -3,15 +3,14 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::Ticks;
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, PartialSchema as _};
 use utoipa_axum::routes;
 
 use super::document::{BadQuery, NotFound};
 use super::input::QueryParams;
 use super::paging::PageSize;
-use super::schema_types::NameFilter;
+use super::schema_types::{NameFilter, Timestamp};
 use super::{HandlerResult, Routes, SharedState};
 use crate::audit::{self, AuditPage, AuditRequest, audit_kinds};
 use crate::error::AdminError;
@@ -45,10 +44,19 @@ struct AuditParams {
         pattern = r"^(service|anonymous|operator|token|cli|user|developer|client)(:[^\x00]*)?$"
     )]
     actor: Option<ActorName>,
+    /// Only records about this object, as the records name it: `webhook:<id>`, `subscription:<id>`, `team:<id>`, …
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    object: Option<NameFilter>,
+    /// Only what the request with this `X-Request-Id` did.
+    #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
+    request_id: Option<NameFilter>,
     /// Only records of this time or later, as in 2026-11-15T08:30:00Z. Counted failures have the time at which their
     /// minute began.
-    #[param(value_type = String, required = false, format = DateTime)]
-    since: Option<SinceTime>,
+    #[param(schema_with = Timestamp::schema, required = false)]
+    since: Option<Timestamp>,
+    /// Only records from before this time.
+    #[param(schema_with = Timestamp::schema, required = false)]
+    until: Option<Timestamp>,
     /// The `next` of the previous page; leave it out for the first page.
     #[param(
         value_type = String,
@@ -102,19 +110,6 @@ impl TryFrom<String> for ActorName {
     }
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-struct SinceTime(Ticks);
-
-impl TryFrom<String> for SinceTime {
-    type Error = AdminError;
-
-    fn try_from(text: String) -> Result<Self, AdminError> {
-        let wrong = || AdminError::Invalid("since must be a time as in 2026-11-15T08:30:00Z".into());
-        Ticks::parse_iso(&text).map(Self).ok_or_else(wrong)
-    }
-}
-
 pub(super) fn routes() -> Routes {
     vec![routes!(list)]
 }
@@ -139,7 +134,10 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<AuditP
         tenant: text(params.tenant),
         client: text(params.client),
         actor: params.actor.map(|actor| actor.0),
+        object: text(params.object),
+        request_id: text(params.request_id),
         since: params.since.map(|since| since.0),
+        until: params.until.map(|until| until.0),
         before: params.before.map(|cursor| cursor.0),
         rows_max: params.page_size.map(|size| size.0),
     };

@@ -99,13 +99,13 @@ const PROBLEMS: [(&str, &str); 29] = [
         "The webhook is not active, was not entitled to the event, or has too many replays in progress",
     ),
     (
-        "SelectionConflict",
-        "More than 200 webhooks match (`too_many_webhooks`), or others than those of the digest (`selection_changed`)",
-    ),
-    (
         "BackupConflict",
         "A backup is being made already (`backup_running`), or the backup directory is not configured or cannot be used \
          (`backup_directory`)",
+    ),
+    (
+        "SelectionConflict",
+        "More than 200 webhooks match (`too_many_webhooks`), or others than those of the digest (`selection_changed`)",
     ),
     ("InvitationEnded", "The invitation was accepted or revoked; invite again"),
     (
@@ -172,12 +172,10 @@ problem_sets! {
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
-    /// Too many webhooks match, or others than before.
-    SelectionConflict: "409" "SelectionConflict";
     /// A backup is being made, or there is no directory for it.
     BackupConflict: "409" "BackupConflict";
-    /// Only some roles may read it.
-    RoleNeeded: "403" "Forbidden";
+    /// Too many webhooks match, or others than before.
+    SelectionConflict: "409" "SelectionConflict";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// There is one next signing key at a time.

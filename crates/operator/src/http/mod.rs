@@ -18,11 +18,13 @@ mod operations;
 mod operators;
 mod paging;
 mod product;
+mod reads;
 mod records;
 mod requests;
 mod role;
 mod sandboxes;
 mod schema_types;
+mod search;
 mod second_factors;
 mod service;
 mod signing_keys;
@@ -183,6 +185,8 @@ fn guarded_routes() -> OpenApiRouter<Arc<AppState>> {
         stats::routes(),
         operations::routes(),
         audit::routes(),
+        reads::routes(),
+        search::routes(),
         service::routes(),
         signing_keys::routes(),
     ];

@@ -11,7 +11,7 @@ use ui::Lang;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
-use super::document::{BackupConflict, BadQuery, NotFound, RoleNeeded};
+use super::document::{BackupConflict, BadQuery, NotFound};
 use super::input::{PathParams, QueryParams, RequestOrigin};
 use super::schema_types::NameFilter;
 use super::{AppState, HandlerResult, Routes, SharedState, no_store};
@@ -126,10 +126,10 @@ async fn start_backup(State(state): SharedState, RequestOrigin(authority): Reque
 
 /// Download a backup
 ///
-/// The file as it is, plain or encrypted. Needs the role admin, and is audited.
+/// The file as it is, plain or encrypted. Needs the role admin, and is audited: that is why it is no GET.
 #[utoipa::path(
-    get,
-    path = "/operator/v1/backups/{backup}",
+    post,
+    path = "/operator/v1/backups/{backup}/download",
     operation_id = "downloadBackup",
     tag = "Service",
     params(("backup" = String, Path, description = "The name of the backup")),
@@ -140,7 +140,6 @@ async fn start_backup(State(state): SharedState, RequestOrigin(authority): Reque
                 ("Cache-Control" = String, description = "no-store")
             )),
         NotFound,
-        RoleNeeded,
         BackupConflict
     )
 )]

@@ -3,7 +3,7 @@
 use domain::figures::{FigureCounts, Series};
 use domain::{Area, Guid};
 
-use crate::{Result, StoreError};
+use crate::{Result, StoreError, sparse_counts};
 
 /// A short key; GUIDs take 17 bytes.
 pub(crate) fn series_bytes(series: &Series) -> Vec<u8> {
@@ -23,39 +23,16 @@ pub(crate) fn series_bytes(series: &Series) -> Vec<u8> {
     }
 }
 
-/// The counts that are not zero: each as its class (outcomes, then latencies) and a LEB128 number.
+/// The counts of the outcomes, then of the latencies.
 pub(crate) fn pack_counts(counts: &FigureCounts) -> Vec<u8> {
-    let mut packed = Vec::new();
-    for (class, count) in (0_u8..).zip(counts.outcomes.iter().chain(&counts.latencies)) {
-        let mut rest = *count;
-        if rest == 0 {
-            continue;
-        }
-        packed.push(class);
-        while rest >= 0x80 {
-            packed.push(u8::try_from(rest & 0x7f).unwrap_or(0) | 0x80);
-            rest >>= 7;
-        }
-        packed.push(u8::try_from(rest).unwrap_or(0));
-    }
-    packed
+    sparse_counts::pack(counts.outcomes.iter().chain(&counts.latencies).copied())
 }
 
 pub(crate) fn unpack_counts(packed: &[u8]) -> Result<FigureCounts> {
     let wrong = || StoreError::internal("the counts of a figure are malformed");
     let mut counts = FigureCounts::default();
     let outcomes = counts.outcomes.len();
-    let mut bytes = packed.iter().copied();
-    while let Some(class) = bytes.next().map(usize::from) {
-        let (mut count, mut shift) = (0_u64, 0);
-        loop {
-            let byte = bytes.next().filter(|_| shift < u64::BITS).ok_or_else(wrong)?;
-            count |= u64::from(byte & 0x7f) << shift;
-            shift += 7;
-            if byte < 0x80 {
-                break;
-            }
-        }
+    for (class, count) in sparse_counts::unpack(packed).ok_or_else(wrong)? {
         let place = match class.checked_sub(outcomes) {
             None => counts.outcomes.get_mut(class),
             Some(bucket) => counts.latencies.get_mut(bucket),

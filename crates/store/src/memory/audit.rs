@@ -47,6 +47,8 @@ impl Audit for MemoryStore {
                 && is_match(query.tenant.as_ref(), entry.tenant.as_ref())
                 && is_match(query.client.as_ref(), entry.client.as_ref())
                 && query.actor.as_ref().is_none_or(|actor| actor.matches(&entry.context.actor))
+                && is_match(query.object.as_ref(), entry.object.as_ref())
+                && is_match(query.request_id.as_ref(), Some(&entry.context.request_id))
                 && entry.at >= query.end()
         };
         let found = state.audit.range(..query.start()).rev().filter(is_wanted).take(query.rows_max);

@@ -57,6 +57,7 @@ impl State {
         self.collections.retain(|(tenant, ..), _| *tenant != tenant_no);
         self.log.retain(|(tenant, _), _| *tenant != tenant_no);
         self.processes.retain(|(tenant, _), _| *tenant != tenant_no);
+        self.reads.retain(|key, _| key.tenant_no != tenant_no);
         self.memberships.retain(|membership| membership.tenant != *id);
         self.authorizations.retain(|(tenant, ..), _| tenant != id);
         self.codes.retain(|_, stored| stored.used || stored.code.tenant != *id);

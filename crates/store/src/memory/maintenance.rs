@@ -103,6 +103,7 @@ impl Maintenance for MemoryStore {
             notices: remove_expired(&mut state.notices, rows_max, |stored| {
                 stored.notice.at < now.minus(NOTICE_LIFE)
             }),
+            reads: state.expire_reads(cutoffs.reads.day(), rows_max),
         })
     }
 

@@ -23,9 +23,11 @@ mod operator_tokens;
 mod operators;
 mod password_resets;
 mod payroll;
+mod reads;
 mod records;
 mod requests;
 mod sandboxes;
+mod search;
 mod second_factors;
 mod sessions;
 mod sign_in_buckets;
@@ -108,6 +110,7 @@ struct State {
     call_log: BTreeMap<(SubscriptionId, u64), CallRecord>,
     last_call: u64,
     figures: BTreeMap<crate::figures::FigureKey, FigureCounts>,
+    reads: crate::reads::ReadAdditions,
     /// When each was heard of, and what it said about itself.
     nodes: BTreeMap<[u8; 16], (Ticks, crate::NodeDetails)>,
     codes: BTreeMap<[u8; 32], StoredCode>,

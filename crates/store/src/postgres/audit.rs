@@ -88,6 +88,8 @@ fn record(row: &Row) -> Result<AuditRecord> {
 /// The column whose index the query uses, and its parameter; the other conditions are checked per row.
 fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
     match query {
+        AuditQuery { request_id: Some(_), .. } => Some(["request_id", "$11"]),
+        AuditQuery { object: Some(_), .. } => Some(["object", "$12"]),
         AuditQuery { user: Some(_), .. } => Some(["user_id", "$3"]),
         AuditQuery { tenant: Some(_), .. } => Some(["tenant_id", "$4"]),
         AuditQuery { client: Some(_), .. } => Some(["client_id", "$5"]),
@@ -101,8 +103,15 @@ fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
 /// considers the value common, and scan far when the value is rare. Only constants are composed; values are
 /// bound.
 fn range(query: &AuditQuery) -> [String; 2] {
-    if let AuditQuery { user: None, tenant: None, client: Some(_), kind: Some(AuditKind::Granted), .. } =
-        query
+    if let AuditQuery {
+        user: None,
+        tenant: None,
+        client: Some(_),
+        kind: Some(AuditKind::Granted),
+        object: None,
+        request_id: None,
+        ..
+    } = query
     {
         // As the index `audit_granted_by_client` has it, and no other.
         let column = "(client_id || '')";
@@ -139,6 +148,7 @@ impl Audit for PostgresStore {
              WHERE {range} AND at >= $8 AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
              AND ($5::text IS NULL OR client_id = $5) AND ($6::text IS NULL OR kind = $6)
              AND ($9::text IS NULL OR actor_kind = $9) AND ($10::text IS NULL OR actor_id = $10)
+             AND ($11::text IS NULL OR request_id = $11) AND ($12::text IS NULL OR object = $12)
              ORDER BY {order} LIMIT $7"
         );
         let rows = self
@@ -155,6 +165,8 @@ impl Audit for PostgresStore {
                     &query.end().0,
                     &query.actor.as_ref().map(|actor| actor.kind),
                     &query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
+                    &query.request_id,
+                    &query.object,
                 ],
             )
             .await?;

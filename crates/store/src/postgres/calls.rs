@@ -12,7 +12,7 @@ use crate::calls::CALLS_KEPT;
 use crate::plan::{signed, unsigned};
 use crate::{CallPage, CallQuery, Calls, NumberedCall, Result};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "no, at, method, route, status, latency_us, request_id, client_id, tenant_id, refusal, subscription_id";
 
 const APPEND: &str = "INSERT INTO call_log (no, at, method, route, status, latency_us, request_id, client_id, tenant_id, refusal,
@@ -20,7 +20,7 @@ const APPEND: &str = "INSERT INTO call_log (no, at, method, route, status, laten
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::text[])";
 
-fn numbered(row: &Row) -> NumberedCall {
+pub(super) fn numbered(row: &Row) -> NumberedCall {
     NumberedCall {
         number: unsigned(row.get(0)),
         call: CallRecord {

@@ -113,6 +113,7 @@ impl Maintenance for PostgresStore {
             call_log: self.delete_some("call_log", "subscription_id, no", "at < $1", call_log).await?,
             figures: self.expire_figures(cutoffs.now, rows_max).await?,
             notices: self.delete_some("notices", "id", "at < $1", notices).await?,
+            reads: self.expire_reads(cutoffs.reads.day(), rows_max).await?,
         })
     }
 

@@ -36,6 +36,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0022_notices", include_str!("migrations/0022_notices.sql")),
     ("0023_sandbox", include_str!("migrations/0023_sandbox.sql")),
     ("0024_page_indexes", include_str!("migrations/0024_page_indexes.sql")),
+    ("0025_read_log", include_str!("migrations/0025_read_log.sql")),
     ("0026_node_details", include_str!("migrations/0026_node_details.sql")),
     ("0027_console_lists", include_str!("migrations/0027_console_lists.sql")),
     ("0028_application_lists", include_str!("migrations/0028_application_lists.sql")),

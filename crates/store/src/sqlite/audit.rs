@@ -82,6 +82,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
 /// scan the primary key when it considers a value common. Only constants are composed; values are bound.
 fn leading(query: &AuditQuery) -> [&'static str; 2] {
     match query {
+        AuditQuery { request_id: Some(_), .. } => ["INDEXED BY audit_by_request", "request_id = ?11 AND"],
+        AuditQuery { object: Some(_), .. } => ["INDEXED BY audit_by_object", "object = ?12 AND"],
         AuditQuery { user: None, tenant: None, client: Some(_), kind: Some(AuditKind::Granted), .. } => {
             ["INDEXED BY audit_granted_by_client", "kind = 'granted' AND client_id = ?5 AND"]
         }
@@ -114,6 +116,7 @@ impl Audit for SqliteStore {
              AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant_id = ?4)
              AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
              AND (?9 IS NULL OR actor_kind = ?9) AND (?10 IS NULL OR actor_id = ?10)
+             AND (?11 IS NULL OR request_id = ?11) AND (?12 IS NULL OR object = ?12)
              ORDER BY at DESC, id DESC LIMIT ?7"
         );
         let parameters = params![
@@ -126,7 +129,9 @@ impl Audit for SqliteStore {
             i64::try_from(query.rows_max).unwrap_or(i64::MAX),
             query.end().0,
             query.actor.as_ref().map(|actor| actor.kind),
-            query.actor.as_ref().and_then(|actor| actor.id.as_deref())
+            query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
+            query.request_id,
+            query.object
         ];
         self.read(|reader| {
             reader

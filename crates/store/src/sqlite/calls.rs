@@ -10,7 +10,7 @@ use crate::calls::CALLS_KEPT;
 use crate::plan::{signed, unsigned};
 use crate::{CallPage, CallQuery, Calls, NumberedCall, Result};
 
-const COLUMNS: &str =
+pub(super) const COLUMNS: &str =
     "no, at, method, route, status, latency_us, request_id, client_id, tenant_id, refusal, subscription_id";
 
 fn append(writer: &Connection, calls: &[CallRecord]) -> Result<()> {
@@ -55,7 +55,7 @@ fn trim(writer: &Connection, subscription: &SubscriptionId) -> Result<()> {
         .map_err(store_error)
 }
 
-fn numbered(row: &Row<'_>) -> rusqlite::Result<NumberedCall> {
+pub(super) fn numbered(row: &Row<'_>) -> rusqlite::Result<NumberedCall> {
     let text = |column| row.get::<_, Option<Box<str>>>(column);
     Ok(NumberedCall {
         number: unsigned(row.get(0)?),

@@ -126,6 +126,8 @@ impl Maintenance for SqliteStore {
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let now = cutoffs.now;
         let figures = self.read(|reader| super::figures::first_kept(reader, now))?;
+        let reads_before = cutoffs.reads.day();
+        let has_old_reads = self.read(|reader| super::reads::has_expired(reader, reads_before))?;
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let some = |table: &str, key: &str, condition: &str, before: Ticks| {
@@ -161,6 +163,7 @@ impl Maintenance for SqliteStore {
                 call_log: some("call_log", "subscription_id, no", "at < ?1", now.minus(CALL_LOG_KEPT))?,
                 figures: super::figures::expire(writer, &figures, rows_max)?,
                 notices: some("notices", "id", "at < ?1", now.minus(NOTICE_LIFE))?,
+                reads: if has_old_reads { super::reads::expire(writer, reads_before, rows_max)? } else { 0 },
             })
         })
         .await

@@ -63,6 +63,7 @@ fn sample_entries(fixture: &Fixture, count: usize) -> Vec<AuditEntry> {
         entry.user = (!number.is_multiple_of(5)).then(|| AccountId::new(format!("u{}", number % 3)));
         entry.tenant = (number % 7 != 2).then(|| TenantId::new(format!("t{}", number % 2)));
         entry.client = (number % 4 != 1).then(|| ClientId::new(format!("c{}", number / 3 % 2)));
+        entry.context.request_id = format!("r{}", number % 6);
         entry.grant = (number % 3 == 1).then(|| GrantId::new(format!("g{number}")));
         entry
     };
@@ -103,8 +104,13 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
     let everything = store.audit(&AuditQuery { rows_max: 200, ..all() }).await.unwrap();
     assert_eq!(everything.len(), 160);
     let mut found_any = 0;
-    for number in 0..256 {
+    for number in 0..512 {
         let has = |bit: usize| number & bit != 0;
+        let (request_id, object) = match number / 7 % 3 {
+            0 => (None, None),
+            1 => (Some("r3".to_owned()), None),
+            _ => (None, everything[4..].iter().find_map(|record| record.entry.object.clone())),
+        };
         for before in [None, Some(everything[50].cursor())] {
             let query = AuditQuery {
                 before,
@@ -114,7 +120,10 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
                 client: has(8).then(|| ClientId::new("c1")),
                 actor: if has(16) { ActorFilter::parse("cli") } else { ActorFilter::parse("cli:maría") }
                     .filter(|_| has(16) || has(32)),
+                object: object.clone(),
+                request_id: request_id.clone(),
                 since: has(64).then(|| everything[80].entry.at),
+                until: has(256).then(|| everything[20].entry.at),
                 rows_max: 100,
             };
             let matches = |record: &&AuditRecord| {
@@ -123,7 +132,10 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
                     && (query.user.is_none() || query.user == entry.user)
                     && (query.tenant.is_none() || query.tenant == entry.tenant)
                     && (query.client.is_none() || query.client == entry.client)
+                    && (query.object.is_none() || query.object == entry.object)
+                    && query.request_id.as_ref().is_none_or(|id| *id == entry.context.request_id)
                     && query.since.is_none_or(|since| entry.at >= since)
+                    && query.until.is_none_or(|until| entry.at < until)
                     && query.actor.as_ref().is_none_or(|actor| {
                         actor.kind == entry.context.actor.kind()
                             && (actor.id.is_none() || actor.id.as_deref() == entry.context.actor.id())
@@ -135,7 +147,7 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
             assert_eq!(store.audit(&query).await, Ok(expected), "{query:?}");
         }
     }
-    assert!(found_any > 200, "{found_any} of 512 queries found something");
+    assert!(found_any > 150, "{found_any} of 1024 queries found something");
     for kind in AuditKind::ALL {
         let found = entries(store, &AuditQuery { kind: Some(kind), ..all() }).await;
         assert!(!found.is_empty() && found.iter().all(|entry| entry.kind == kind), "{kind:?}");

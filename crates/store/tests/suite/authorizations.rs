@@ -190,6 +190,7 @@ pub(crate) async fn authorization_outlives_its_tokens(fixture: Fixture) {
         processes: Ticks(0),
         audit: Ticks(0),
         calls: Ticks(0),
+        reads: Ticks(0),
         deliveries: Ticks(0),
         mails: Ticks(0),
     };

@@ -8,7 +8,7 @@ use store::{CALL_LOG_KEPT, CALLS_KEPT, CallPage, CallQuery, RetentionCutoffs};
 
 use super::fixture::{Fixture, concurrently};
 
-fn call(subscription: &str, request_id: &str, at: Ticks) -> CallRecord {
+pub(crate) fn call(subscription: &str, request_id: &str, at: Ticks) -> CallRecord {
     CallRecord {
         at,
         subscription: SubscriptionId::new(subscription),
@@ -38,7 +38,15 @@ fn ids(page: &CallPage) -> Vec<&str> {
 
 fn expired_at(now: Ticks) -> RetentionCutoffs {
     let never = Ticks(0);
-    RetentionCutoffs { now, processes: never, audit: never, calls: never, deliveries: never, mails: never }
+    RetentionCutoffs {
+        now,
+        processes: never,
+        audit: never,
+        calls: never,
+        reads: never,
+        deliveries: never,
+        mails: never,
+    }
 }
 
 pub(crate) async fn calls_are_listed_as_they_were_recorded_newest_first(fixture: Fixture) {

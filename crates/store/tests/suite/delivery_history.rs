@@ -276,6 +276,7 @@ pub(crate) async fn delivery_history_expires(fixture: Fixture) {
         processes: epoch,
         audit: epoch,
         calls: epoch,
+        reads: epoch,
         deliveries,
         mails: epoch,
     };

@@ -30,7 +30,15 @@ fn delta(series: &Series, at: Ticks, outcome: Outcome, count: u64) -> FigureDelt
 
 fn expired_at(now: Ticks) -> RetentionCutoffs {
     let never = Ticks(0);
-    RetentionCutoffs { now, processes: never, audit: never, calls: never, deliveries: never, mails: never }
+    RetentionCutoffs {
+        now,
+        processes: never,
+        audit: never,
+        calls: never,
+        reads: never,
+        deliveries: never,
+        mails: never,
+    }
 }
 
 async fn totals(

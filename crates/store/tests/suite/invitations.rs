@@ -351,6 +351,7 @@ pub(crate) async fn old_invitations_and_links_are_deleted(fixture: Fixture) {
             processes: Ticks(0),
             audit: Ticks(0),
             calls: Ticks(0),
+            reads: Ticks(0),
             deliveries: Ticks(0),
             mails,
         };

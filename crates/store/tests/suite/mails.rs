@@ -118,6 +118,7 @@ pub(crate) async fn expired_mail_is_not_sent_and_deleted_later(fixture: Fixture)
             processes: none,
             audit: none,
             calls: none,
+            reads: none,
             deliveries: none,
             mails,
         };

@@ -33,6 +33,7 @@ pub(crate) fn cutoffs_at(moment: Ticks) -> RetentionCutoffs {
         processes: moment,
         audit: tick_before(moment),
         calls: moment,
+        reads: moment,
         deliveries: moment,
         mails: moment,
     }
@@ -146,6 +147,7 @@ fn each(count: usize) -> ExpiredRows {
         call_log: 0,
         figures: 0,
         notices: 0,
+        reads: 0,
     }
 }
 

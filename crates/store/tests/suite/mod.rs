@@ -40,12 +40,14 @@ mod password_resets;
 mod payroll_filter_model;
 mod payroll_filters;
 mod payroll_last_update;
+mod reads;
 mod record_log;
 mod refresh_tokens;
 mod rejected_changes;
 mod requests;
 mod revisions;
 mod sandboxes;
+mod search;
 mod second_factors;
 mod sessions;
 mod shard_leases;
@@ -117,6 +119,19 @@ tests_on_every_store! {
         trimming_keeps_the_newest_calls_of_a_subscription,
         old_calls_expire,
         followers_miss_no_call_that_others_append,
+    }
+    reads {
+        reads_add_up_by_hour_newest_day_first,
+        every_filter_of_reads_finds_its_rows,
+        companies_beyond_the_bound_of_a_day_share_a_row,
+        old_reads_expire,
+        erased_tenants_reads_are_erased,
+        concurrent_reads_lose_nothing,
+    }
+    search {
+        records_of_every_tenant_are_found_by_their_id,
+        newest_webhooks_come_first,
+        calls_are_found_by_their_request,
     }
     figures {
         figures_add_up_by_minute_and_hour,

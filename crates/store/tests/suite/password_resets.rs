@@ -147,6 +147,7 @@ pub(crate) async fn expired_reset_links_are_deleted(fixture: Fixture) {
             processes: zero,
             audit: zero,
             calls: zero,
+            reads: zero,
             deliveries: zero,
             mails: zero,
         };

@@ -224,6 +224,7 @@ pub(crate) async fn challenge_and_count_of_a_passkey_are_accepted_once(fixture: 
         processes: Ticks(0),
         audit: Ticks(0),
         calls: Ticks(0),
+        reads: Ticks(0),
         deliveries: Ticks(0),
         mails: Ticks(0),
     };

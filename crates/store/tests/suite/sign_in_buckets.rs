@@ -122,6 +122,7 @@ pub(crate) async fn only_full_buckets_expire(fixture: Fixture) {
             processes: Ticks(0),
             audit: Ticks(0),
             calls: Ticks(0),
+            reads: Ticks(0),
             deliveries: Ticks(0),
             mails: Ticks(0),
         };

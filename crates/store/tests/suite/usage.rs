@@ -64,6 +64,7 @@ pub(crate) async fn old_counts_expire(fixture: Fixture) {
         processes: never,
         audit: never,
         calls: Ticks::from_day(DAY + 1),
+        reads: never,
         deliveries: never,
         mails: never,
     };

@@ -2,8 +2,12 @@
 
 mod accounts;
 mod applications;
+mod audit;
+mod data;
 pub(crate) mod fixture;
+mod operations;
 mod overview;
+mod path_prefix;
 mod roles;
 mod shell;
 mod webhooks;

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, HttpResponse, Installation, OperatorApi, PASSWORD, ServeProcess};
+use crate::harness::{CALLBACK, HttpResponse, Installation, OperatorApi, PASSWORD, ServeProcess, wait_for};
 
 /// Routes that change something without an audit entry, and why.
 const EXEMPT: [(&str, &str); 2] = [
@@ -192,6 +192,15 @@ fn signing_keys(audited: &mut Audited) {
     audited.check_at(&api, "post /operator/v1/signing-keys/rotate", &rotated, "signing_key_rotated");
 }
 
+fn records(audited: &mut Audited) {
+    let api = operator();
+    assert_eq!(api.post("/tenants", &json!({"name": "Registros", "id": "audited-records"})).status, 201);
+    let edit = json!({"action": "upsert", "data": {"name": "Caja"}, "reason": "a reason"});
+    let edited = api.post("/tenants/audited-records/records/invoicing/Bank/b/edits", &edit);
+    let path = "/operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/edits";
+    audited.check(&format!("post {path}"), &edited, "record_edited");
+}
+
 fn webhooks(audited: &mut Audited) {
     let (api, subscriber) = (operator(), Subscriber::new());
     let sequence = subscriber.customer("audited");
@@ -227,6 +236,18 @@ fn webhooks(audited: &mut Audited) {
     assert_eq!(api.delete(&path).status, 404);
 }
 
+fn backups(audited: &mut Audited) {
+    let started = operator().post("/backups", &json!({}));
+    audited.check("post /operator/v1/backups", &started, "backup_started");
+    let name = wait_for("the backup is complete", || {
+        let run = operator().get("/backups").json()["run"].clone();
+        (run["phase"] == "done").then(|| run["name"].as_str().unwrap().to_owned())
+    });
+    let downloaded = operator().post(&format!("/backups/{name}/download"), &json!({}));
+    let path = "post /operator/v1/backups/{backup}/download";
+    audited.check(path, &downloaded, "backup_downloaded");
+}
+
 #[test]
 fn every_mutating_route_leaves_an_audit_entry() {
     let mut audited = Audited::default();
@@ -236,6 +257,8 @@ fn every_mutating_route_leaves_an_audit_entry() {
     teams_and_requests(&mut audited);
     signing_keys(&mut audited);
     webhooks(&mut audited);
+    records(&mut audited);
+    backups(&mut audited);
     let all = operations(&document()).into_iter().filter(|(_, verb, _)| *verb != "get");
     let mutating: Vec<String> = all.map(|(path, verb, _)| format!("{verb} {path}")).collect();
     let is_exempt = |operation: &&String| EXEMPT.iter().any(|(exempt, _)| *exempt == **operation);

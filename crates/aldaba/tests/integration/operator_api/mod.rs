@@ -7,6 +7,7 @@ mod bodies;
 mod clients;
 mod named_tokens;
 mod openapi;
+mod records;
 mod roles;
 mod subscriptions;
 mod tenants;

@@ -159,6 +159,13 @@ fn changes(server: &TestServer) -> Vec<Change> {
             nothing(),
         ),
         ("delete /operator/v1/webhooks/{webhook}", Support, webhook.into(), nothing()),
+        ("post /operator/v1/backups", Admin, "/backups".into(), nothing()),
+        (
+            "post /operator/v1/backups/{backup}/download",
+            Admin,
+            "/backups/aldaba-20260101T000000Z.ndjson/download".into(),
+            nothing(),
+        ),
         ("post /operator/v1/webhooks/bulk/enable", Support, "/webhooks/bulk/enable".into(), set.clone()),
         ("post /operator/v1/webhooks/bulk/disable", Support, "/webhooks/bulk/disable".into(), set),
         ("post /operator/v1/webhooks/bulk/replay", Support, "/webhooks/bulk/replay".into(), set_and_span),
@@ -253,6 +260,17 @@ fn team_changes(server: &TestServer) -> Vec<Change> {
         ("post /operator/v1/requests/{request}/withdraw", Support, withdraw, Value::Null),
     ];
     all.map(|(operation, least, path, body)| Change { operation, least, path, body }).into()
+}
+
+/// The edit of a record.
+fn record_change(server: &TestServer) -> Change {
+    let tenant = server.add_tenant("Este").id;
+    Change {
+        operation: "post /operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/edits",
+        least: OperatorRole::Support,
+        path: format!("/tenants/{tenant}/records/invoicing/Bank/b/edits"),
+        body: json!({"action": "upsert", "data": {"name": "Caja"}, "reason": "a reason"}),
+    }
 }
 
 /// The path with a slash at its end.

@@ -12,6 +12,7 @@ use ui::{DisplayName, Field, field, safe_href, timestamp};
 use super::forms::{ActionForm, account_state, action_form, language_field, language_word, shown_link};
 use super::people::realm_title;
 use crate::accounts::text::{AccountText, PeopleText, role_word};
+use crate::audit::kind_text;
 use crate::context::Context;
 use crate::text::CommonText;
 
@@ -109,14 +110,15 @@ pub(crate) struct RecordRow {
     at: String,
     kind: &'static str,
     actor: String,
+    actor_email: Option<String>,
     address: String,
     note: String,
 }
 
 impl RecordRow {
     pub(crate) fn new(record: AuditRecordView) -> Self {
-        let AuditRecordView { id, at, kind, actor, address, note, .. } = record;
-        Self { id, at, kind, actor, address, note }
+        let AuditRecordView { id, at, kind, actor, actor_email, address, note, .. } = record;
+        Self { id, at, kind, actor, actor_email, address, note }
     }
 
     fn time(&self, context: &Context) -> Markup {
@@ -231,12 +233,10 @@ impl AccountPart {
         let text = AccountText::of(lang);
         let target = format!("audit?target={}:{}", self.realm.person(), self.id);
         html! {
-            @if self.realm == Realm::Users {
-                section.card {
-                    h2 { (text.sign_ins) }
-                    @if self.sign_ins.is_empty() { p.muted { (text.no_sign_ins) } }
-                    @else { (records_table(context, text.sign_ins, &self.sign_ins)) }
-                }
+            section.card {
+                h2 { (text.sign_ins) }
+                @if self.sign_ins.is_empty() { p.muted { (text.no_sign_ins) } }
+                @else { (records_table(context, text.sign_ins, &self.sign_ins)) }
             }
             section.card {
                 h2 { (text.audit) }
@@ -291,21 +291,22 @@ impl AccountPart {
 }
 
 fn records_table(context: &Context, caption: &'static str, records: &[RecordRow]) -> Markup {
-    let text = AccountText::of(context.lang());
+    let lang = context.lang();
+    let text = AccountText::of(lang);
     let columns = [
         Column::main(text.event),
-        Column::text(CommonText::of(context.lang()).time),
+        Column::text(CommonText::of(lang).time),
         Column::text(text.by),
         Column::text(text.address),
     ];
     let cells = |one: &RecordRow| {
         vec![
-            html! { code { (one.kind) } @if !one.note.is_empty() { span.sub { (DisplayName(&one.note)) } } },
+            html! { span title=(one.kind) { (kind_text(lang, one.kind)) } @if !one.note.is_empty() { span.sub { (DisplayName(&one.note)) } } },
             one.time(context),
-            html! { (DisplayName(&one.actor)) },
+            html! { (DisplayName(one.actor_email.as_ref().unwrap_or(&one.actor))) },
             html! { code { (one.address) } },
         ]
     };
     let rows = records.iter().map(|one| (one.id.clone(), cells(one))).collect();
-    table(context.lang(), &Table { caption, columns: &columns, rows, ..Table::default() })
+    table(lang, &Table { caption, columns: &columns, rows, ..Table::default() })
 }

@@ -92,3 +92,39 @@ pub(crate) const REFUSALS: &[Refusal] = &[
         "El formulario no corresponde a ninguna acción de esta página. Recárgala y repite.",
     ),
 ];
+
+#[cfg(test)]
+mod tests {
+    use pages::translate_reason;
+
+    use super::*;
+
+    #[test]
+    fn reasons_are_said_in_spanish_with_what_they_name() {
+        for (english, spanish) in [
+            ("there is no team \"sur\"", "No existe el equipo \"sur\"."),
+            ("there is already a client \"panel\"", "Ya existe una aplicación \"panel\"."),
+            ("request \"a\" is approved already; nothing changed", "La solicitud ya estaba aprobada."),
+            (
+                "request \"a\" cannot be approved: the team is disabled; enable it first",
+                "El equipo está desactivado. Actívalo antes.",
+            ),
+            (
+                "team \"sur\" has 100 members, as many as it may have",
+                "El equipo tiene 100 miembros, los que puede tener como máximo.",
+            ),
+            ("type nightly to confirm", "Escribe nightly para confirmar."),
+        ] {
+            assert_eq!(translate_reason(REFUSALS, english).as_deref(), Some(spanish));
+        }
+    }
+
+    #[test]
+    fn places_are_the_same_in_both_languages() {
+        for (english, spanish) in REFUSALS {
+            let places = english.matches("{}").count();
+            assert!(spanish.matches("{}").count() <= places, "{english}");
+            assert!(!spanish.contains("{1}") || places == 2, "{english}");
+        }
+    }
+}

@@ -64,13 +64,11 @@ impl WebhookAdmin {
         let of = &name.collection;
         let selected = WebhookQuery {
             tenant: Some(of.tenant.clone()),
-            client: None,
-            team: None,
             resource: Some(of.resource),
-            family: None,
             include_ended: true,
             after: query.after.map(|cursor| (cursor.0, cursor.1)),
             rows_max: size + 1,
+            ..WebhookQuery::default()
         };
         let mut found = if events.is_empty() || of.resource == Resource::payroll_companies() {
             Vec::new()

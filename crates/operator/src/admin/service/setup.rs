@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 use serde::Serialize;
-use store::{AuditKind, AuditQuery, ListQuery};
+use store::{AuditKind, AuditQuery, ListFilter, ListQuery};
 use utoipa::ToSchema;
 
 use super::report::iso_or_null;
@@ -14,8 +14,6 @@ use super::{Result, ServiceAdmin};
 const BACKUP_AGE_MAX: Duration = Duration::from_secs(8 * 24 * 60 * 60);
 /// Tenants that are looked at: most are no sandboxes.
 const TENANTS_MAX: usize = 100;
-/// The name of the audit entry of a backup.
-const BACKUP: &str = "backup_started";
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
@@ -56,7 +54,8 @@ impl ServiceAdmin {
         let url = Some(installation.base_url.clone());
         let tenants = store.list_tenants(&ListQuery { after: None, rows_max: TENANTS_MAX }).await?;
         let has_tenant = tenants.rows.iter().any(|tenant| tenant.sandbox_of.is_none());
-        let clients = store.list_clients(None, &ListQuery { after: None, rows_max: 1 }).await?;
+        let clients =
+            store.list_clients(&ListFilter::default(), &ListQuery { after: None, rows_max: 1 }).await?;
         let backup = self.last_backup().await?;
         let has_backup = backup.is_some_and(|at| now.since(at) <= BACKUP_AGE_MAX);
         Ok(vec![
@@ -72,10 +71,12 @@ impl ServiceAdmin {
         ])
     }
 
-    /// When the last backup was made, as the audit says.
+    /// When the last backup was made: of those that the audit knows, which any node made, and of those in this node's directory,
+    /// which the command line made too.
     async fn last_backup(&self) -> Result<Option<Ticks>> {
-        let Some(kind) = AuditKind::from_name(BACKUP) else { return Ok(None) };
-        let query = AuditQuery { kind: Some(kind), rows_max: 1, ..AuditQuery::default() };
-        Ok(self.admin.store.audit(&query).await?.first().map(|record| record.entry.at))
+        let query = AuditQuery { kind: Some(AuditKind::BackupStarted), rows_max: 1, ..AuditQuery::default() };
+        let audited = self.admin.store.audit(&query).await?.first().map(|record| record.entry.at);
+        let found = self.ports.node.last_backup_at().await;
+        Ok(audited.into_iter().chain(found).max())
     }
 }

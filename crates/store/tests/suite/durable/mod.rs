@@ -2,6 +2,7 @@
 
 mod audit_transaction;
 mod backup;
+mod diagnosis;
 mod mail_rows;
 mod migrations;
 mod old_backups;

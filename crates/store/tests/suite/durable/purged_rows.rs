@@ -42,6 +42,7 @@ pub(crate) async fn erased_tenant_leaves_no_rows(fixture: Fixture) {
         "payroll_companies",
         "log",
         "processes",
+        "reads",
         "memberships",
         "grants",
         "refresh_tokens",

@@ -19,6 +19,7 @@ use crate::suite::fixture::{Fixture, by};
 use crate::suite::invitations::{invitation, make};
 use crate::suite::operators::{named_token, operator};
 use crate::suite::password_resets::request as request_reset;
+use crate::suite::reads::reads;
 use crate::suite::refresh_tokens::rotation;
 use crate::suite::requests::{approval, new_client, request};
 use crate::suite::sandboxes::new_sandbox;
@@ -81,6 +82,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
         CallCount { subscription: subscription(fixture, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
     let used = KeyLastUse { key: keys.0.clone(), at: fixture.now() };
     store.record_usage(&[calls], &[used]).await.unwrap();
+    store.add_reads(&[reads(&tenant.id, "app", "journals", Some("ñ'1"), 8, 300)]).await.unwrap();
     store.register_node(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
     store
