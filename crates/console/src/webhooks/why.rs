@@ -92,21 +92,9 @@ impl Explanation {
                     "If it need not be paused any more, enable it: it goes on with the next event.",
                 ),
             },
-            BacklogCause::AwaitingContract { failed_attempts, next_attempt_at } => Self {
-                kind: State::Waiting,
-                title: say("Esperando el contrato", "Awaiting contract"),
-                what: html! {
-                    (say(
-                        "El receptor tiene que contestar con un 200 al Acknowledge, y todavía no lo ha hecho. Intentos fallidos:",
-                        "The receiver has to answer the Acknowledge with 200, and has not done so yet. Failed attempts:",
-                    ))
-                    " " (failed_attempts) "." (next_attempt(lang, *next_attempt_at))
-                },
-                to_do: say(
-                    "Mira en las entregas qué contesta, y díselo a quien lleva el receptor. Si el plazo se acaba, el servicio lo desactiva.",
-                    "See in the deliveries what it answers, and tell the receiver's owner. When the time for it ends, the service disables the webhook.",
-                ),
-            },
+            BacklogCause::AwaitingContract { failed_attempts, next_attempt_at } => {
+                Self::of_awaiting(lang, *failed_attempts, *next_attempt_at)
+            }
             _ => Self {
                 kind: State::Off,
                 title: say("Terminado", "Ended"),
@@ -118,6 +106,26 @@ impl Explanation {
                 },
                 to_do: say("Quien lo creó puede suscribirse otra vez.", "Its owner can subscribe again."),
             },
+        }
+    }
+
+    /// The receiver has not consented yet.
+    fn of_awaiting(lang: Lang, failed_attempts: u32, next_attempt_at: Option<Ticks>) -> Self {
+        let say = |es, en| pick(lang, es, en);
+        Self {
+            kind: State::Waiting,
+            title: say("Esperando el contrato", "Awaiting contract"),
+            what: html! {
+                (say(
+                    "El receptor tiene que contestar con un 200 al Acknowledge, y todavía no lo ha hecho. Intentos fallidos:",
+                    "The receiver has to answer the Acknowledge with 200, and has not done so yet. Failed attempts:",
+                ))
+                " " (failed_attempts) "." (next_attempt(lang, next_attempt_at))
+            },
+            to_do: say(
+                "Mira en las entregas qué contesta, y díselo a quien lleva el receptor. Si el plazo se acaba, el servicio lo desactiva.",
+                "See in the deliveries what it answers, and tell the receiver's owner. When the time for it ends, the service disables the webhook.",
+            ),
         }
     }
 

@@ -286,8 +286,7 @@ pub(super) fn bound_conditions(query: &WebhookQuery) -> (Vec<String>, BoundArgs)
     (sql, args)
 }
 
-/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
-/// codes; values are bound.
+/// The WHERE clause of a query and its arguments. It is composed from constants and numbers; values are bound.
 fn conditions(query: &WebhookQuery) -> (String, BoundArgs) {
     let (mut sql, mut args) = bound_conditions(query);
     sql.extend(query.other_conditions(query.include_ended));

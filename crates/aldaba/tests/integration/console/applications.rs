@@ -65,7 +65,7 @@ impl Fixture {
     fn refused(&self, page: &str, fields: &[(&str, &str)]) -> String {
         let refused = self.post(page, fields);
         assert_eq!(refused.status, 400, "{page} {fields:?}: {refused:?}");
-        refused.text()
+        refused.text().to_owned()
     }
 
     /// A request of the team for a client.
@@ -245,7 +245,7 @@ fn requests_are_approved_with_or_without_consent_and_refused_with_a_reason() {
     let listed = |query: &str| ids(&fixture.operator.json(&format!("requests?{query}")), "requests").len();
     assert_eq!([listed(""), listed("state=all"), listed("state=refused&team=ana")], [0, 3, 1]);
     assert_eq!([listed("state=approved&team=ana"), listed("state=all&team=other")], [2, 0]);
-    let csv = fixture.operator.get("requests?state=refused&format=csv").text();
+    let csv = fixture.operator.get("requests?state=refused&format=csv").text().to_owned();
     assert!(csv.lines().count() == 2 && csv.contains("Falta el NIF"), "{csv}");
 }
 

@@ -99,7 +99,7 @@ fn audit_is_paged_and_downloaded() {
     let second = operator.json(&format!("audit?kind=tenant_added&before={next}"));
     assert_eq!((second["records"].as_array().unwrap().len(), &second["next"]), (10, &json!(null)));
     assert_eq!(second["records"][9]["tenant"], json!("t0"));
-    let csv = operator.get("audit?kind=tenant_added&format=csv").text();
+    let csv = operator.get("audit?kind=tenant_added&format=csv").text().to_owned();
     assert_eq!(csv.lines().count(), 61, "{csv}");
     assert!(
         csv.starts_with("time,kind,words,actor,") && csv.contains(",tenant_added,Tenant added,operator,")
@@ -159,7 +159,7 @@ fn who_read_what_is_shown_for_a_chosen_tenant() {
         (count("company=c+1"), count(&format!("since={DAY}&until={DAY}")), count("since=2026-11-16")),
         (1, 2, 0)
     );
-    let csv = operator.get("reads?tenant=t1&client=app&format=csv").text();
+    let csv = operator.get("reads?tenant=t1&client=app&format=csv").text().to_owned();
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(
         lines,

@@ -115,7 +115,11 @@ fn companies_and_records_are_browsed_in_pages() {
     assert_eq!((first["records"].as_array().unwrap().len(), &first["next"]), (50, &json!(50)));
     let last = fixture.json("data/charges?area=accounting&company=c&offset=50");
     assert_eq!((&last["records"][0]["id"], &last["next"]), (&json!("f51"), &Value::Null));
-    let csv = fixture.operator.get(&fixture.page("data/charges?area=accounting&company=c&format=csv")).text();
+    let csv = fixture
+        .operator
+        .get(&fixture.page("data/charges?area=accounting&company=c&format=csv"))
+        .text()
+        .to_owned();
     assert_eq!(csv.lines().count(), 61, "{csv}");
     let past = fixture.text("en", "data/charges?area=accounting&company=c&offset=100");
     assert!(past.contains("past the end"), "{past}");
@@ -171,7 +175,7 @@ fn record_is_shown_with_its_history() {
         (&json!("stored"), &json!("Caja Rural"))
     );
     assert_eq!(record["history"]["changes"][0]["members"], json!([{"name": "name", "value": "Caja Rural"}]));
-    let csv = fixture.operator.get(&fixture.page(&format!("{BANK}?format=csv"))).text();
+    let csv = fixture.operator.get(&fixture.page(&format!("{BANK}?format=csv"))).text().to_owned();
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let older = fixture.json(&format!("{BANK}?before=4"));
     assert_eq!(older["history"]["changes"][0]["sequenceVersion"], "3");
@@ -254,7 +258,7 @@ fn refused_edit_says_why_and_keeps_what_was_typed() {
     assert!(
         refused.text().contains("not a JSON object") && refused.text().contains("{&quot;name&quot;: "),
         "{}",
-        refused.text()
+        refused.text().to_owned()
     );
     for fields in [
         vec![("do", "upsert"), ("data", "{}")],

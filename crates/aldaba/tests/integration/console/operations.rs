@@ -153,7 +153,7 @@ fn configuration_shows_every_key_but_no_secret() {
     assert_eq!(api.json()["keys"].as_array().unwrap().len(), 1, "{}", api.text());
     let (es, en) = (operator.get_in("es", "configuration"), operator.get_in("en", "configuration"));
     assert!(es.contains("Puesto, no se muestra") && es.contains("lang=\"en\""));
-    let csv = operator.get("configuration?format=csv").text();
+    let csv = operator.get("configuration?format=csv").text().to_owned();
     let whole_api = server.operator_get("/operator/v1/configuration").text();
     for text in [es, en, csv, keys.to_string(), whole_api] {
         assert!(!text.contains("hush-hush"), "{text}");
@@ -182,7 +182,7 @@ fn backup_is_made_listed_downloaded_and_audited() {
     assert_eq!((downloaded.status, downloaded.header("cache-control")), (200, "no-store"));
     assert_eq!(downloaded.header("content-disposition"), format!("attachment; filename=\"{name}\""));
     assert_eq!(downloaded.header("content-length"), downloaded.body.len().to_string());
-    let text = downloaded.text();
+    let text = downloaded.text().to_owned();
     assert!(text.starts_with("{\"aldaba_backup\":1,") && text.trim_end().lines().count() > 10, "{text}");
     assert!(text.contains("backup_started"), "the backup contains its own entry");
     for kind in ["backup_started", "backup_downloaded"] {

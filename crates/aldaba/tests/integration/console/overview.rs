@@ -68,7 +68,7 @@ fn figures_of_real_calls_show_up() {
     let page = operator.get_in("en", "?span=week&area=accounting");
     assert!(page.contains("<svg class=\"chart\"") && page.contains("Last week"), "{page}");
     let csv = operator.get("?format=csv");
-    let csv = csv.text();
+    let csv = csv.text().to_owned();
     assert!(csv.starts_with("series,start,succeeded,refused,limited,failed"), "{csv}");
     assert!(csv.contains("\naccounting,") && csv.contains("\nsign_ins,"), "{csv}");
     assert_eq!(server.operator_get("/operator/v1/overview?span=year").status, 400);

@@ -101,7 +101,7 @@ fn console_works_below_a_prefix() {
         let started = proxied.submit(&backups.form("post"), &[("do", "start")]);
         assert_eq!(started.location(), "/aldaba/console/backups?done=backup_started");
         crate::harness::wait_for("the backup is complete", || {
-            let list = proxied.get("/aldaba/console/backups?format=json").text();
+            let list = proxied.get("/aldaba/console/backups?format=json").text().to_owned();
             let list: serde_json::Value = serde_json::from_str(&list).unwrap();
             (list["run"]["phase"] == "done").then_some(())
         });

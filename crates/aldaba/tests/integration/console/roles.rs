@@ -65,7 +65,7 @@ impl Fixture {
         ]);
         let mut fixture = Self { server, clock, operator, token: String::new(), ids };
         fixture.act_as(OperatorRole::Admin);
-        let text = fixture.operator.get("tenants").text();
+        let text = fixture.operator.get("tenants").text().to_owned();
         let (_, rest) = text.split_once("name=\"token\" value=\"").unwrap();
         rest.split('"').next().unwrap().clone_into(&mut fixture.token);
         fixture

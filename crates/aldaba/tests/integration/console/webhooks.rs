@@ -101,7 +101,7 @@ fn webhooks_are_found_by_host_owner_and_state() {
         }
         assert!(!list.contains("s3cret") && !list.contains("webhooks/bulk"), "a viewer only looks: {list}");
     }
-    let csv = operator.get("webhooks?format=csv&host=hooks.example").text();
+    let csv = operator.get("webhooks?format=csv&host=hooks.example").text().to_owned();
     assert!(
         csv.lines().count() == 3 && csv.contains("Asesoría Sur") && csv.contains("not_authorized"),
         "{csv}"
