@@ -37,7 +37,6 @@ export async function decidesOnRequests({ operator, has }) {
   await operator.does('refuse', { reason: 'Falta el contrato de nóminas.' });
   const refused = await operate('GET', `requests/${has.requests[1]}`);
   check('refused with a reason', refused.state === 'refused' && refused.reason.includes('contrato'), refused);
-  has.client = approved.result ?? approved.clientId;
 }
 
 /** Makes a team and adds a developer to it. */
@@ -56,7 +55,7 @@ export async function managesClients({ operator, has }) {
   await operator.section('clients');
   await operator.filter({ q: 'cuadro' });
   has.client = await operator.enterRow('Cuadro de mando');
-  await operator.gets('secret', 'rotate', { overlap: 'hour' });
+  await operator.gets('clientSecret', 'rotate', { overlap: 'hour' });
   await operator.press(operator.page.locator('main a.button'));
   await operator.does('disable');
   check('disabled', (await operate('GET', `clients/${has.client}`)).standing === 'disabled');

@@ -54,7 +54,7 @@ export async function managesWebhooks({ operator, application, receiver, company
   const sequence = await application.change(company, CUSTOMER, 'Café Ñandú y Compañía');
   await eventually('a failed delivery', async () => {
     const { deliveries } = await operate('GET', `webhooks/${has.failing}/deliveries`);
-    return deliveries.find((one) => Number(one.sequence) === sequence && one.attempts > 0);
+    return deliveries.find((one) => Number(one.sequenceVersion) === sequence && one.attempts.length > 0);
   });
   await operator.section('webhooks');
   await operator.filter({ host: '127.0.0.1' });
