@@ -6,7 +6,7 @@ use operator::audit::{AuditRecordView, ChangeView};
 use pages::{Csv, View};
 use serde::Serialize;
 use serde_json::Value;
-use store::{Actor, AuditKind};
+use store::AuditKind;
 use ui::app::{Column, Table, empty_state, id_end, number, short_id, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
@@ -317,9 +317,4 @@ fn request(context: &Context, one: &AuditRecordView) -> Markup {
     }
     let href = links::with_query(context, "audit", &[("request", &one.request_id)]);
     html! { a href=(safe_href(&href)) { (id_end(&one.request_id)) } }
-}
-
-/// Every kind of actor has words; see the test beside them.
-pub(super) fn actor_kinds() -> impl Iterator<Item = &'static str> {
-    Actor::KINDS.into_iter().chain(["unknown"])
 }

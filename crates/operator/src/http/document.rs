@@ -176,8 +176,6 @@ problem_sets! {
     SelectionConflict: "409" "SelectionConflict";
     /// A backup is being made, or there is no directory for it.
     BackupConflict: "409" "BackupConflict";
-    /// Only some roles may read it.
-    RoleNeeded: "403" "Forbidden";
     /// The invitation was accepted or revoked.
     InvitationEnded: "409" "InvitationEnded";
     /// There is one next signing key at a time.
