@@ -196,11 +196,10 @@ impl RouterParts<'_> {
             last_reason: Arc::default(),
         };
         let admin = wiring::admin(config, base, store.clone());
-        let notifier = Arc::new(engine.clone());
+        let (notifier, unnamed) = (Arc::new(engine.clone()), UnnamedProxies::default());
         let history = wiring::history(base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(base, store.clone(), history.clone());
         let management = wiring::management(config, base, store.clone(), egress, notifier, history.clone());
-        let unnamed = UnnamedProxies::default();
         let operations = wiring::operations(config, base, admin.clone(), archive.clone(), unnamed.clone());
         let console = wiring::console(
             config,

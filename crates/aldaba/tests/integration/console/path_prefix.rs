@@ -88,7 +88,7 @@ fn console_works_below_a_prefix() {
         for page in ["", "doctor", "configuration?changed=true", "backups", "account"] {
             let shown = proxied.get(&format!("/aldaba/console/{page}"));
             assert_eq!(shown.status, 200, "{page}");
-            for link in links(&shown.text()) {
+            for link in links(shown.text()) {
                 assert!(link.starts_with("/aldaba/console"), "{page} links to {link}");
                 if link.contains("/look/") {
                     assert_eq!(proxied.get(&link).status, 200, "{link}");
@@ -106,7 +106,7 @@ fn console_works_below_a_prefix() {
             (list["run"]["phase"] == "done").then_some(())
         });
         let switched = proxied.get("/aldaba/console/configuration?lang=es&q=listen");
-        let switch = links(&switched.text()).into_iter().find(|link| link.contains("lang=en")).unwrap();
+        let switch = links(switched.text()).into_iter().find(|link| link.contains("lang=en")).unwrap();
         assert!(switch.starts_with("/aldaba/console/configuration?"), "{switch}");
     }
 }
