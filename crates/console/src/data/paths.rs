@@ -1,5 +1,7 @@
 //! The URLs of the pages of records. Ids are any text, so that every part is percent-encoded.
 
+use std::fmt::Write as _;
+
 use operator::admin::{CollectionName, RecordName};
 
 use crate::context::Context;
@@ -11,7 +13,7 @@ fn encoded(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
             out.push(char::from(byte));
         } else {
-            out.push_str(&format!("%{byte:02X}"));
+            let _ = write!(out, "%{byte:02X}");
         }
     }
     out

@@ -7,7 +7,6 @@ pub(super) mod notified;
 pub(super) mod record;
 pub(super) mod records;
 
-use domain::catalogue::Owner;
 use domain::json::Object;
 use maud::{Markup, html};
 use operator::admin::{CollectionName, RecordChangeJson, RecordName};
@@ -100,7 +99,7 @@ fn crumbs(context: &Context, of: &CollectionName, record: Option<&RecordName>) -
     let lang = context.lang();
     let (common, text) = (CommonText::of(lang), DataText::of(lang));
     let tenant = of.tenant.as_str();
-    let is_companies = of.resource.owner() == Owner::Tenant && of.resource == domain::Resource::companies();
+    let is_companies = of.resource == domain::Resource::companies();
     html! {
         p.crumbs {
             a href=(safe_href(&context.console_path("tenants"))) { (common.tenants) } " › "

@@ -115,7 +115,7 @@ impl Admin {
         Ok(EditedRecordJson {
             process_id: done.process.to_string(),
             sequence_version: own.map(|event| event.entry.sequence.to_string()),
-            warnings: warnings.map(|warning| warning.fault.message.into()).collect(),
+            warnings: warnings.map(|warning| warning.fault.message).collect(),
         })
     }
 }
@@ -159,15 +159,15 @@ fn change_line(name: &RecordName, action: &EditAction) -> Result<String> {
 
 /// Why the ingest did not accept the change.
 fn refusal(fault: FieldError) -> AdminError {
-    let why = fault.message.to_string();
-    let conflict = |code| AdminError::Conflict { code, why: why.clone() };
-    match &*fault.code {
-        RECORD_CHANGED => conflict(RECORD_CHANGED),
-        "unknown_record" => conflict("unknown_record"),
-        "unknown_company" => conflict("unknown_company"),
-        "account_not_found" => conflict("account_not_found"),
-        _ => AdminError::Invalid(why),
-    }
+    let FieldError { code, message: why, .. } = fault;
+    let code = match &*code {
+        RECORD_CHANGED => RECORD_CHANGED,
+        "unknown_record" => "unknown_record",
+        "unknown_company" => "unknown_company",
+        "account_not_found" => "account_not_found",
+        _ => return AdminError::Invalid(why),
+    };
+    AdminError::Conflict { code, why }
 }
 
 #[cfg(test)]
