@@ -144,7 +144,7 @@ fn every_action_needs_its_role() {
         ("tokens".to_owned(), vec![("do", "add"), ("name", "x"), ("role", "admin")]),
         ("tokens".to_owned(), vec![("do", "revoke"), ("token_id", token), ("confirm", "nightly")]),
     ];
-    let audit = || fixture.server.operator_get("audit?pageSize=1").json();
+    let audit = || fixture.server.operator_get("/operator/v1/audit?pageSize=1").json();
     for role in [OperatorRole::Viewer, OperatorRole::Support] {
         fixture.act_as(role);
         let before = audit();
@@ -334,6 +334,7 @@ fn client_secret_is_shown_once_and_rotated_with_an_overlap() {
 fn client_is_changed_disabled_and_enabled() {
     let fixture = Fixture::new();
     shown(&fixture.post("clients", CLIENT), "clientSecret");
+    fixture.operator.get_in("en", "");
     assert!(fixture.refused("clients", CLIENT).contains("already"));
     let change = |fields: &[(&'static str, &'static str)]| {
         let kept = CLIENT[1..].iter().filter(|(name, _)| !fields.iter().any(|(other, _)| other == name));
@@ -398,6 +399,7 @@ fn subscription_is_made_limited_suspended_and_cancelled() {
         found.is_some_and(|found| found.status == Status::Active)
     };
     assert_eq!([opens(&primary), opens(&secondary), opens(&regenerated)], [false, true, true]);
+    fixture.operator.get_in("en", "");
     assert!(fixture.refused(&page, &[("do", "change"), ("quota", "many")]).contains("whole number"));
     fixture.done(&page, &[("do", "change"), ("quota", ""), ("team", "ana")], "subscription_changed");
     assert_eq!(fixture.operator.json(&page)["dailyQuota"], Value::Null);

@@ -158,6 +158,7 @@ fn record_is_found_by_its_id() {
     let shown = fixture.operator.browser.get(page.location());
     assert_eq!(shown.status, 200, "{shown:?}");
     assert!(shown.text().contains(odd), "{}", shown.text());
+    fixture.text("en", "data");
     let page = found("nobody");
     assert!(page.status == 200 && page.text().contains("Not found"), "{page:?}");
 }
@@ -253,6 +254,7 @@ fn deleted_record_says_so_and_is_restored_by_saving_it() {
 fn refused_edit_says_why_and_keeps_what_was_typed() {
     let fixture = Fixture::new(OperatorRole::Admin);
     let at = fixture.page(BANK);
+    fixture.text("en", BANK);
     let refused = fixture.edit(BANK, &[("do", "upsert"), ("data", "{\"name\": ")]);
     assert_eq!(refused.status, 400);
     assert!(

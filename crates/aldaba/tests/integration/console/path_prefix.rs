@@ -83,7 +83,7 @@ fn console_works_below_a_prefix() {
         assert_eq!(login.status, 200, "{login:?}");
         let done = proxied.submit(&login.form("post"), &[("username", EMAIL), ("password", PASSWORD)]);
         let doctor = proxied.follow(done);
-        assert!(doctor.text().contains("<h1>Doctor</h1>"), "back where it began: {}", doctor.text());
+        assert!(doctor.text().contains("<h1>Diagnóstico</h1>"), "back where it began: {}", doctor.text());
         let mut assets = 0;
         for page in ["", "doctor", "configuration?changed=true", "backups", "account"] {
             let shown = proxied.get(&format!("/aldaba/console/{page}"));

@@ -8,7 +8,7 @@ use std::time::Duration;
 use console::{Action, console_actions, console_routes};
 use domain::OperatorRole;
 use hyper::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 use testkit::{Request, TestClock, TestServer};
 
 use super::fixture::{Operator, path};
@@ -23,10 +23,6 @@ struct Fixture {
     ids: HashMap<&'static str, String>,
 }
 
-fn id_of(created: &Value) -> String {
-    created["id"].as_str().unwrap().to_owned()
-}
-
 impl Fixture {
     fn new() -> Self {
         let clock = Arc::new(TestClock::default());
@@ -38,15 +34,20 @@ impl Fixture {
         let email = "ana@example.com";
         server.operator_post("tenants", &json!({"name": "Norte", "id": "norte"}));
         let user = json!({"email": email, "givenName": "Ana", "password": "cuatro palabras sin sentido", "tenants": ["norte"]});
-        let user = id_of(&server.operator_post("users", &user));
+        server.operator_post("users", &user);
         let developer = super::super::portal::fixture::Developer::sign_in(&server, "equipo");
         let client = json!({"name": "Panel", "id": "panel", "redirectUris": ["https://panel.example/back"]});
         server.operator_post("clients", &client);
         let subscription = json!({"name": "Panel", "products": ["accounting"]});
-        let subscription = id_of(&server.operator_post("subscriptions", &subscription));
+        server.operator_post("subscriptions", &subscription);
         let client = json!({"name": "Otra", "redirectUris": ["https://otra.example/back"], "products": ["accounting"]});
         let request = json!({"team": "equipo", "developer": "equipo@developers.example", "client": client});
-        let request = id_of(&server.operator_post("requests", &request));
+        let request = server.operator_post("requests", &request)["id"].as_str().unwrap().to_owned();
+        let first = |list: &str| {
+            let listed = server.operator_get(&format!("/operator/v1/{list}")).json();
+            listed[list][0]["id"].as_str().unwrap().to_owned()
+        };
+        let (user, subscription) = (first("users"), first("subscriptions"));
         let ids = HashMap::from([
             ("tenant", "norte".to_owned()),
             ("user", user),

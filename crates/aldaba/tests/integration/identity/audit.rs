@@ -101,6 +101,7 @@ fn all_events_are_recorded_without_secrets() {
     }
     let expected = [
         "actor",
+        "actorEmail",
         "address",
         "at",
         "changes",

@@ -15,8 +15,7 @@ fn each_realm_signs_in_and_out_at_its_own_pages() {
         let (browser, page) = pages.try_sign_in(&pages.email, PASSWORD);
         let home = match pages.realm {
             Realm::Users => "permissions",
-            Realm::Developers => "",
-            Realm::Operators => "account",
+            Realm::Developers | Realm::Operators => "",
         };
         assert_eq!((page.status, page.location()), (302, format!("{}?lang=es", pages.path(home)).as_str()));
         assert!(browser.cookie(pages.session_cookie()).is_some());

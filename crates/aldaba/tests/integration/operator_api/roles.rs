@@ -159,6 +159,7 @@ fn changes(server: &TestServer) -> Vec<Change> {
             nothing(),
         ),
         ("delete /operator/v1/webhooks/{webhook}", Support, webhook.into(), nothing()),
+        ("post /operator/v1/signing-keys/rotate", Admin, "/signing-keys/rotate".into(), json!({})),
         ("post /operator/v1/backups", Admin, "/backups".into(), nothing()),
         (
             "post /operator/v1/backups/{backup}/download",
