@@ -72,7 +72,7 @@ impl PostgresStore {
     ) -> Result<ListPage<T>> {
         let (created_at, id) = query.after();
         let status = status.map(Status::code);
-        let by_status = if status.is_some() { "standing + 0 = $4" } else { "$4::bigint IS NULL" };
+        let by_status = if status.is_some() { "standing * 1 = $4" } else { "$4::bigint IS NULL" };
         let sql = format!(
             "{} WHERE {} AND {by_status} AND {AFTER} {IN_ORDER}",
             searched.select, searched.condition

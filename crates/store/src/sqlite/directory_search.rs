@@ -63,7 +63,7 @@ impl<T: SearchRow> Searched<T> {
         query: &ListQuery,
     ) -> Result<ListPage<T>> {
         let (created_at, id) = query.after();
-        let by_status = if status.is_some() { "standing + 0 = ?4" } else { "?4 IS NULL" };
+        let by_status = if status.is_some() { "standing * 1 = ?4" } else { "?4 IS NULL" };
         let sql = format!("{} WHERE {} AND {by_status} AND {AFTER} {IN_ORDER}", self.select, self.condition);
         let args = params![created_at, id, query.limit(), status.map(Status::code)];
         let rows = reader

@@ -15,8 +15,8 @@ use super::view::DeliveryViews;
 /// How many rows one read takes, and how many reads a page may take; past that the page ends early, and its `next` goes on.
 const READ_ROWS_MIN: usize = 50;
 const READ_ROWS_MAX: usize = 200;
-/// Of a read whose rows are mostly not listed: what they belong to is looked up all the same.
-const SELECTIVE_READ_ROWS: usize = 100;
+/// Of a read whose rows are mostly not listed, but have to be looked up all the same.
+const LOOKED_UP_ROWS: usize = 100;
 const READS_MAX: usize = 3;
 
 pub(super) async fn read<S: History + ?Sized>(
@@ -25,8 +25,12 @@ pub(super) async fn read<S: History + ?Sized>(
     query: &DeliveryPageQuery,
 ) -> Result<DeliveryPage> {
     let size = query.page_size.clamp(1, DELIVERIES_PER_PAGE_MAX);
-    let rows_max = if query.is_selective() {
-        SELECTIVE_READ_ROWS
+    let needs_look_ups =
+        query.status.is_some_and(|status| status != DeliveryStatus::Waiting) && query.record.is_none();
+    let rows_max = if needs_look_ups {
+        LOOKED_UP_ROWS
+    } else if query.is_selective() {
+        READ_ROWS_MAX
     } else {
         // Some rows are earlier attempts of an event that is already listed.
         (2 * size).clamp(READ_ROWS_MIN, READ_ROWS_MAX)

@@ -1,8 +1,8 @@
 -- Lists of the console: rows in a state, and searches by the beginning of a name or an e-mail address. States are
 -- expressions, so that only a list of one state uses these indexes.
-CREATE INDEX accounts_by_standing ON accounts (realm, (standing + 0), created_at, id);
+CREATE INDEX accounts_by_standing ON accounts (realm, (standing * 1), created_at, id);
 CREATE INDEX accounts_by_name ON accounts (realm, lower(given_name), id);
-CREATE INDEX tenants_by_standing ON tenants ((standing + 0), created_at, id);
+CREATE INDEX tenants_by_standing ON tenants ((standing * 1), created_at, id);
 CREATE INDEX tenants_by_name ON tenants (lower(name), id);
 CREATE INDEX invitations_by_address ON invitations (email);
 
