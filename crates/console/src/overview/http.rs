@@ -1,7 +1,7 @@
 //! The handlers of the overview, the first steps and the signing keys.
 
 use domain::signing_key::KeyState;
-use operator::admin::{ServiceAdmin, Span};
+use operator::admin::{Permission, ServiceAdmin, Span};
 use pages::{PageContext, PageError, Params, Response};
 
 use super::setup::SetupPage;
@@ -31,6 +31,7 @@ pub(crate) async fn signing_keys(context: &Context) -> Result<Response, PageErro
 
 /// Adds the next key, or replaces all keys at once.
 pub(crate) async fn rotate(context: &Context, form: &Params) -> Result<Response, PageError> {
+    context.authority().require(Permission::Keys)?;
     context.require_fresh()?;
     let (service, here) = (service(context), context.console_path("signing-keys"));
     let (at_once, code) = match form.get("do") {

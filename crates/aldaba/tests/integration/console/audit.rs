@@ -39,7 +39,10 @@ fn audit_is_read_in_words_with_what_changed_and_links() {
         let [changed, added] = words.map(|words| page.rfind(&format!(">{words}<")).unwrap());
         assert!(changed < added, "newest first: {page}");
         assert!(page.contains("href=\"/console/tenants/t1\""), "{page}");
-        assert!(page.contains("active") && page.contains("→") && page.contains("<b>disabled</b>"), "{page}");
+        assert!(
+            page.contains("active") && page.contains("→") && page.contains("<b><bdi>disabled</bdi></b>"),
+            "{page}"
+        );
     }
     let all = operator.json("audit");
     assert_eq!(kinds(&all)[..2], ["tenant_changed", "operator_signed_in"]);

@@ -243,7 +243,7 @@ fn server() -> &'static ServeProcess {
             "gateway.rate_per_minute=0",
             "egress.loopback=true",
             "delivery.host_check=off",
-            "delivery.schedule=200ms",
+            "delivery.schedule=200ms,500ms,1s,1s,1s,2s,2s,2s,2s,2s,2s,2s",
         ];
         ServeProcess::start_shared(Installation::new(), &settings)
     })
