@@ -4,6 +4,7 @@ use domain::Ticks;
 
 /// The settings of a PostgreSQL server that matter here.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "settings of the server, each on or off")]
 pub struct PostgresDiagnosis {
     /// The time by the server's clock.
     pub now: Ticks,

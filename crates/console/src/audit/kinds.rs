@@ -156,7 +156,7 @@ mod tests {
         for lang in [Lang::Es, Lang::En] {
             let words: BTreeSet<&str> = AuditKind::ALL
                 .iter()
-                .map(|kind| find(lang, KINDS, kind.as_str()).expect(kind.as_str()))
+                .map(|kind| find(lang, KINDS, kind.as_str()).unwrap_or_else(|| panic!("{}", kind.as_str())))
                 .collect();
             assert_eq!(words.len(), AuditKind::ALL.len());
         }

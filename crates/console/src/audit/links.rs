@@ -11,7 +11,9 @@ pub(super) fn segment(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-_~".contains(&byte) || (byte == b'.' && text.len() > 2) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            encoded.push('%');
+            let digit = |value: u8| char::from(b"0123456789ABCDEF"[usize::from(value & 15)]);
+            encoded.extend([digit(byte >> 4), digit(byte)]);
         }
     }
     encoded

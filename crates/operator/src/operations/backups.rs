@@ -86,6 +86,7 @@ impl Serialize for BackupName {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn iso<S: Serializer>(at: &Ticks, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&at.iso())
 }

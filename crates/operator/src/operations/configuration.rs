@@ -11,9 +11,9 @@ pub struct ConfigurationKey {
     #[schema(examples("server.listen"))]
     pub key: String,
     /// Null for secrets.
-    #[schema(value_type = Option<Object>, required = true)]
+    #[schema(value_type = Value, required = true)]
     pub value: Option<Value>,
-    #[schema(value_type = Option<Object>, required = true)]
+    #[schema(value_type = Value, required = true)]
     pub default: Value,
     pub is_secret: bool,
     /// Whether it has a value that is not empty.

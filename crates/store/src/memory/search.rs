@@ -23,7 +23,7 @@ impl Search for MemoryStore {
         };
         let mut found = Vec::new();
         for (tenant_no, tenant) in tenants.into_iter().take(SEARCHED_TENANTS_MAX) {
-            for ((collection, id), _) in &state.ordinals {
+            for (collection, id) in state.ordinals.keys() {
                 let (of, company_no, resource) = *collection;
                 if of != *tenant_no || **id != *correlation_id {
                     continue;

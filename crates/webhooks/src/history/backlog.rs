@@ -203,6 +203,7 @@ mod tests {
 
     const NOW: Ticks = Ticks(1_000 * 10_000_000);
 
+    #[allow(clippy::unnecessary_wraps, reason = "the facts are optional")]
     fn seconds_ago(seconds: u64) -> Option<Ticks> {
         Some(NOW.minus(Duration::from_secs(seconds)))
     }

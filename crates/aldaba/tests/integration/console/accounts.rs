@@ -48,7 +48,7 @@ impl Fixture {
             fixture.add_account(realm);
         }
         fixture.act_as(OperatorRole::Admin);
-        fixture.token = value_after(&fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
+        fixture.token = value_after(fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
         fixture
     }
 
@@ -215,7 +215,7 @@ fn value_after(text: &str, start: &str) -> String {
 #[track_caller]
 fn shown_link(page: &Page) -> String {
     assert_eq!(page.status, 200, "{page:?}");
-    value_after(&page.text(), "<code id=\"shown-link\">").replace("&amp;", "&")
+    value_after(page.text(), "<code id=\"shown-link\">").replace("&amp;", "&")
 }
 
 fn column(page: &Value, list: &str, member: &str) -> Vec<String> {
@@ -301,7 +301,7 @@ fn actions_are_for_admins_and_the_dangerous_ones_after_a_fresh_sign_in() {
         .browser
         .submit(&sign_in.form("post"), &[("username", &email), ("password", PASSWORD)]);
     assert!(back.location().ends_with("/console/invitations"), "{back:?}");
-    let token = value_after(&fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
+    let token = value_after(fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
     let fixture = Fixture { token, ..fixture };
     for (page, fields) in &actions {
         let all: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();

@@ -32,7 +32,7 @@ impl Fixture {
         let operator = Operator::sign_in(&server, OperatorRole::Viewer);
         let mut fixture = Self { server, clock, operator, token: String::new() };
         fixture.act_as(OperatorRole::Admin);
-        fixture.token = value_after(&fixture.operator.get("teams").text(), "name=\"token\" value=\"");
+        fixture.token = value_after(fixture.operator.get("teams").text(), "name=\"token\" value=\"");
         fixture
     }
 
@@ -86,7 +86,7 @@ fn value_after(text: &str, start: &str) -> String {
 #[track_caller]
 fn shown(page: &Page, id: &str) -> String {
     assert_eq!(page.status, 200, "{page:?}");
-    value_after(&page.text(), &format!("<code id=\"{id}\">"))
+    value_after(page.text(), &format!("<code id=\"{id}\">"))
 }
 
 fn ids(page: &Value, list: &str) -> Vec<String> {

@@ -62,7 +62,7 @@ impl Operator {
         let separator = if page.contains('?') { '&' } else { '?' };
         let found = self.get(&format!("{page}{separator}format=json"));
         assert_eq!(found.status, 200, "{page}: {found:?}");
-        serde_json::from_str(&found.text()).unwrap()
+        serde_json::from_str(found.text()).unwrap()
     }
 
     /// Submits a form to a page, with the token of the page's first form that posts.

@@ -30,7 +30,7 @@ impl Fixture {
         let mut fixture = Self { server, clock, operator, token: String::new() };
         fixture.act_as(OperatorRole::Admin);
         let form = fixture.operator.get("backups").form("post");
-        fixture.token = form.fields.iter().find(|(name, _)| name == "token").unwrap().1.clone();
+        fixture.token.clone_from(&form.fields.iter().find(|(name, _)| name == "token").unwrap().1);
         fixture
     }
 
@@ -177,7 +177,7 @@ fn backup_is_made_listed_downloaded_and_audited() {
     assert!(fixture.operator.get_in("es", "backups").contains("Todavía no hay ninguna copia"));
     let name = fixture.make_backup();
     assert_eq!(name, "aldaba-20260101T000000Z.ndjson");
-    assert_eq!(fixture.names(), [name.clone()]);
+    assert_eq!(fixture.names(), std::slice::from_ref(&name));
     let downloaded = fixture.post(&[("do", "download"), ("backup", &name)]);
     assert_eq!((downloaded.status, downloaded.header("cache-control")), (200, "no-store"));
     assert_eq!(downloaded.header("content-disposition"), format!("attachment; filename=\"{name}\""));

@@ -40,7 +40,7 @@ impl Proxied {
     #[track_caller]
     fn follow(&self, mut page: Page) -> Page {
         while (300..400).contains(&page.status) {
-            page = self.get(&page.location().to_owned());
+            page = self.get(page.location());
         }
         page
     }

@@ -4,7 +4,7 @@ use operator::admin::{AUTHORIZATIONS_COUNTED_MAX, Permission};
 use pages::{PageContext, PageError, Params, Response};
 use store::{CallbackIdToken, ClientUpdate, Consent, Status};
 
-use super::form::{lines, named, overlap, products, require, revision, team_change, text};
+use super::form::{lines, named, overlap, products, require, revision, team, text};
 use crate::applications::text::clients::ClientText;
 use crate::applications::views::client::{ClientPage, SecretRow, pkce_named, shown_secret};
 use crate::applications::views::clients::ClientRow;
@@ -73,7 +73,7 @@ async fn change(context: &Context, form: &Params) -> Result<Response, PageError>
         consent: Some(if form.is_set("consent") { Consent::Required } else { Consent::None }),
         callback_id_token: CallbackIdToken::ALL.into_iter().find(|one| Some(one.as_str()) == id_token),
         products: Some(products(form)),
-        team: team_change(form),
+        team: Some(team(form)),
         is_sandbox: Some(form.is_set("sandbox")),
         status: None,
     };

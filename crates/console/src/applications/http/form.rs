@@ -43,9 +43,9 @@ pub(super) fn quota(form: &Params) -> Result<Option<u64>, PageError> {
     optional(form, "quota").map(|text| text.parse().map_err(|_| why())).transpose()
 }
 
-/// The team that a change names; `Some(None)`: none.
-pub(super) fn team_change(form: &Params) -> Option<Option<TeamId>> {
-    Some(optional(form, "team").map(TeamId::new))
+/// The team that a form names.
+pub(super) fn team(form: &Params) -> Option<TeamId> {
+    optional(form, "team").map(TeamId::new)
 }
 
 /// The revision of the row that the page showed.
@@ -99,7 +99,7 @@ mod tests {
             b"name=+Panel+&team=+&uris=+a%0D%0A%0D%0A+b&product=payroll&product=x&quota=12&confirm=+k+",
         );
         assert_eq!(text(&form, "name"), "Panel");
-        assert_eq!(team_change(&form), Some(None));
+        assert_eq!(team(&form), None);
         assert_eq!(lines(&form, "uris"), ["a", "b"]);
         assert_eq!(products(&form).names(), ["payroll"]);
         assert_eq!(quota(&form).unwrap(), Some(12));

@@ -4,7 +4,7 @@ use operator::admin::Permission;
 use pages::{PageContext, PageError, Params, Response};
 use store::{KeySlot, Status, SubscriptionUpdate};
 
-use super::form::{confirmed, named, overlap, quota, require, revision, team_change};
+use super::form::{confirmed, named, overlap, quota, require, revision, team};
 use crate::applications::text::subscriptions::SubscriptionText;
 use crate::applications::views::parts::TeamRef;
 use crate::applications::views::secrets::{SecretsPage, ShownSecret};
@@ -68,7 +68,7 @@ async fn change(context: &Context, form: &Params) -> Result<store::Subscription,
     let update = SubscriptionUpdate {
         status: None,
         daily_quota: Some(quota(form)?),
-        team: team_change(form),
+        team: Some(team(form)),
         is_sandbox: Some(form.is_set("sandbox")),
     };
     named(admin.update_subscription(id, update, revision(form)).await)

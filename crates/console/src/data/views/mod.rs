@@ -63,7 +63,7 @@ fn record_state(lang: Lang, name: &str) -> Markup {
 }
 
 /// The word for the kind of a change.
-fn kind_word<'a>(lang: Lang, kind: &'a str) -> &'a str {
+fn kind_word(lang: Lang, kind: &str) -> &str {
     let text = RecordText::of(lang);
     match kind {
         "Created" => text.created,

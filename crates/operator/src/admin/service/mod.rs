@@ -53,11 +53,14 @@ pub struct ServiceAdmin {
     shared: Arc<Shared>,
 }
 
+/// A report, and when it was made.
+type CachedTraffic = Mutex<Option<(Ticks, Arc<TrafficReport>)>>;
+
 /// What was read last.
 #[derive(Debug, Default)]
 struct Shared {
     gathered: RwLock<Option<Arc<Gathered>>>,
-    traffic: [Mutex<Option<(Ticks, Arc<TrafficReport>)>>; Span::ALL.len()],
+    traffic: [CachedTraffic; Span::ALL.len()],
 }
 
 impl ServiceAdmin {

@@ -134,7 +134,9 @@ fn series_traffic(found: &[FigurePoint], span: Span, now: Ticks) -> SeriesTraffi
 
 fn sum(points: &[FigurePoint]) -> FigureCounts {
     let mut sum = FigureCounts::default();
-    points.iter().for_each(|point| sum.add(&point.counts));
+    for point in points {
+        sum.add(&point.counts);
+    }
     sum
 }
 

@@ -149,6 +149,7 @@ pub enum StoreFacts {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[allow(clippy::struct_excessive_bools, reason = "settings of the server, each on or off")]
 pub struct PostgresFacts {
     /// `server_version_num`, as in 150004.
     pub version: u32,

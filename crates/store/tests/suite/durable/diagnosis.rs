@@ -13,7 +13,7 @@ async fn postgres_tells_its_settings() {
     assert!(found.connections_max > found.connections_reserved && found.connections_used > 0, "{found:?}");
     assert!(["on", "off", "local", "remote_write", "remote_apply"].contains(&&*found.synchronous_commit));
     assert!(["minimal", "replica", "logical"].contains(&&*found.wal_level), "{found:?}");
-    assert!(found.now.iso() > "2026".to_owned(), "{found:?}");
+    assert!(*found.now.iso() > *"2026", "{found:?}");
 }
 
 #[tokio::test]
