@@ -351,7 +351,7 @@ fn failing_webhook_is_explained_until_it_works_again() {
             assert!(page.contains(word), "{lang}: {word}: {page}");
         }
     }
-    active.receiver.respond_with(|_| None);
+    active.receiver.respond_with(|_| Some((200, "")));
     wait_for("the delivery", || active.has_cause("nothingWrong").then_some(()));
     assert!(!listed("state=failing"));
     let csv = active.operator.get(&format!("{}?format=csv&span=week", active.page()));
