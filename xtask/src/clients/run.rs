@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 13] = [
+const CLIENTS: [Client; 12] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -73,7 +73,7 @@ pub(super) fn all() -> Vec<&'static Client> {
 
 /// The named clients, or all of them; the error lists the names.
 pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
-    let all: Vec<&Client> = all().into_iter().chain([&CONSOLE]).collect();
+    let all: Vec<&'static Client> = all().into_iter().chain([&CONSOLE]).collect();
     let is_named = |name: &str, client: &Client| client.name.eq_ignore_ascii_case(name);
     if let Some(unknown) = names.iter().find(|name| !all.iter().any(|client| is_named(name, client))) {
         let known: Vec<&str> = all.iter().map(|client| client.name).collect();
