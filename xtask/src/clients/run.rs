@@ -56,7 +56,7 @@ const CLIENTS: [Client; 12] = [
 
 /// It has its own server, which approves what the sandbox needs.
 const PORTAL: Client =
-    Client { name: "Portal", runner: Runner::Node, source: "with_portal.mjs", seconds_max: 300 };
+    Client { name: "Portal", runner: Runner::Node, source: "with_portal.mjs", seconds_max: 600 };
 
 /// It has its own server: it disables, rotates and edits.
 const CONSOLE: Client =
