@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { check, world } from './stage.mjs';
 
 const WORDS = {
-  es: { sent: 'Mire su correo', short: 'al menos 10', set: 'ha cambiado', used: 'no sirve', wrong: 'No se ha podido iniciar la sesión' },
+  es: { sent: 'Mira tu correo', short: 'al menos 10', set: 'ha cambiado', used: 'no sirve', wrong: 'No se ha podido iniciar la sesión' },
   en: { sent: 'Check your mail', short: 'at least 10', set: 'has been changed', used: 'does not work', wrong: 'We could not sign you in' },
 };
 const PASSWORDS = { old: 'una contraseña larga', weak: 'corta', new: 'siete lunas y un faro' };

@@ -7,7 +7,7 @@ import { check, claims, issuer, world } from './stage.mjs';
 import { STEP_SECONDS, code, decoded } from './totp.mjs';
 
 const WORDS = {
-  es: { none: 'Aún no tiene', codes: 'Guarde sus códigos', step: 'Confirme que es usted', wrong: 'no es válido' },
+  es: { none: 'Aún no tienes', codes: 'Guarda tus códigos', step: 'Confirma que eres tú', wrong: 'no es válido' },
   en: { none: 'You have no second factor', codes: 'Save your recovery codes', step: 'Confirm that it is you', wrong: 'not valid' },
 };
 const home = issuer.replace('127.0.0.1', 'localhost');

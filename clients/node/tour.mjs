@@ -8,7 +8,7 @@ const OUT_OF_BAND = 'urn:ietf:wg:oauth:2.0:oob';
 const WORDS = {
   es: {
     signIn: 'Iniciar sesión', wrong: 'No se ha podido iniciar la sesión', choose: 'Elegir organización',
-    asks: 'solicita acceso a sus datos', code: 'Copie este código', signedOut: 'Sesión cerrada',
+    asks: 'solicita acceso a tus datos', code: 'Copia este código', signedOut: 'Sesión cerrada',
     unknown: 'Aplicación no disponible', other: 'English',
   },
   en: {

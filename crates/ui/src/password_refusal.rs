@@ -33,33 +33,33 @@ const fn spanish(refusal: PasswordRefusal) -> PasswordRefusalText {
             "Debe tener al menos 10 caracteres. Cuatro palabras sin relación entre sí son fáciles de recordar.",
         ),
         PasswordRefusal::TooLong => {
-            ("La contraseña es demasiado larga", "Puede ocupar 1024 bytes como máximo. Elija una más corta.")
+            ("La contraseña es demasiado larga", "Puede ocupar 1024 bytes como máximo. Elige una más corta.")
         }
         PasswordRefusal::Repetitive => (
             "La contraseña se repite",
-            "Repite una parte corta o usa muy pocos caracteres distintos. Añada otras palabras o caracteres.",
+            "Repite una parte corta o usa muy pocos caracteres distintos. Añade otras palabras o caracteres.",
         ),
         PasswordRefusal::Sequence => (
             "La contraseña es una secuencia",
-            "Las letras o cifras seguidas y las filas del teclado se adivinan enseguida. Elija palabras sin \
+            "Las letras o cifras seguidas y las filas del teclado se adivinan enseguida. Elige palabras sin \
              relación entre sí.",
         ),
         PasswordRefusal::DigitsOnly => (
             "La contraseña solo tiene cifras",
-            "Los teléfonos y las fechas se adivinan fácilmente. Añada palabras.",
+            "Los teléfonos y las fechas se adivinan fácilmente. Añade palabras.",
         ),
         PasswordRefusal::ContainsName => (
-            "La contraseña contiene su nombre",
-            "Es lo primero que se prueba. Elija una sin su nombre ni sus apellidos.",
+            "La contraseña contiene tu nombre",
+            "Es lo primero que se prueba. Elige una sin tu nombre ni tus apellidos.",
         ),
         PasswordRefusal::ContainsAddress => (
-            "La contraseña contiene parte de su correo electrónico",
-            "Es de lo primero que se prueba. Elija una sin palabras de su dirección.",
+            "La contraseña contiene parte de tu correo electrónico",
+            "Es de lo primero que se prueba. Elige una sin palabras de tu dirección.",
         ),
         PasswordRefusal::Common => (
             "La contraseña es demasiado común",
             "Se compone de una o dos palabras muy usadas; las cifras y los signos que las acompañan no bastan. \
-             Use al menos tres palabras sin relación entre sí.",
+             Usa al menos tres palabras sin relación entre sí.",
         ),
     };
     PasswordRefusalText { title, text }

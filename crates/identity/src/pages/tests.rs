@@ -298,7 +298,7 @@ fn waiting_times_have_units_and_plurals() {
     };
     assert!(notice_for(Lang::Es, SignInError::Busy { seconds: 1 }).contains("dentro de 1 segundo."));
     assert!(
-        notice_for(Lang::Es, SignInError::Throttled { seconds: 840 }).contains("Espere 14 minutos antes")
+        notice_for(Lang::Es, SignInError::Throttled { seconds: 840 }).contains("Espera 14 minutos antes")
     );
     assert!(notice_for(Lang::En, SignInError::Throttled { seconds: 60 }).contains("Wait 1 minute before"));
     let code = |minutes| {
@@ -339,7 +339,7 @@ fn every_supported_scope_has_a_text() {
         let lists = [scopes::list(lang, &scopes), scopes::names(lang, &scopes)];
         assert!(lists.into_iter().all(|list| !list.into_string().contains("<bdi>")), "{}", lang.tag());
     }
-    assert!(scopes::names(Lang::Es, &scopes).into_string().contains("aunque usted no esté conectado"));
+    assert!(scopes::names(Lang::Es, &scopes).into_string().contains("aunque no estés conectado"));
 }
 
 #[test]
@@ -376,7 +376,7 @@ fn consent_lists_the_scopes_and_offers_to_deny() {
         let search = Some(Search { action: "/choice", query: " ", shown_count, total_count: 300 });
         tenant_choice(&TenantChoicePage { lang, search, ..plain }).into_string()
     };
-    assert!(count(Lang::Es, 200).contains("Se muestran 200 de 300. Busque para encontrar las demás."));
+    assert!(count(Lang::Es, 200).contains("Se muestran 200 de 300. Busca para encontrar las demás."));
     assert!(count(Lang::En, 300).contains(">300 organisations<"));
 }
 

@@ -13,17 +13,17 @@ pub(super) fn draft<'a>(template: &MailTemplate<'a>, names: &Names) -> Draft<'a>
         MailTemplate::PasswordReset { link } => password_reset(link, service),
         MailTemplate::PasswordChanged => {
             let what = format!(
-                "La contraseña de su cuenta de {service} ha cambiado, y las demás sesiones se han cerrado."
+                "La contraseña de tu cuenta de {service} ha cambiado, y las demás sesiones se han cerrado."
             );
-            let subject = format!("Su contraseña de {service} ha cambiado");
+            let subject = format!("Tu contraseña de {service} ha cambiado");
             (subject, vec![paragraph(what), unexpected(&names.contact)])
         }
         MailTemplate::SecondFactorChanged => {
             let what = format!(
-                "El segundo factor de su cuenta de {service} ha cambiado: se ha añadido, quitado o restablecido una \
+                "El segundo factor de tu cuenta de {service} ha cambiado: se ha añadido, quitado o restablecido una \
                  llave de acceso o una aplicación de códigos."
             );
-            let subject = format!("Su segundo factor de {service} ha cambiado");
+            let subject = format!("Tu segundo factor de {service} ha cambiado");
             (subject, vec![paragraph(what), unexpected(&names.contact)])
         }
         MailTemplate::RecoveryCodeUsed { left } => recovery_code_used(*left, names),
@@ -44,23 +44,23 @@ fn invitation<'a>(invitee: Invitee, to: &MailLink<'a>, service: &str) -> Body<'a
     let (subject, why) = invited_to(invitee, service);
     let valid = validity(Lang::Es, to);
     let once = format!(
-        "El enlace funciona una sola vez y durante {valid}. Si caduca, pida otro a quien le ha invitado."
+        "El enlace funciona una sola vez y durante {valid}. Si caduca, pide otro a quien te ha invitado."
     );
-    let ignore = "Si no esperaba esta invitación, no haga nada: sin el enlace no se crea ninguna cuenta.";
+    let ignore = "Si no esperabas esta invitación, no hagas nada: sin el enlace no se crea ninguna cuenta.";
     let accept = link("Aceptar la invitación", to);
     (subject, vec![paragraph(why), accept, paragraph(once), paragraph(ignore)])
 }
 
 fn password_reset<'a>(to: &MailLink<'a>, service: &str) -> Body<'a> {
     let why = format!(
-        "Alguien, seguramente usted, ha pedido una contraseña nueva para su cuenta de {service}. Elíjala aquí:"
+        "Alguien, seguramente tú, ha pedido una contraseña nueva para tu cuenta de {service}. Elígela aquí:"
     );
     let valid = validity(Lang::Es, to);
     let once = format!(
-        "El enlace funciona una sola vez y durante {valid}. Si su cuenta tiene un segundo factor, lo \
-         necesitará también después de cambiar la contraseña."
+        "El enlace funciona una sola vez y durante {valid}. Si tu cuenta tiene un segundo factor, lo \
+         necesitarás también después de cambiar la contraseña."
     );
-    let ignore = "Si no lo ha pedido usted, no haga nada: su contraseña sigue siendo la misma.";
+    let ignore = "Si no lo has pedido tú, no hagas nada: tu contraseña sigue siendo la misma.";
     let parts =
         vec![paragraph(why), link("Elegir una contraseña nueva", to), paragraph(once), paragraph(ignore)];
     (format!("Contraseña nueva para {service}"), parts)
@@ -69,13 +69,13 @@ fn password_reset<'a>(to: &MailLink<'a>, service: &str) -> Body<'a> {
 fn recovery_code_used<'a>(left: u64, names: &Names) -> Body<'a> {
     let service = &names.service;
     let what = format!(
-        "Se ha usado un código de recuperación en lugar del segundo factor de su cuenta de {service}. Ese código ya \
+        "Se ha usado un código de recuperación en lugar del segundo factor de tu cuenta de {service}. Ese código ya \
          no sirve."
     );
     let left = match left {
-        0 => "No le queda ninguno. Cree códigos nuevos en la página de su cuenta.".to_owned(),
-        1 => "Le queda uno. Puede crear códigos nuevos en la página de su cuenta.".to_owned(),
-        left => format!("Le quedan {left}. Puede crear códigos nuevos en la página de su cuenta."),
+        0 => "No te queda ninguno. Crea códigos nuevos en la página de tu cuenta.".to_owned(),
+        1 => "Te queda uno. Puedes crear códigos nuevos en la página de tu cuenta.".to_owned(),
+        left => format!("Te quedan {left}. Puedes crear códigos nuevos en la página de tu cuenta."),
     };
     let subject = format!("Se ha usado un código de recuperación de {service}");
     (subject, vec![paragraph(what), paragraph(left), unexpected(&names.contact)])
@@ -84,10 +84,10 @@ fn recovery_code_used<'a>(left: u64, names: &Names) -> Body<'a> {
 fn new_sign_in<'a>([at, browser, address]: &[String; 3], names: &Names) -> Body<'a> {
     let service = &names.service;
     let what = format!(
-        "Se ha iniciado sesión en su cuenta de {service} desde un navegador que no habíamos visto antes."
+        "Se ha iniciado sesión en tu cuenta de {service} desde un navegador que no habíamos visto antes."
     );
     let facts = format!("Cuándo: {at}. Navegador: {browser}. Dirección IP: {address}.");
-    let fine = "Si ha sido usted, no hace falta que haga nada.";
+    let fine = "Si has sido tú, no hace falta que hagas nada.";
     let subject = format!("Nuevo inicio de sesión en {service}");
     let parts = vec![paragraph(what), paragraph(facts), paragraph(fine), unexpected(&names.contact)];
     (subject, parts)
@@ -101,31 +101,31 @@ fn greeting(name: &str) -> String {
 fn invited_to(invitee: Invitee, service: &str) -> (String, String) {
     match invitee {
         Invitee::User => (
-            format!("Su cuenta de {service}"),
+            format!("Tu cuenta de {service}"),
             format!(
-                "Le han invitado a {service}. Acepte la invitación para elegir su contraseña y empezar a usar la cuenta."
+                "Te han invitado a {service}. Acepta la invitación para elegir tu contraseña y empezar a usar la cuenta."
             ),
         ),
         Invitee::Developer => (
             format!("Invitación al portal de desarrolladores de {service}"),
             format!(
-                "Le han invitado al portal de desarrolladores de {service}, donde podrá probar las API y pedir acceso \
-                 para sus aplicaciones. Acepte la invitación para crear su cuenta."
+                "Te han invitado al portal de desarrolladores de {service}, donde podrás probar las API y pedir acceso \
+                 para tus aplicaciones. Acepta la invitación para crear tu cuenta."
             ),
         ),
         Invitee::Operator => (
             format!("Invitación a la consola de {service}"),
             format!(
-                "Le han invitado a administrar {service}. Acepte la invitación para crear su cuenta de la consola."
+                "Te han invitado a administrar {service}. Acepta la invitación para crear tu cuenta de la consola."
             ),
         ),
     }
 }
 
 fn unexpected<'a>(contact: &str) -> Part<'a> {
-    let whom = if contact.is_empty() { "a quien administra su cuenta" } else { contact };
+    let whom = if contact.is_empty() { "a quien administra tu cuenta" } else { contact };
     let separator = if contact.is_empty() { " " } else { ": " };
-    paragraph(format!("Si no ha sido usted, cambie la contraseña cuanto antes y avise{separator}{whom}."))
+    paragraph(format!("Si no has sido tú, cambia la contraseña cuanto antes y avisa{separator}{whom}."))
 }
 
 fn footer(names: &Names) -> String {

@@ -34,12 +34,12 @@ pub(super) fn body<'a>(
     let subject = match notices {
         [one] => format!("{service}: {}", lower(notice_title(lang, one.kind))),
         many => match lang {
-            Lang::Es => format!("{service}: {} avisos para su equipo", many.len()),
+            Lang::Es => format!("{service}: {} avisos para tu equipo", many.len()),
             Lang::En => format!("{service}: {} notices for your team", many.len()),
         },
     };
     let first = match (lang, team.is_empty()) {
-        (Lang::Es, true) => "Hay novedades en su equipo.".to_owned(),
+        (Lang::Es, true) => "Hay novedades en tu equipo.".to_owned(),
         (Lang::En, true) => "There is news for your team.".to_owned(),
         (Lang::Es, false) => format!("Hay novedades en el equipo «{team}»."),
         (Lang::En, false) => format!("There is news for the team “{team}”."),
@@ -53,7 +53,7 @@ pub(super) fn body<'a>(
         }));
     }
     let (label, choice) = match lang {
-        Lang::Es => ("Ver los avisos", "En esa página puede elegir qué avisos recibe por correo."),
+        Lang::Es => ("Ver los avisos", "En esa página puedes elegir qué avisos recibes por correo."),
         Lang::En => ("See the notices", "On that page you can choose which notices you get by mail."),
     };
     parts.push(Part::Link { label, url: safe_href(url) });

@@ -106,13 +106,13 @@ fn subjects_differ_and_are_translated() {
 #[test]
 fn spanish_invitation_reads_as_written() {
     let (_, mail) = &all(CONTEXT)[0];
-    assert_eq!(mail.subject, "Su cuenta de Contaplus");
+    assert_eq!(mail.subject, "Tu cuenta de Contaplus");
     assert_eq!(
         mail.text,
         format!(
-            "Hola, María:\n\nLe han invitado a Contaplus. Acepte la invitación para elegir su contraseña y empezar a \
+            "Hola, María:\n\nTe han invitado a Contaplus. Acepta la invitación para elegir tu contraseña y empezar a \
              usar la cuenta.\n\nAceptar la invitación:\n{URL}\n\nEl enlace funciona una sola vez y durante 72 horas. Si \
-             caduca, pida otro a quien le ha invitado.\n\nSi no esperaba esta invitación, no haga nada: sin el enlace \
+             caduca, pide otro a quien te ha invitado.\n\nSi no esperabas esta invitación, no hagas nada: sin el enlace \
              no se crea ninguna cuenta.\n\nEste mensaje se ha enviado automáticamente desde Contaplus. Contacto: \
              soporte@example.com\n"
         )
@@ -136,9 +136,9 @@ fn english_sign_in_notice_reads_as_written() {
 #[test]
 fn recovery_notice_says_how_many_codes_are_left() {
     for (left, spanish, english) in [
-        (9, "Le quedan 9.", "You have 9 left."),
-        (1, "Le queda uno.", "You have one left."),
-        (0, "No le queda ninguno.", "You have none left."),
+        (9, "Te quedan 9.", "You have 9 left."),
+        (1, "Te queda uno.", "You have one left."),
+        (0, "No te queda ninguno.", "You have none left."),
     ] {
         for (lang, expected) in [(Lang::Es, spanish), (Lang::En, english)] {
             let template = MailTemplate::RecoveryCodeUsed { left };

@@ -25,7 +25,7 @@ fn invited_person_of_each_realm_makes_an_account_and_is_signed_in() {
         let page = browser.follow_redirects(first);
         assert_eq!((page.status, page.header("cache-control")), (200, "no-store"));
         assert_eq!(page.header("referrer-policy"), "no-referrer");
-        assert!(page.text().contains(&email) && page.text().contains("Cree su cuenta"));
+        assert!(page.text().contains(&email) && page.text().contains("Crea tu cuenta"));
         assert!(!page.has_field("email"), "the address is fixed");
 
         let done = accept(&browser, &link, NEW_PASSWORD);
@@ -84,7 +84,7 @@ fn refused_form_says_why_and_keeps_the_link() {
         assert!(!refused.text().contains(NEW_PASSWORD) && !refused.text().contains("token="));
     }
     let spanish = browser.get(&format!("/auth/core/invitation?ticket={}&lang=es", form.fields[0].1));
-    assert!(spanish.text().contains("Cree su cuenta"), "{}", spanish.text());
+    assert!(spanish.text().contains("Crea tu cuenta"), "{}", spanish.text());
     assert_eq!(browser.submit(&form, &good).status, 302);
 }
 

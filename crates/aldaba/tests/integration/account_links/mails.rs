@@ -13,7 +13,7 @@ use crate::integration::mail::smtp_server::Fault;
 fn every_mail_arrives_in_the_language_of_its_recipient() {
     let fixture = Fixture::start();
     for (lang, subjects) in [
-        ("es", ["Su cuenta de Contaplus", "Contrase=C3=B1a nueva", "ha cambiado"]),
+        ("es", ["Tu cuenta de Contaplus", "Contrase=C3=B1a nueva", "ha cambiado"]),
         (
             "en",
             ["Your Contaplus account", "New password for Contaplus", "Your Contaplus password has changed"],

@@ -13,7 +13,7 @@ fn reset_sets_the_password_ends_every_session_and_tells_the_owner() {
         assert!(sign_in.text().contains(&format!("{base}/forgot")), "{}", sign_in.text());
 
         let asked = fixture.forget(realm, base, &email);
-        assert!(asked.status == 200 && asked.text().contains("Mire su correo"), "{asked:?}");
+        assert!(asked.status == 200 && asked.text().contains("Mira tu correo"), "{asked:?}");
         let link = fixture.link_to(&email, 2);
         assert!(link.starts_with(&format!("{base}/reset?token=")), "{link}");
         let browser = fixture.browser(realm);

@@ -1,4 +1,4 @@
-//! The texts in Spanish, as it is spoken in Spain: polite, short, without jargon.
+//! The texts in Spanish, as it is spoken in Spain: `tú`, short, without jargon.
 
 use domain::Realm;
 use maud::html;
@@ -26,43 +26,43 @@ const SIGN_IN: SignInText = SignInText {
     title_with_error: "Aviso: iniciar sesión",
     lead: |name| html! { "para continuar en " b { (name) } },
     lead_home: |realm| match realm {
-        Realm::Users => "para ver qué aplicaciones tienen acceso a sus datos",
+        Realm::Users => "para ver qué aplicaciones tienen acceso a tus datos",
         Realm::Developers => "en el portal de desarrolladores",
         Realm::Operators => "en la consola de operadores",
     },
     username: "Correo electrónico",
     password: "Contraseña",
     submit: "Iniciar sesión",
-    forgotten: "¿Ha olvidado la contraseña? Pida una nueva a quien administra su cuenta.",
+    forgotten: "¿Has olvidado la contraseña? Pide una nueva a quien administra tu cuenta.",
     assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
     wrong: Message {
         title: "No se ha podido iniciar la sesión",
-        text: "El correo o la contraseña no son correctos. Revíselos e inténtelo de nuevo.",
+        text: "El correo o la contraseña no son correctos. Revísalos e inténtalo de nuevo.",
     },
-    empty: Message { title: "Faltan datos", text: "Escriba el correo electrónico y la contraseña." },
+    empty: Message { title: "Faltan datos", text: "Escribe el correo electrónico y la contraseña." },
     expired: Message {
         title: "La página llevaba demasiado tiempo abierta",
         text: "Por seguridad, ha caducado. Basta con iniciar sesión de nuevo.",
     },
     no_cookies: Message {
         title: "Hacen falta cookies",
-        text: "El navegador no acepta cookies de esta página. Permítalas e inténtelo de nuevo.",
+        text: "El navegador no acepta cookies de esta página. Permítelas e inténtalo de nuevo.",
     },
     busy: "Hay mucha actividad en este momento",
-    busy_wait: |span| html! { "Inténtelo de nuevo dentro de " (span) "." },
+    busy_wait: |span| html! { "Inténtalo de nuevo dentro de " (span) "." },
     too_many: "Demasiados intentos fallidos",
-    too_many_wait: |span| html! { "Espere " (span) " antes de volver a intentarlo." },
+    too_many_wait: |span| html! { "Espera " (span) " antes de volver a intentarlo." },
 };
 
 const CHOICE: TenantChoiceText = TenantChoiceText {
     title: "Elegir organización",
     title_with_error: "Aviso: elegir organización",
-    lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elija." },
+    lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elijas." },
     consent_title: "Permitir acceso",
-    consent_heading: |name| html! { (name) " solicita acceso a sus datos" },
+    consent_heading: |name| html! { (name) " solicita acceso a tus datos" },
     signed_in_as: |email| html! { "Sesión de " (email) },
     other_account: "Usar otra cuenta",
-    allows: "Si lo permite, podrá:",
+    allows: "Si lo permites, podrá:",
     legend: "¿Para qué organización?",
     search: "Buscar organización",
     search_submit: "Buscar",
@@ -72,35 +72,35 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
         (shown_count, total_count) => format!("{shown_count} de {total_count}"),
     },
     count_cut: |shown_count, total_count| {
-        format!("Se muestran {shown_count} de {total_count}. Busque para encontrar las demás.")
+        format!("Se muestran {shown_count} de {total_count}. Busca para encontrar las demás.")
     },
     none_found: |query| html! { "Ninguna organización coincide con «" (query) "»." },
-    none_found_advice: "Pruebe con otra parte del nombre o con su código.",
+    none_found_advice: "Prueba con otra parte del nombre o con su código.",
     recent: "Reciente",
     continue_label: "Continuar",
     allow: "Permitir",
     deny: "No permitir",
-    revocable: "Podrá retirar este acceso cuando quiera.",
+    revocable: "Podrás retirar este acceso cuando quieras.",
     nothing_chosen: Message {
         title: "Falta elegir una organización",
-        text: "Marque una de la lista para continuar.",
+        text: "Marca una de la lista para continuar.",
     },
     not_yours: Message {
         title: "Esa organización no está disponible",
-        text: "Su cuenta no tiene acceso a ella. Elija otra de la lista.",
+        text: "Tu cuenta no tiene acceso a ella. Elige otra de la lista.",
     },
 };
 
 const SCOPES: ScopesText = ScopesText {
-    openid: Message { title: "Saber quién es usted", text: "El identificador de su cuenta." },
+    openid: Message { title: "Saber quién eres", text: "El identificador de tu cuenta." },
     offline_access: Message {
         title: "Mantener el acceso",
-        text: "También cuando no esté usando la aplicación, hasta que lo retire.",
+        text: "También cuando no estés usando la aplicación, hasta que lo retires.",
     },
-    offline_access_short: "Acceder aunque usted no esté conectado",
-    profile: Message { title: "Ver su nombre e idioma", text: "Su nombre y el idioma que usa." },
-    email: Message { title: "Ver su correo electrónico", text: "La dirección con la que inicia sesión." },
-    id_info: Message { title: "Ver sus datos de perfil", text: "Nombre y correo electrónico." },
+    offline_access_short: "Acceder aunque no estés conectado",
+    profile: Message { title: "Ver tu nombre e idioma", text: "Tu nombre y el idioma que usas." },
+    email: Message { title: "Ver tu correo electrónico", text: "La dirección con la que inicias sesión." },
+    id_info: Message { title: "Ver los datos de tu perfil", text: "Nombre y correo electrónico." },
     master_data: Message {
         title: "Ver datos de personas y empresas",
         text: "Los básicos: personas, entidades jurídicas y actividades.",
@@ -124,17 +124,17 @@ const SCOPES: ScopesText = ScopesText {
 
 const CODE: CodeText = CodeText {
     title: "Copiar el código",
-    heading: |name| html! { "Copie este código en " (name) },
-    lead: "Vuelva a la aplicación y péguelo donde se lo pida.",
+    heading: |name| html! { "Copia este código en " (name) },
+    lead: "Vuelve a la aplicación y pégalo donde te lo pida.",
     label: "Código",
     state: "Estado, si la aplicación lo pide",
-    valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo comparta con nadie." },
+    valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo compartas con nadie." },
     under_a_minute: "menos de un minuto",
 };
 
 const FORM_POST: FormPostText = FormPostText {
     title: "Un momento…",
-    lead: "Volviendo a la aplicación. Si la página no avanza por sí sola, pulse Continuar.",
+    lead: "Volviendo a la aplicación. Si la página no avanza por sí sola, pulsa Continuar.",
     submit: "Continuar",
 };
 
@@ -147,9 +147,9 @@ const SIGN_OUT: SignOutText = SignOutText {
     submit: "Cerrar sesión",
     cancel: "Cancelar y mantenerla abierta",
     done_title: "Sesión cerrada",
-    done_text: "Ya puede cerrar esta página. En un equipo compartido, cierre también el navegador.",
+    done_text: "Ya puedes cerrar esta página. En un ordenador compartido, cierra también el navegador.",
     access_stays: |link| {
-        html! { "Las aplicaciones a las que dio acceso lo conservan; puede retirarlo en " (link) "." }
+        html! { "Las aplicaciones a las que diste acceso lo conservan; puedes retirarlo en " (link) "." }
     },
     back: |name| html! { "Volver a " (name) },
 };
@@ -159,37 +159,37 @@ const ERROR: ErrorText = ErrorText {
     details: "Detalles técnicos",
     unknown_client: Message {
         title: "Aplicación no disponible",
-        text: "No está registrada o se ha desactivado. Avise a quien la mantiene.",
+        text: "No está registrada o se ha desactivado. Avisa a quien la mantiene.",
     },
     redirect_missing: Message {
         title: "Falta la dirección de vuelta",
-        text: "La aplicación no ha indicado adónde volver después de iniciar sesión. Avise a quien la mantiene.",
+        text: "La aplicación no ha indicado adónde volver después de iniciar sesión. Avisa a quien la mantiene.",
     },
     redirect_unregistered: Message {
         title: "Dirección de vuelta no registrada",
         text: "Por seguridad no podemos continuar: la aplicación quiere volver a una dirección que no está \
-               registrada. Avise a quien la mantiene.",
+               registrada. Avisa a quien la mantiene.",
     },
     bad_request: Message {
         title: "La solicitud no es correcta",
-        text: "Falta algo en ella o no es como debería. Vuelva a la aplicación y empiece de nuevo.",
+        text: "Le falta algo o contiene algo que no es válido. Vuelve a la aplicación y empieza de nuevo.",
     },
     expired: Message {
         title: "Página no disponible",
-        text: "Esta página no se puede abrir directamente, o ha caducado. Vuelva a la aplicación y \
-               empiece de nuevo.",
+        text: "Esta página no se puede abrir directamente, o ha caducado. Vuelve a la aplicación y \
+               empieza de nuevo.",
     },
     not_found: Message {
         title: "Esta página no existe",
-        text: "Compruebe la dirección o vuelva a la aplicación de la que venía.",
+        text: "Comprueba la dirección o vuelve a la aplicación de la que venías.",
     },
     busy: Message {
         title: "Hay mucha actividad",
-        text: "El servicio está muy ocupado. Espere unos segundos y vuelva a cargar la página.",
+        text: "El servicio está muy ocupado. Espera unos segundos y vuelve a cargar la página.",
     },
     broken: Message {
         title: "Algo ha fallado",
-        text: "El problema está en nuestro lado. Inténtelo de nuevo en unos minutos y, si continúa, envíe la \
+        text: "El problema es nuestro. Inténtalo de nuevo en unos minutos y, si continúa, envía la \
                referencia a soporte.",
     },
 };
@@ -197,15 +197,15 @@ const ERROR: ErrorText = ErrorText {
 const PERMISSIONS: PermissionsText = PermissionsText {
     title: "Aplicaciones con acceso",
     greeting: |name| html! { "Hola, " (name) },
-    lead: "Tienen acceso en su nombre a datos de sus organizaciones. Puede retirarlo cuando quiera.",
+    lead: "Tienen acceso en tu nombre a datos de tus organizaciones. Puedes retirarlo cuando quieras.",
     none: Message {
         title: "Ninguna aplicación tiene acceso",
-        text: "Cuando permita el acceso a una aplicación, aparecerá aquí.",
+        text: "Cuando permitas el acceso a una aplicación, aparecerá aquí.",
     },
     revoked: |name| html! { (name) " ya no tiene acceso." },
     revoked_webhooks_go_on: |name| {
         html! {
-            (name) " ya no tiene acceso en su nombre. Sigue recibiendo avisos de cambios, porque otra persona de su \
+            (name) " ya no tiene acceso en tu nombre. Sigue recibiendo avisos de cambios, porque otra persona de tu \
             organización también se lo ha permitido."
         }
     },
@@ -217,11 +217,11 @@ const PERMISSIONS: PermissionsText = PermissionsText {
     revoke_explanation: |application, tenant| {
         html! {
             b { (application) } " dejará de tener acceso a los datos de " b { (tenant) }
-            " hasta que se lo vuelva a permitir."
+            " hasta que se lo vuelvas a permitir."
         }
     },
     webhooks_stop: "También dejará de recibir avisos de cambios.",
-    webhooks_go_on: "Seguirá recibiendo avisos de cambios, porque otra persona de su organización también se lo ha \
+    webhooks_go_on: "Seguirá recibiendo avisos de cambios, porque otra persona de tu organización también se lo ha \
                      permitido. Solo un administrador puede retirar el acceso de todos.",
     revoke_submit: "Sí, retirar",
     webhooks: "Recibe avisos de cambios",
@@ -245,12 +245,12 @@ const PERMISSIONS: PermissionsText = PermissionsText {
 };
 
 const ACCOUNT: AccountText = AccountText {
-    title: "Su cuenta",
+    title: "Tu cuenta",
     to_portal: "Volver al portal",
     lead: |realm| match realm {
-        Realm::Users => "Sus datos, y dónde tiene la sesión iniciada.",
-        Realm::Developers => "Sus datos como desarrollador, y dónde tiene la sesión del portal iniciada.",
-        Realm::Operators => "Sus datos como operador, y dónde tiene la sesión de la consola iniciada.",
+        Realm::Users => "Tus datos, y dónde tienes la sesión iniciada.",
+        Realm::Developers => "Tus datos como desarrollador, y dónde tienes iniciada la sesión del portal.",
+        Realm::Operators => "Tus datos como operador, y dónde tienes iniciada la sesión de la consola.",
     },
     profile: "Nombre e idioma",
     name: "Nombre",
@@ -262,19 +262,19 @@ const ACCOUNT: AccountText = AccountText {
     new_password: "Contraseña nueva",
     repeated_password: "Contraseña nueva, otra vez",
     change_password: "Cambiar la contraseña",
-    sessions: "Dónde tiene la sesión iniciada",
-    sessions_note: "Cierre lo que no reconozca y cambie la contraseña.",
+    sessions: "Dónde tienes la sesión iniciada",
+    sessions_note: "Cierra lo que no reconozcas y cambia la contraseña.",
     this_browser: "Este navegador",
     unknown_browser: "Navegador desconocido",
     since: "desde el",
     end_session: "Cerrar la sesión",
     end_others: "Cerrar las demás sesiones",
-    applications: "Ver qué aplicaciones leen sus datos y retirarles el acceso",
-    profile_saved: "Sus datos se han guardado.",
+    applications: "Ver qué aplicaciones leen tus datos y retirarles el acceso",
+    profile_saved: "Tus datos se han guardado.",
     password_changed: "La contraseña se ha cambiado. Se ha cerrado la sesión en los demás sitios.",
     sessions_ended: "Esas sesiones se han cerrado.",
     name_refused: "El nombre tiene de 1 a 200 caracteres.",
     current_password_wrong: "La contraseña actual no es correcta.",
     repetition_differs: "Las dos contraseñas nuevas son distintas.",
-    expired: "No se ha cambiado nada. Inténtelo de nuevo.",
+    expired: "No se ha cambiado nada. Inténtalo de nuevo.",
 };

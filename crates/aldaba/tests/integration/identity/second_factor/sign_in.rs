@@ -105,7 +105,7 @@ fn recovery_code_signs_in_once() {
     let list = fixture.give_code(&browser, &again, &app);
     assert!(list.params().contains_key("code"));
     let list = browser.get(super::fixture::FACTORS);
-    assert!(list.text().contains("Le quedan 9 códigos") || list.text().contains("You have 9 recovery codes"));
+    assert!(list.text().contains("Te quedan 9 códigos") || list.text().contains("You have 9 recovery codes"));
 }
 
 #[test]
@@ -127,7 +127,7 @@ fn used_recovery_code_is_mailed_to_its_owner() {
     let told = wait_for("a mail about the code", || smtp.received().get(1).cloned());
     assert_eq!(told.to, fixture.user.email);
     let text = told.body();
-    assert!(text.contains("Le quedan 9.") && !text.contains(&codes[0]), "{text}");
+    assert!(text.contains("Te quedan 9.") && !text.contains(&codes[0]), "{text}");
     let now = domain::Clock::now(&*fixture.clock);
     wait_for("no mail waits", || {
         let waiting = fixture.server.block_on(fixture.server.store().waiting_mails(now)).unwrap();
