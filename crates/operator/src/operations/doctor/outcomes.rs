@@ -1,4 +1,4 @@
-//! Every outcome of a check: its verdict, what it says, and what to do, in Spanish and English.
+//! Every outcome of a check: its verdict, its message and its remedy, in Spanish and English.
 
 use super::Verdict::{self, Failure, NotChecked, Ok, Warning};
 
@@ -39,8 +39,8 @@ outcomes! {
     Unfinished = "unfinished" Warning,
         "No hubo resultado dentro de los dos segundos que tiene cada comprobación.",
         "There was no result within the two seconds that each check has.",
-        "Recarga la página dentro de unos segundos. Si se repite, la red o el disco responden muy despacio.",
-        "Read again in a few seconds. If it happens again, the network or the disk responds very slowly.";
+        "Comprueba otra vez dentro de unos segundos. Si se repite, la red o el disco responden muy despacio.",
+        "Check again in a few seconds. If it happens again, the network or the disk responds very slowly.";
 
     ConfigurationValid = "configuration_valid" Ok,
         "La configuración es válida para producción.",
@@ -95,7 +95,7 @@ outcomes! {
         "Los datos están en PostgreSQL, en un disco que este programa no ve.",
         "The data is in PostgreSQL, on a disk that this program cannot see.",
         "Vigila el espacio libre en el servidor de la base de datos.",
-        "Watch the free space on the database's server.";
+        "Monitor the free space on the database's server.";
 
     DescriptorsEnough = "descriptors_enough" Ok,
         "El límite de archivos abiertos es {0}; la configuración necesita {1} como mucho y ahora hay {2} abiertos.",
@@ -117,10 +117,10 @@ outcomes! {
     AddressLocal = "address_local" Warning,
         "{0} es {1}: solo se llega desde esta misma máquina.",
         "{0} is {1}: it can be reached from this machine alone.",
-        "Está bien para probar. Para que otros entren, pon la dirección pública con https.",
+        "Está bien para probar. Para que otros lo usen, pon la dirección pública con https.",
         "That is fine for a trial. For others to use it, set the public https address.";
     AddressMissing = "address_missing" Failure,
-        "{0} no está puesta.",
+        "{0} no está configurada.",
         "{0} is not set.",
         "Pon la dirección pública del servicio, por ejemplo https://api.example.com.",
         "Set it to the public URL of the service, for example https://api.example.com.";
@@ -135,23 +135,23 @@ outcomes! {
         "Añade el nombre al DNS o corrige la clave.",
         "Add the name to the DNS, or correct the key.";
     AddressSilent = "address_silent" Warning,
-        "{0}: desde esta máquina no responde nadie en {1} ({2}).",
-        "{0}: nobody answers at {1} from this machine ({2}).",
+        "{0}: desde esta máquina no responde nada en {1} ({2}).",
+        "{0}: from this machine, nothing answers at {1} ({2}).",
         "Comprueba que el servicio está en marcha, y el proxy, el cortafuegos y el puerto. Algunas redes no dejan que una máquina llegue a su propia dirección pública: prueba entonces desde fuera.",
         "Check that the service is running, and the proxy, the firewall and the port. Some networks do not let a machine reach its own public address: then try from outside.";
     AddressOther = "address_other" Failure,
         "{0}: en {1} responde otro programa (estado {2} en /livez).",
         "{0}: another program answers at {1} (status {2} at /livez).",
-        "Haz que el proxy lleve a la dirección en que escucha el servicio y que pase la ruta tal cual.",
-        "Let the proxy lead to the address that the service listens on, and let it pass the path on.";
+        "Haz que el proxy apunte a la dirección en la que escucha el servicio y que pase la ruta sin cambiarla.",
+        "Point the proxy at the address that the service listens on, and let it pass the path on unchanged.";
     AddressCertificate = "address_certificate" Failure,
         "{0}: el certificado de {1} no se acepta ({2}).",
         "{0}: the certificate of {1} is not accepted ({2}).",
         "Renueva el certificado, envía la cadena completa y comprueba el nombre. Una autoridad propia tiene que estar entre las de esta máquina.",
         "Renew the certificate, send the whole chain and check the name. An authority of your own must be among those of this machine.";
     AddressNotTried = "address_not_tried" NotChecked,
-        "{0}: no se ha probado si {1} responde.",
-        "{0}: whether {1} answers was not tried.", "", "";
+        "{0}: no se ha comprobado si {1} responde.",
+        "{0}: whether {1} answers was not checked.", "", "";
 
     ProxyNamed = "proxy_named" Ok,
         "{1} nombra los proxys de confianza: {2}.",
@@ -160,26 +160,26 @@ outcomes! {
         "{0} no necesita ningún proxy en {1}.",
         "{0} needs no proxy in {1}.", "", "";
     ProxyMissing = "proxy_missing" Failure,
-        "{0} es https y el servicio no tiene certificado, pero {1} está vacía: todos los clientes tendrían la dirección del proxy, y los fallos de uno bloquearían a todos.",
+        "{0} es https y el servicio no tiene certificado, pero {1} está vacía: todos los clientes tendrían la dirección del proxy, y los inicios de sesión fallidos de uno bloquearían a todos.",
         "{0} is https and the service has no certificate, but {1} is empty: every client would have the proxy's address, and the failed sign-ins of one would lock out all.",
         "Pon la dirección del proxy en server.trusted_proxies, o server.peer_is_client = true si llegan las direcciones de los clientes.",
         "List the proxy's address in server.trusted_proxies, or set server.peer_is_client = true if requests arrive with the clients' addresses.";
     ProxyMissingForOperators = "proxy_missing_for_operators" Warning,
-        "{0} es https y esta escucha no tiene certificado, pero {1} está vacía: la auditoría muestra la dirección del proxy y no la de cada persona.",
-        "{0} is https and this listener has no certificate, but {1} is empty: the audit shows the proxy's address and not each person's.",
+        "{0} es https y la escucha de operación no tiene certificado, pero {1} está vacía: la auditoría muestra la dirección del proxy y no la de cada persona.",
+        "{0} is https and the operator's listener has no certificate, but {1} is empty: the audit shows the proxy's address and not each person's.",
         "Pon la dirección del proxy en operator.trusted_proxies.",
         "List the proxy's address in operator.trusted_proxies.";
     ProxySeen = "proxy_seen" Warning,
         "{2} reenvía peticiones (X-Forwarded-For), pero {1} no lo nombra; {0} usa su dirección como si fuera la del cliente.",
         "{2} forwards requests (X-Forwarded-For), but {1} does not list it; {0} takes its address for the client's.",
-        "Si es tu proxy, añádelo a {1} y reinicia. Si no lo es, alguien se hace pasar por uno y no se le hace caso.",
-        "If it is your proxy, add it to {1} and restart. If it is not, somebody pretends to be one and is ignored.";
+        "Si es tu proxy, añádelo a {1} y reinicia. Si no lo es, alguien se hace pasar por uno y el servicio lo ignora.",
+        "If it is your proxy, add it to {1} and restart. If it is not, somebody pretends to be one, and the service ignores it.";
 
     CertificateNone = "certificate_none" NotChecked,
         "El servicio no tiene certificados propios: los tiene un proxy, o no los hay.",
         "The service has no certificates of its own: a proxy has them, or there are none.",
         "Vigila en el proxy cuándo caducan.",
-        "Watch at the proxy when they expire.";
+        "Monitor their expiry at the proxy.";
     CertificateGood = "certificate_good" Ok,
         "{0}: la cadena de {1} vale hasta el {2}.",
         "{0}: the chain in {1} is valid until {2}.", "", "";
@@ -205,7 +205,7 @@ outcomes! {
         "The file must be PEM with the server's certificate first, and the key must belong to it.";
     CertificateOrder = "certificate_order" Failure,
         "{0}: los certificados de {1} no forman una cadena: cada uno debe estar emitido por el siguiente.",
-        "{0}: the certificates in {1} are no chain: each must be issued by the one after it.",
+        "{0}: the certificates in {1} do not form a chain: each must be issued by the one after it.",
         "Pon primero el del servidor, después los intermedios, en orden.",
         "Put the server's first, then the intermediates, in order.";
     CertificateOtherName = "certificate_other_name" Failure,
@@ -219,10 +219,10 @@ outcomes! {
         "Añade los intermedios de la autoridad: sin ellos muchos clientes rechazan la conexión.",
         "Add the authority's intermediates: without them many clients refuse to connect.";
     CertificateSelfSigned = "certificate_self_signed" Warning,
-        "{0}: el certificado de {1} está firmado por sí mismo.",
+        "{0}: el certificado de {1} es autofirmado.",
         "{0}: the certificate in {1} is self-signed.",
-        "Solo lo aceptan los clientes que lo conocen. Para los demás, usa el de una autoridad.",
-        "Only clients that know it accept it. For others, use one of an authority.";
+        "Solo lo aceptan los clientes que lo conocen. Para los demás, usa uno de una autoridad de certificación.",
+        "Only clients that know it accept it. For others, use a certificate of a certificate authority.";
 
     DnsAnswers = "dns_answers" Ok,
         "Se resuelven todos los nombres de la configuración: {0}.",
@@ -242,20 +242,20 @@ outcomes! {
     MailUnreachable = "mail_unreachable" Failure,
         "No se llega al servidor de correo {0}: {1}.",
         "The mail server {0} cannot be reached: {1}.",
-        "Comprueba mail.server, el cortafuegos y si tu proveedor cierra ese puerto.",
-        "Check mail.server, the firewall, and whether your provider closes that port.";
+        "Comprueba mail.server, el cortafuegos y si tu proveedor bloquea ese puerto.",
+        "Check mail.server, the firewall, and whether your provider blocks that port.";
     OutboundNothing = "outbound_nothing" NotChecked,
-        "La configuración no nombra ningún servidor de correo, y a los receptores solo se los llama para entregar.",
-        "The configuration names no mail server, and receivers are dialled only to deliver.",
-        "En la página de cada webhook está por qué falla una entrega.",
+        "La configuración no nombra ningún servidor de correo, y con los receptores solo se conecta para entregar.",
+        "The configuration names no mail server, and the service connects to receivers only to deliver.",
+        "La página de cada webhook dice por qué falla una entrega.",
         "The page of each webhook says why a delivery fails.";
 
     StoreMissing = "store_missing" NotChecked,
         "La base de datos todavía no existe; la crea el primer arranque.",
-        "The store does not exist yet; the first start creates it.", "", "";
+        "The database does not exist yet; the first start creates it.", "", "";
     StoreSilent = "store_silent" Failure,
         "La base de datos no responde: {0}.",
-        "The store does not answer: {0}.",
+        "The database does not answer: {0}.",
         "Comprueba store.url, que el servidor esté en marcha y que acepte conexiones desde esta máquina.",
         "Check store.url, that the server is running, and that it accepts connections from this machine.";
     PostgresVersion = "postgres_version" Ok,
@@ -267,21 +267,21 @@ outcomes! {
         "Actualiza a PostgreSQL 15 o posterior.",
         "Upgrade to PostgreSQL 15 or newer.";
     PostgresDurable = "postgres_durable" Ok,
-        "Lo confirmado está en disco: fsync, full_page_writes y synchronous_commit están activos.",
-        "What is committed is on disk: fsync, full_page_writes and synchronous_commit are on.", "", "";
+        "Los commits son duraderos: fsync, full_page_writes y synchronous_commit están activos.",
+        "Commits are durable: fsync, full_page_writes and synchronous_commit are on.", "", "";
     PostgresNotDurable = "postgres_not_durable" Failure,
-        "PostgreSQL tiene desactivado {0}: un corte de corriente puede perder o dañar lo ya confirmado.",
-        "PostgreSQL has {0} switched off: a power failure may lose or damage what was confirmed.",
+        "PostgreSQL tiene desactivado {0}: un corte de corriente puede perder o dañar datos ya confirmados.",
+        "PostgreSQL has {0} switched off: a power failure may lose or damage committed data.",
         "Actívalo en postgresql.conf y recarga el servidor. Si estuvo así durante un corte, restaura una copia.",
-        "Switch it on in postgresql.conf and reload the server. If there was a power failure meanwhile, restore a backup.";
+        "Switch it on in postgresql.conf and reload the server. If a power failure happened meanwhile, restore a backup.";
     PostgresConnectionsEnough = "postgres_connections_enough" Ok,
         "PostgreSQL admite {0} conexiones; este nodo abre {1} como mucho y ahora hay {2} en uso.",
         "PostgreSQL allows {0} connections; this node opens {1} at most, and {2} are in use now.", "", "";
     PostgresConnectionsShort = "postgres_connections_short" Failure,
         "PostgreSQL admite {0} conexiones, pero este nodo puede abrir {1} (ahora hay {2} en uso).",
         "PostgreSQL allows {0} connections, but this node may open {1} ({2} are in use now).",
-        "Sube max_connections en PostgreSQL o baja store.connections_max. Cuentan todos los nodos.",
-        "Raise max_connections in PostgreSQL, or lower store.connections_max. All nodes count.";
+        "Sube max_connections en PostgreSQL o baja store.connections_max. Cuentan las conexiones de todos los nodos.",
+        "Raise max_connections in PostgreSQL, or lower store.connections_max. The connections of all nodes count.";
     PostgresConnectionsNearlyUsed = "postgres_connections_nearly_used" Warning,
         "Casi todas las conexiones de PostgreSQL están en uso: {2} de {0} (este nodo abre {1} como mucho).",
         "Nearly all connections of PostgreSQL are in use: {2} of {0} (this node opens {1} at most).",
@@ -301,11 +301,11 @@ outcomes! {
         "Mira en el registro de PostgreSQL por qué falla archive_command.",
         "See in PostgreSQL's log why archive_command fails.";
     SqliteDurable = "sqlite_durable" Ok,
-        "Lo confirmado está en disco: SQLite usa journal_mode {0} y synchronous {1}.",
-        "What is committed is on disk: SQLite uses journal_mode {0} and synchronous {1}.", "", "";
+        "Los commits son duraderos: SQLite usa journal_mode {0} y synchronous {1}.",
+        "Commits are durable: SQLite uses journal_mode {0} and synchronous {1}.", "", "";
     SqliteNotDurable = "sqlite_not_durable" Failure,
-        "SQLite usa journal_mode {0} y synchronous {1}: un corte de corriente puede perder lo ya confirmado.",
-        "SQLite uses journal_mode {0} and synchronous {1}: a power failure may lose what was confirmed.",
+        "SQLite usa journal_mode {0} y synchronous {1}: un corte de corriente puede perder datos ya confirmados.",
+        "SQLite uses journal_mode {0} and synchronous {1}: a power failure may lose committed data.",
         "Otro programa ha cambiado el archivo. Reinicia el servicio, que vuelve a poner WAL.",
         "Another program has changed the file. Restart the service, which sets WAL again.";
     SqliteIntact = "sqlite_intact" Ok,
