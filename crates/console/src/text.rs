@@ -46,7 +46,7 @@ texts! {
         no: "No", "No";
         never: "Nunca", "Never";
         none: "Ninguno", "None";
-        fresh_needed: "Antes se te pide que demuestres otra vez quién eres.", "You are asked to prove who you are first.";
+        fresh_needed: "Antes tienes que confirmar otra vez quién eres.", "You have to confirm your identity again first.";
     }
 }
 

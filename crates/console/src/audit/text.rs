@@ -5,7 +5,7 @@ use pages::texts;
 texts! {
     AuditText {
         title: "Auditoría", "Audit";
-        lead: "Quién hizo qué, cuándo y desde dónde. Cada cambio de la administración, cada inicio de sesión y cada acceso concedido es una entrada.", "Who did what, when and from where. Every change of the administration, every sign-in and every access granted is an entry.";
+        lead: "Quién hizo qué, cuándo y desde dónde. Cada cambio de administración, cada inicio de sesión y cada acceso concedido deja una entrada.", "Who did what, when and from where. Every administrative change, every sign-in and every grant of access leaves an entry.";
         kind: "Qué", "What";
         what: "Qué ocurrió", "What happened";
         actor: "Quién", "Who";
@@ -22,7 +22,7 @@ texts! {
         none_text: "La primera aparece con el primer inicio de sesión o el primer cambio.", "The first one appears with the first sign-in or the first change.";
         none_found: "Ninguna entrada cumple el filtro", "No entry matches the filter";
         none_found_text: "Quita alguna condición. Las entradas se borran cuando superan retention.audit.", "Remove a condition. Entries are deleted once they are older than retention.audit.";
-        wrong_filter: "Un filtro no se entiende", "A filter cannot be read";
+        wrong_filter: "Un filtro no es válido", "A filter is not valid";
         wrong_filter_text: "«Quién» es operator, token, cli, user, developer, client, service o anonymous, o uno de ellos con su identificador: cli:ana. Las horas van como 2026-11-15T08:30.", "“Who” is operator, token, cli, user, developer, client, service or anonymous, or one of them with its id: cli:ana. Times are written as 2026-11-15T08:30.";
     }
 }
@@ -48,7 +48,7 @@ texts! {
         several: "Varias", "Several";
         several_title: "Hay más empresas de las que caben en un día: se cuentan sin nombrarlas.", "There are more companies than fit into a day: they are counted without their names.";
         none: "Nadie ha leído nada todavía", "Nobody has read anything yet";
-        none_text: "Las lecturas aparecen pocos segundos después de la primera llamada a la API, y se guardan el tiempo de retention.reads.", "Reads appear seconds after the first call of the API, and are kept for retention.reads.";
+        none_text: "Las lecturas aparecen pocos segundos después de la primera llamada a la API, y se guardan el tiempo que diga retention.reads.", "Reads appear a few seconds after the first API call, and are kept as long as retention.reads says.";
         none_found: "Ninguna lectura cumple el filtro", "No read matches the filter";
         none_found_text: "Quita alguna condición, o mira otros días.", "Remove a condition, or look at other days.";
         unknown_tenant: "No existe ese tenant", "There is no such tenant";
@@ -63,7 +63,7 @@ texts! {
 texts! {
     SearchText {
         title: "Buscar", "Search";
-        lead: "Escribe un identificador completo: de un tenant, usuario, equipo, aplicación, suscripción, webhook, registro o petición; un correo electrónico; o el OutgoingId de una entrega.", "Type a whole id: of a tenant, user, team, application, subscription, webhook, record or request; an e-mail address; or the OutgoingId of a delivery.";
+        lead: "Escribe un identificador completo de un tenant, usuario, equipo, aplicación, suscripción, webhook, registro o petición; un correo electrónico; o el OutgoingId de una entrega.", "Type a complete id of a tenant, user, team, application, subscription, webhook, record or request; an e-mail address; or the OutgoingId of a delivery.";
         field: "Identificador o correo", "Id or e-mail address";
         search: "Buscar", "Search";
         found_one: "Esto es lo que buscas", "This is what you are looking for";
@@ -75,7 +75,7 @@ texts! {
         none: "No se ha encontrado nada", "Nothing was found";
         none_text: "Los identificadores se comparan letra por letra: pega el valor entero. Los registros se buscan en los 2000 tenants más recientes, y los OutgoingId en los 10 000 webhooks más recientes.", "Ids are compared letter by letter: paste the whole value. Records are looked for in the newest 2,000 tenants, and OutgoingIds in the newest 10,000 webhooks.";
         too_long: "La búsqueda es demasiado larga", "The search is too long";
-        too_long_text: "Escribe 254 caracteres como mucho.", "Type at most 254 characters.";
+        too_long_text: "Escribe 254 caracteres como máximo.", "Type at most 254 characters.";
         tenant: "Tenant", "Tenant";
         user: "Usuario", "User";
         developer: "Desarrollador", "Developer";
@@ -90,6 +90,6 @@ texts! {
         delivery: "Entrega", "Delivery";
         record: "Registro", "Record";
         audit: "Auditoría de la petición", "Audit of the request";
-        call: "Llamada a la API", "Call of the API";
+        call: "Llamada a la API", "API call";
     }
 }

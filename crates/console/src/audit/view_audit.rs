@@ -24,7 +24,7 @@ const CHANGES_SHOWN_MAX: usize = 3;
 pub(crate) struct AuditView {
     pub(crate) records: Vec<AuditRecordView>,
     pub(crate) next: Option<String>,
-    /// A filter cannot be read.
+    /// A filter is not valid.
     #[serde(skip)]
     pub(crate) is_refused: bool,
 }

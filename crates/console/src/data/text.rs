@@ -9,13 +9,13 @@ use crate::text::{Done, Refusal};
 pub(crate) const DONE: &[Done] = &[
     (
         "record_saved",
-        "El registro está guardado. El cambio tiene su número en el registro de cambios y se notifica a las aplicaciones.",
-        "The record is saved. The change has its number in the log and applications are notified.",
+        "El registro está guardado. El cambio tiene ya un número en el registro de cambios y se notifica a las aplicaciones.",
+        "The record is saved. The change has a number in the log, and applications are notified.",
     ),
     (
         "record_unchanged",
-        "El registro ya estaba así: no ha cambiado nada.",
-        "The record already was like this: nothing changed.",
+        "El registro ya tenía este contenido: no ha cambiado nada.",
+        "The record already had this body: nothing changed.",
     ),
     ("record_disabled", "El registro está deshabilitado.", "The record is disabled."),
     ("record_enabled", "El registro está habilitado.", "The record is enabled."),
@@ -35,12 +35,12 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ("reason: it is blank", "El motivo es obligatorio."),
     (
         "reason: it has control characters; line ends are the only ones that it may have",
-        "El motivo tiene caracteres de control.",
+        "El motivo tiene caracteres de control. Quítalos: solo puede tener saltos de línea.",
     ),
     ("the record is not a JSON object: {}", "El registro no es un objeto JSON: {}."),
     (
         "the record was changed since you read it; read it again and repeat",
-        "El registro ha cambiado desde que lo leíste. Mira cómo está ahora y repite el cambio.",
+        "El registro ha cambiado desde que lo leíste. Recárgalo, mira cómo está ahora y repite el cambio.",
     ),
     ("type the id of the record, {}, to delete it", "Escribe el id del registro, {}, para eliminarlo."),
     ("there is no record \"{}\" of {}", "No hay ningún registro «{}» de {}."),
@@ -59,12 +59,12 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ),
     (
         "data.{} has {} digits, but the company's accountLength is {}",
-        "Un código de cuenta tiene tantos dígitos como indica accountLength de la empresa.",
+        "data.{} tiene {} dígitos, pero el accountLength de la empresa es {}.",
     ),
     ("company is missing: {} belong to a company", "Falta la empresa: {} pertenecen a una."),
     ("leave company out: {} belong to the tenant", "Quita la empresa: {} pertenecen al tenant."),
     ("{} is not the number of a change", "{} no es el número de un cambio."),
-    ("name two versions: from and to", "Elige dos versiones."),
+    ("name two versions: from and to", "Elige dos versiones: la anterior y la posterior."),
 ];
 
 texts! {
@@ -76,7 +76,7 @@ texts! {
         company: "Empresa", "Company";
         company_record: "Registro de la empresa", "Record of the company";
         no_companies: "Todavía no hay empresas", "No companies yet";
-        no_companies_text: "Llegan con el primer envío a la API de cambios: POST /operator/v1/tenants/{tenant}/changes, o aldaba changes apply.", "They come with the first request to the changes API: POST /operator/v1/tenants/{tenant}/changes, or aldaba changes apply.";
+        no_companies_text: "Llegan con la primera petición a la API de cambios: POST /operator/v1/tenants/{tenant}/changes, o aldaba changes apply.", "They arrive with the first request to the changes API: POST /operator/v1/tenants/{tenant}/changes, or aldaba changes apply.";
         of_tenant: "Nóminas y facturación", "Payroll and invoicing";
         of_tenant_text: "Estos registros pertenecen al tenant y no a una de sus empresas de contabilidad.", "These records belong to the tenant and not to one of its accounting companies.";
         of_company: "Registros de la empresa", "Records of the company";
@@ -93,9 +93,9 @@ texts! {
         find_company: "Id de la empresa", "Id of the company";
         find_record: "Id del registro", "Id of the record";
         not_found: "No se ha encontrado", "Not found";
-        not_found_text: "no hay ningún registro con este id, ni el registro de cambios recuerda uno eliminado.", "there is no record with this id, and the log remembers no deleted one.";
+        not_found_text: "no hay ningún registro con este id, y el registro de cambios no conserva ninguno eliminado.", "there is no record with this id, and the log has no deleted one.";
         no_records: "No hay registros", "No records";
-        no_records_text: "De este recurso no ha llegado nada todavía, o se ha eliminado todo. Un registro eliminado se encuentra por su id mientras el registro de cambios lo recuerde.", "Nothing of this resource has come yet, or all of it was deleted. A deleted record is found by its id as long as the log remembers it.";
+        no_records_text: "De este recurso no ha llegado nada todavía, o se ha eliminado todo. Un registro eliminado se encuentra por su id mientras lo conserve el registro de cambios.", "No record of this resource has arrived yet, or all were deleted. You can find a deleted record by its id as long as the log has it.";
         past_the_end: "Esta página está después del final", "This page is past the end";
         past_the_end_text: "Quizá se han eliminado registros desde que la abriste.", "Perhaps records were deleted since you opened it.";
         first_page: "Primera página", "First page";
@@ -133,16 +133,16 @@ texts! {
         deleted: "Eliminado", "Deleted";
         deleted_title: "Este registro está eliminado", "This record is deleted";
         deleted_text: "Las aplicaciones ya no lo leen. Su historial sigue aquí mientras lo conserve el registro de cambios. Lo restauras guardándolo otra vez.", "Applications no longer read it. Its history stays here as long as the log keeps it. You restore it by saving it again.";
-        deleted_with_company_text: "Desapareció con su empresa, que se eliminó. Para restaurarlo tiene que existir otra vez la empresa.", "It went with its company, which was deleted. To restore it, the company has to exist again.";
+        deleted_with_company_text: "Se eliminó junto con su empresa. Para restaurarlo tiene que existir otra vez la empresa.", "It was deleted together with its company. To restore it, the company has to exist again.";
         never_stored: "Nunca guardado", "Never stored";
-        never_stored_text: "El registro de cambios solo recuerda errores de otros sistemas con este id.", "The log only tells of failures of other systems with this id.";
+        never_stored_text: "El registro de cambios solo tiene errores de otros sistemas con este id.", "The log has only failures of other systems with this id.";
         last_change: "Último cambio", "Last change";
         body: "Contenido", "Body";
         body_text: "Tal como lo leen las aplicaciones, byte a byte salvo los saltos de línea.", "As applications read it, byte for byte but for the line breaks.";
         history: "Historial", "History";
         history_text: "Del registro de cambios: quién, cuándo y desde qué proceso. El usuario y el origen son los que indicó quien envió el cambio.", "From the change log: who, when and from which process. User and source are as the sender of the change gave them.";
         pruned: "El registro de cambios de este tenant ya no conserva los cambios hasta el número", "The log of this tenant no longer has the changes up to number";
-        no_history: "El registro de cambios ya no recuerda este registro", "The log no longer remembers this record";
+        no_history: "El registro de cambios ya no tiene este registro", "The log no longer has this record";
         no_history_text: "Sus cambios son más antiguos que la retención (retention.log).", "Its changes are older than the retention (retention.log).";
         when: "Cuándo", "When";
         what: "Qué", "What";
@@ -166,23 +166,23 @@ texts! {
     /// Edits by hand.
     EditText {
         title: "Editar a mano", "Edit by hand";
-        lead: "El cambio sigue el mismo camino que los de tus productos: se valida, recibe un número en el registro de cambios y se notifica a las aplicaciones. La auditoría guarda quién lo hizo y por qué. Tu producto puede sobrescribirlo en su próximo envío.", "The change takes the same way as those of your products: it is checked, gets a number in the log, and applications are notified. The audit keeps who made it and why. Your product may overwrite it with its next request.";
+        lead: "El cambio se procesa como los de tus productos: se valida, recibe un número en el registro de cambios y se notifica a las aplicaciones. La auditoría guarda quién lo hizo y por qué. Tu producto puede sobrescribirlo con su próxima petición.", "The change is processed like those of your products: it is validated, gets a number in the log, and applications are notified. The audit records who made it and why. Your product may overwrite it with its next request.";
         reason: "Motivo", "Reason";
         reason_hint: "Se guarda en la auditoría. Hasta 500 caracteres.", "It is stored in the audit. Up to 500 characters.";
         upsert: "Modificar el contenido", "Change the body";
         upsert_text: "Sustituye todo el contenido del registro", "Replaces the whole body of the record";
         restore: "Restaurar el registro", "Restore the record";
-        restore_text: "Crea otra vez, con el mismo id, el registro", "Creates again, with the same id, the record";
+        restore_text: "Vuelve a crear, con el mismo id, el registro", "Creates the record again, with the same id:";
         data: "Contenido (JSON)", "Body (JSON)";
-        data_hint: "El registro entero, sin los miembros que pone Aldaba (correlationId, state, version, sequenceVersion).", "The whole record, without the members that Aldaba sets (correlationId, state, version, sequenceVersion).";
+        data_hint: "El registro entero, sin los campos que pone Aldaba (correlationId, state, version, sequenceVersion).", "The whole record, without the members that Aldaba sets (correlationId, state, version, sequenceVersion).";
         too_large: "Este registro es demasiado grande para editarlo aquí: envíalo a la API de cambios.", "This record is too large to be edited here: send it to the changes API.";
         disable: "Deshabilitar", "Disable";
         disable_text: "Las aplicaciones lo siguen leyendo, con el estado Disabled, y se les notifica. Deshabilita el registro", "Applications still read it, with the state Disabled, and are notified. Disables the record";
         enable: "Habilitar", "Enable";
-        enable_text: "Vuelve al estado Enabled y se notifica a las aplicaciones. Habilita el registro", "It has the state Enabled again and applications are notified. Enables the record";
+        enable_text: "Vuelve al estado Enabled y se notifica a las aplicaciones. Habilita el registro", "It gets the state Enabled again, and applications are notified. Enables the record";
         delete: "Eliminar", "Delete";
-        delete_text: "Las aplicaciones dejan de leerlo y se les notifica. Aldaba no conserva su contenido: para restaurarlo hay que escribirlo otra vez. Elimina el registro", "Applications no longer read it and are notified. Aldaba does not keep its body: to restore it, it has to be written again. Deletes the record";
-        delete_company_text: "Con la empresa desaparecen todos sus registros: clientes, cuentas, facturas y los demás. No se pueden recuperar; tu producto tendría que enviarlos otra vez. Elimina la empresa", "All records of the company go with it: customers, accounts, invoices and the others. They cannot be restored; your product would have to send them again. Deletes the company";
+        delete_text: "Las aplicaciones ya no podrán leerlo y se les notifica. Aldaba no conserva su contenido: para restaurarlo hay que escribirlo otra vez. Elimina el registro", "Applications can no longer read it, and are notified. Aldaba does not keep its body: to restore the record, you have to write it again. Deletes the record";
+        delete_company_text: "Con la empresa se eliminan todos sus registros: clientes, cuentas, facturas y los demás. No se pueden recuperar; tu producto tendría que enviarlos otra vez. Elimina la empresa", "All records of the company are deleted with it: customers, accounts, invoices and the others. They cannot be restored; your product would have to send them again. Deletes the company";
         confirm: "Escribe el id para confirmar", "Type the id to confirm";
     }
 }
@@ -193,13 +193,13 @@ texts! {
         title: "Comparar versiones", "Compare versions";
         changes_between: "cambios entre las dos versiones", "changes between the two versions";
         members: "Qué cambió", "What changed";
-        members_text: "Lo que dice el registro de cambios. «Vacío» puede ser un texto vacío, null o un miembro que no existe.", "What the log tells. \"Empty\" may be an empty text, null, or a member that does not exist.";
-        member: "Miembro", "Member";
-        unknown: "el registro de cambios ya no lo dice", "the log no longer tells";
+        members_text: "Según el registro de cambios. «Vacío» puede ser un texto vacío, null o un campo que no existe.", "According to the log. \"Empty\" may be an empty text, null, or a member that does not exist.";
+        member: "Campo", "Member";
+        unknown: "el registro de cambios ya no lo dice", "the log no longer says";
         same: "Nada distinto", "Nothing differs";
         same_text: "Los valores que conserva el registro de cambios son los mismos en las dos versiones.", "The values that the log keeps are the same in both versions.";
         no_values: "El registro de cambios no conserva los valores", "The log does not keep values";
-        no_values_text: "De contabilidad y nóminas guarda quién cambió el registro, cuándo y desde dónde, pero no qué decía antes. Solo se conoce el contenido actual. De facturación conserva los valores que cambian.", "Of accounting and payroll it keeps who changed the record, when and from where, but not what it said before. Only the present body is known. Of invoicing it keeps the values that change.";
+        no_values_text: "En contabilidad y nóminas guarda quién cambió el registro, cuándo y desde dónde, pero no qué decía antes: solo se conoce el contenido actual. En facturación conserva los valores que cambian.", "For accounting and payroll it keeps who changed the record, when and from where, but not the previous values: only the current body is known. For invoicing it keeps the values that change.";
     }
 }
 
@@ -212,13 +212,13 @@ texts! {
         of_newest: "notificaciones de los últimos", "notifications of the newest";
         changes: "cambios", "changes";
         nobody: "A nadie", "Nobody";
-        nobody_text: "Ningún webhook de este tenant estaba suscrito a estos cambios cuando ocurrieron. Las aplicaciones que leen la API o el feed de cambios no aparecen aquí: mira «Quién leyó qué».", "No webhook of this tenant was subscribed to these changes when they happened. Applications that read the API or the feed of changes are not listed here: see \"Who read what\".";
-        none_here: "Ninguno de los webhooks de esta página recibe estos cambios.", "None of the webhooks of this page gets these changes.";
+        nobody_text: "Ningún webhook de este tenant estaba suscrito a estos cambios cuando ocurrieron. Las aplicaciones que leen la API o el canal de cambios no aparecen aquí: mira «Quién leyó qué».", "No webhook of this tenant was subscribed to these changes when they happened. Applications that read the API or the feed of changes are not listed here: see \"Who read what\".";
+        none_here: "Ninguno de los webhooks de esta página recibe estos cambios.", "None of the webhooks on this page receives these changes.";
         application: "Aplicación", "Application";
         event: "Evento", "Event";
         when: "Entregado", "Delivered";
         next_attempt: "próximo intento", "next attempt";
-        attempts: "Intentos fallidos y repeticiones", "Failed attempts and replays";
+        attempts: "Intentos fallidos y reenvíos", "Failed attempts and replays";
         csv: "Descargar CSV", "Download CSV";
         first: "Primera página", "First page";
         more: "Más webhooks", "More webhooks";

@@ -24,23 +24,23 @@ pub(crate) const ACTIONS: &[Action] = &[
 pub(crate) const DONE: &[Done] = &[(
     "backup_started",
     "La copia de seguridad ha empezado. Aquí verás cómo avanza.",
-    "The backup has begun. You see here how far it is.",
+    "The backup has started. Follow its progress here.",
 )];
 
 /// Reasons of refusals of this area, in Spanish.
 pub(crate) const REFUSALS: &[Refusal] = &[
     (
         "a backup is being made already; wait until it is complete",
-        "ya se está haciendo una copia de seguridad; espera a que termine",
+        "Ya se está haciendo una copia de seguridad. Espera a que termine.",
     ),
     (
         "no backup directory is configured; set backup.directory",
-        "no hay ningún directorio de copias configurado; pon backup.directory",
+        "No hay ningún directorio de copias configurado. Pon backup.directory en aldaba.toml y reinicia.",
     ),
-    ("the backup directory {} cannot be used: {}", "no se puede usar el directorio de copias {}: {}"),
+    ("the backup directory {} cannot be used: {}", "No se puede usar el directorio de copias {}: {}."),
     (
         "too many backups are being downloaded; wait until one is complete",
-        "se están descargando demasiadas copias; espera a que termine una",
+        "Se están descargando demasiadas copias. Espera a que termine una.",
     ),
 ];
 

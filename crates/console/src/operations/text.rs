@@ -4,16 +4,16 @@ use pages::texts;
 
 texts! {
     DoctorText {
-        lead: "Qué podría ir mal en esta instalación, comprobado desde este nodo. Es lo mismo que dice aldaba doctor.", "What could be wrong with this installation, checked from this node. It is the same as aldaba doctor says.";
+        lead: "Qué podría ir mal en esta instalación, comprobado desde este nodo. El comando aldaba doctor hace lo mismo.", "What may be wrong with this installation, checked from this node. The command aldaba doctor does the same.";
         all_good: "No hay nada que arreglar", "There is nothing to fix";
         some_warnings: "Funciona, pero hay avisos", "It works, but there are warnings";
         some_failures: "Hay algo que arreglar", "Something has to be fixed";
         examined: "Comprobado", "Checked";
         again: "Comprobar otra vez", "Check again";
-        again_text: "El resultado vale diez segundos.", "A result counts for ten seconds.";
+        again_text: "El resultado se guarda diez segundos.", "A result is cached for ten seconds.";
         check: "Comprobación", "Check";
         result: "Resultado", "Result";
-        what: "Qué pasa y qué hacer", "What it is, and what to do";
+        what: "Qué pasa y qué hacer", "What was found, and what to do";
         to_do: "Qué hacer:", "What to do:";
         ok: "Bien", "OK";
         warning: "Aviso", "Warning";
@@ -26,7 +26,7 @@ texts! {
     ConfigurationText {
         lead: "Cada clave con el valor que usa este nodo, su valor por defecto y de dónde sale. Los secretos no se muestran. Se cambia en aldaba.toml, en el entorno o en la línea de comandos, y vale desde el siguiente arranque.", "Every key with the value that this node uses, its default and where it came from. Secrets are not shown. Change it in aldaba.toml, in the environment or on the command line; it takes effect at the next start.";
         search: "Clave, valor o explicación", "Key, value or explanation";
-        only_changed: "Solo lo cambiado", "Only what is changed";
+        only_changed: "Solo lo cambiado", "Only changed keys";
         key: "Clave", "Key";
         value: "Valor", "Value";
         default: "Por defecto", "Default";
@@ -48,7 +48,7 @@ texts! {
     BackupText {
         lead: "Cada copia contiene todos los datos de un momento: se escribe, se vuelve a leer y solo entonces recibe su nombre. No contiene la clave maestra, que hace falta para restaurarla.", "Each backup contains all data of one moment: it is written, read back, and only then gets its name. It does not contain the master key, which a restore needs.";
         directory: "Directorio", "Directory";
-        kept: "Se guardan", "Kept";
+        kept: "Se guardan", "Backups kept";
         encryption: "Cifrado", "Encryption";
         encrypted: "Cifrada (age)", "Encrypted (age)";
         plain: "Sin cifrar", "Not encrypted";
@@ -60,7 +60,7 @@ texts! {
         taken: "Hecha", "Taken";
         size: "Tamaño", "Size";
         make: "Hacer una copia ahora", "Make a backup now";
-        make_text: "Se escribe una copia de todos los datos en el directorio, mientras el servicio sigue funcionando. Cuando está completa, se borran las más antiguas que pasen del número que se guarda.", "A backup of all data is written to the directory while the service goes on. When it is complete, the oldest ones beyond the number that is kept are deleted.";
+        make_text: "Se escribe una copia de todos los datos en el directorio, mientras el servicio sigue funcionando. Cuando está completa, se borran las copias más antiguas que pasen del número que se guarda.", "A backup of all data is written to the directory while the service keeps running. When it is complete, the oldest backups beyond the number to keep are deleted.";
         running: "Hay una copia en marcha", "A backup is being made";
         writing: "Escribiendo", "Writing";
         verifying: "Comprobando lo escrito", "Verifying what was written";
@@ -73,7 +73,7 @@ texts! {
         rows: "Filas", "Rows";
         progress: "Cuánto lleva", "Progress";
         download: "Descargar", "Download";
-        download_text: "La descarga contiene todos los datos y queda en la auditoría con tu nombre.", "The download contains all data and is in the audit with your name.";
-        admins_only: "Solo quien tiene el rol admin hace y descarga copias.", "Only operators with the role admin make and download backups.";
+        download_text: "La descarga contiene todos los datos y queda registrada en la auditoría con tu nombre.", "The download contains all data, and the audit records it with your name.";
+        admins_only: "Solo los operadores con el rol admin pueden hacer y descargar copias.", "Only operators with the role admin can make and download backups.";
     }
 }

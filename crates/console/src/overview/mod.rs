@@ -29,7 +29,7 @@ pub(crate) const DONE: &[Done] = &[
     (
         "signing_key_added",
         "La clave siguiente está publicada y firmará dentro de 24 horas. Los tokens actuales siguen siendo válidos.",
-        "The next key is published and signs in 24 hours. Existing tokens remain valid.",
+        "The next key is published and will sign in 24 hours. Existing tokens remain valid.",
     ),
     (
         "signing_keys_replaced",

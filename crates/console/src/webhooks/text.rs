@@ -6,7 +6,7 @@ use crate::text::{Done, Refusal};
 
 texts! {
     WebhooksText {
-        lead: "Los webhooks de todas las aplicaciones en todos los tenants. Busca por el servidor que los recibe, por a quién pertenecen o por su estado.", "The webhooks of all applications over all tenants. Look for them by the host that receives them, by their owner or by their state.";
+        lead: "Los webhooks de todas las aplicaciones en todos los tenants. Busca por el servidor que los recibe, por a quién pertenecen o por su estado.", "The webhooks of all applications across all tenants. Search by the host that receives them, by their owner or by their state.";
         receiver: "Receptor", "Receiver";
         host: "Servidor del receptor", "Receiver's host";
         host_hint: "hooks.example.com", "hooks.example.com";
@@ -22,14 +22,14 @@ texts! {
         act_on_all: "Actuar sobre todos los que cumplen el filtro", "Act on all that match the filter";
         wrong_filter: "Elige el estado, la familia y el recurso de la lista.", "Choose the state, the family and the resource from the list.";
         why: "¿Por qué va retrasado?", "Why is this one behind?";
-        why_not_behind: "¿Está todo bien?", "Is all well?";
+        why_not_behind: "Estado de las entregas", "State of the deliveries";
         to_do: "Qué hacer", "What to do";
         disabled_at_about: "Si sigue fallando, el servicio lo desactivará hacia el", "If it keeps failing, the service will disable it at about";
         not_confirmed: "Para eliminarlo, escribe el id del webhook tal como aparece en la página.", "To delete it, type the id of the webhook as the page shows it.";
         confirm: "Escribe el id del webhook", "Type the id of the webhook";
-        delete_text: "Se elimina para siempre: quien lo creó tendrá que suscribirse otra vez. No se entregarán los eventos pendientes ni los futuros de", "It is deleted for good: its owner will have to subscribe again. Waiting and future events will not be delivered any more to";
+        delete_text: "Se elimina para siempre: quien lo creó tendrá que suscribirse otra vez. Ya no se entregarán eventos, ni los pendientes ni los futuros, a", "It is deleted permanently: its owner will have to subscribe again. Events, waiting or future, are no longer delivered to";
         pause_text: "Deja de recibir eventos hasta que alguien lo active, y los pendientes se descartan. Al activarlo continúa con el siguiente evento.", "It stops receiving events until somebody enables it, and waiting ones are dropped. Once enabled, it goes on with the next event.";
-        read_only: "Tu rol solo permite mirar.", "Your role permits only to look.";
+        read_only: "Tu rol es de solo lectura: para actuar hace falta support o admin.", "Your role is read-only: actions need support or admin.";
     }
 }
 
@@ -37,24 +37,24 @@ texts! {
     /// One action on many webhooks.
     BulkText {
         title: "Actuar sobre varios webhooks", "Act on many webhooks";
-        lead: "La acción toca exactamente los webhooks de esta lista. Si la lista cambia antes de que confirmes, no se hace nada y se te muestra la nueva.", "The action touches exactly the webhooks of this list. If the list changes before you confirm, nothing is done and you are shown the new one.";
+        lead: "La acción afecta exactamente a los webhooks de esta lista. Si la lista cambia antes de que confirmes, no se hace nada y ves la lista nueva.", "The action affects exactly the webhooks in this list. If the list changes before you confirm, nothing is done and you see the new list.";
         action: "Acción", "Action";
         disable: "Pausar", "Pause";
         enable: "Activar", "Enable";
-        replay: "Reenviar un periodo", "Replay a span";
+        replay: "Reenviar un periodo", "Replay a period";
         disable_text: "Dejan de recibir eventos hasta que alguien los active, y sus eventos pendientes se descartan.", "They stop receiving events until somebody enables them, and their waiting events are dropped.";
         enable_text: "Los que desactivó el servicio continúan con el primer evento no entregado; los pausados, con el siguiente.", "Those that the service disabled go on with the first undelivered event; paused ones, with the next.";
-        replay_text: "Envía otra vez los eventos de ese periodo que aún conserva el registro, a cada webhook los suyos. Las horas son UTC.", "Sends the events of that span again, as far as the log still has them, to each webhook its own. Times are UTC.";
+        replay_text: "Envía otra vez los eventos de ese periodo que aún conserva el registro de cambios, a cada webhook los suyos. Las horas son UTC.", "Sends the events of that period again, as far as the log still has them: to each webhook its own. Times are UTC.";
         count_before: "Webhooks que cumplen el filtro:", "Webhooks that match the filter:";
         what_happens: "Qué pasará", "What will happen";
         will_change: "Cambia", "Will change";
         will_replay: "Se reenvía", "Will be sent again";
         stays: "Sigue igual", "Stays as it is";
-        refused: "No se puede", "Not possible";
+        refused: "No es posible", "Not possible";
         none: "Ningún webhook cumple el filtro", "No webhook matches the filter";
         none_text: "Vuelve a la lista y cambia el filtro.", "Go back to the list and change the filter.";
         too_wide: "El filtro es demasiado amplio", "The filter is too wide";
-        too_wide_text: "Una acción toca 200 webhooks como mucho. Vuelve a la lista y añade una condición: el servidor, el tenant, la aplicación o el estado.", "One action touches 200 webhooks at most. Go back to the list and add a condition: the host, the tenant, the application or the state.";
+        too_wide_text: "Una acción afecta a 200 webhooks como máximo. Vuelve a la lista y añade una condición: el servidor, el tenant, la aplicación o el estado.", "One action affects 200 webhooks at most. Go back to the list and add a condition: the host, the tenant, the application or the state.";
         back: "Volver a la lista", "Back to the list";
         results: "Resultado", "Result";
         done: "Hecho", "Done";
@@ -99,7 +99,7 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ),
     (
         "webhook {} would then equal another one of its owner; use that one",
-        "El webhook sería entonces idéntico a otro de la misma aplicación. Usa aquel.",
+        "El webhook sería entonces idéntico a otro de la misma aplicación. Usa ese otro.",
     ),
     (
         "webhook {} is {}; events are sent only to an active one",
@@ -119,11 +119,11 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ),
     (
         "there is no event of webhook {} between from and to that is still in the log",
-        "El registro no conserva ningún evento de este webhook en ese periodo. Elige otro.",
+        "El registro de cambios no conserva ningún evento de este webhook en ese periodo. Elige otro.",
     ),
     (
         "there is no event {} in the log any more",
-        "El registro ya no conserva este evento, así que no se puede reenviar.",
+        "El registro de cambios ya no conserva este evento, así que no se puede reenviar.",
     ),
     ("there is no delivery {} of webhook {}", "Este webhook no tiene esa entrega."),
     ("from must not be later than to", "El principio del periodo no puede ser posterior a su final."),

@@ -65,8 +65,8 @@ impl Explanation {
                 title: say("Suspendido", "Suspended"),
                 what: html! { (suspension(lang, Reader::Operator, *reason)) (since(lang, *at)) },
                 to_do: say(
-                    "Mientras tanto no se envía nada y no se pierde nada de lo que conserve el registro. Después continúa con el primer evento no entregado.",
-                    "Nothing is sent meanwhile, and nothing is lost that the log keeps. Afterwards it goes on with the first undelivered event.",
+                    "Mientras tanto no se envía nada, y no se pierde ningún evento que conserve el registro de cambios. Después continúa con el primer evento no entregado.",
+                    "Nothing is sent meanwhile, and no event that the log keeps is lost. Afterwards it goes on with the first undelivered event.",
                 ),
             },
             BacklogCause::DisabledByService { at, reason } => Self {
@@ -89,7 +89,7 @@ impl Explanation {
                 },
                 to_do: say(
                     "Si ya no hace falta que esté pausado, actívalo: continúa con el siguiente evento.",
-                    "If it need not be paused any more, enable it: it goes on with the next event.",
+                    "If it no longer needs to be paused, enable it: it goes on with the next event.",
                 ),
             },
             BacklogCause::AwaitingContract { failed_attempts, next_attempt_at } => {
@@ -123,8 +123,8 @@ impl Explanation {
                 " " (failed_attempts) "." (next_attempt(lang, next_attempt_at))
             },
             to_do: say(
-                "Mira en las entregas qué contesta, y díselo a quien lleva el receptor. Si el plazo se acaba, el servicio lo desactiva.",
-                "See in the deliveries what it answers, and tell the receiver's owner. When the time for it ends, the service disables the webhook.",
+                "Mira en las entregas qué contesta, y díselo a quien lleva el receptor. Si se acaba el plazo, el servicio desactiva el webhook.",
+                "See in the deliveries what it answers, and tell the receiver's owner. If it does not answer in time, the service disables the webhook.",
             ),
         }
     }
@@ -139,21 +139,21 @@ impl Explanation {
                 what: html! {
                     (say("Fallos seguidos:", "Failures in a row:")) " " (failures_in_a_row)
                     (say(
-                        " o más. El servicio no lee eventos nuevos para él e intenta solo uno cada vez, para no cargarlo.",
-                        " or more. The service reads no new events for it and tries only one at a time, so as not to load it.",
+                        " o más. El servicio no lee eventos nuevos para él y los intenta de uno en uno, para no sobrecargarlo.",
+                        " or more. The service reads no new events for it and tries only one at a time, so as not to overload it.",
                     ))
                 },
                 to_do: say(
                     "En cuanto el receptor acepte un evento, todo lo que espera se envía seguido. Si no va a volver pronto, páusalo.",
-                    "As soon as the receiver accepts one event, everything that waits is sent. If it will not come back soon, pause it.",
+                    "As soon as the receiver accepts one event, everything that is waiting is sent. If it will not come back soon, pause it.",
                 ),
             },
             BacklogCause::LanesParked { lanes, oldest_failure, next_attempt_at, last_failure } => Self {
                 kind: State::Bad,
-                title: say("Hay registros que esperan a un reintento", "Records wait for a retry"),
+                title: say("Hay registros que esperan un reintento", "Records are waiting for a retry"),
                 what: html! {
                     (say("Registros cuyo siguiente evento ha fallado:", "Records whose next event has failed:")) " " (number(lang, *lanes)) ". "
-                    (say("Sus eventos posteriores esperan detrás, en orden.", "Their later events wait behind it, in order."))
+                    (say("Sus eventos posteriores esperan detrás de ese, en orden.", "Their later events wait behind that one, in order."))
                     @if let Some(at) = oldest_failure { " " (say("El primer fallo fue el", "The first failure was at")) " " (timestamp(lang, *at)) "." }
                     (next_attempt(lang, *next_attempt_at))
                     @if let Some(reason) = last_failure {
@@ -174,7 +174,7 @@ impl Explanation {
                 title: say("Algunos eventos no se entregarán nunca", "Some events will never be delivered"),
                 what: html! {
                     (say(
-                        "Llevaban sin entregarse más tiempo del que conserva el registro.",
+                        "Llevaban sin entregarse más tiempo del que se conservan en el registro de cambios.",
                         "They had been undelivered for longer than the log keeps events.",
                     ))
                     @if let BacklogCause::EventsLost { at } = cause { (since(lang, Some(*at))) }
@@ -207,38 +207,41 @@ impl Explanation {
                 kind: State::Waiting,
                 title: say("Se está poniendo al día", "It is catching up"),
                 what: html! {
-                    (say("Entregas por minuto, en los últimos diez:", "Deliveries a minute, in the last ten:"))
+                    (say("Entregas por minuto, en los últimos diez minutos:", "Deliveries per minute, over the last ten minutes:"))
                     " " (number(lang, *delivered_per_minute)) "."
                     @if let Some(minutes) = minutes_left {
                         " " (say("A este ritmo le faltan", "At this pace it takes")) " " (duration(lang, minutes.saturating_mul(60))) "."
                     }
                 },
-                to_do: say("No hace falta hacer nada.", "Nothing needs to be done."),
+                to_do: say("No hace falta hacer nada.", "You need not do anything."),
             },
             BacklogCause::Idle => Self {
                 kind: State::Waiting,
-                title: say("Hay eventos que esperan y nada se envía", "Events wait and nothing is sent"),
+                title: say(
+                    "Hay eventos en espera y no se envía nada",
+                    "Events are waiting and nothing is sent",
+                ),
                 what: html! {
                     (say(
-                        "No falla ninguna entrega, pero hace más de un minuto que no se entrega nada. Los nodos pueden estar ocupados, o ninguno trabaja en este webhook.",
-                        "No delivery fails, but nothing has been delivered for more than a minute. The nodes may be busy, or none works on this webhook.",
+                        "No falla ninguna entrega, pero hace más de un minuto que no se entrega nada. Los nodos pueden estar ocupados, o ninguno se ocupa de este webhook.",
+                        "No delivery is failing, but nothing has been delivered for more than a minute. The nodes may be busy, or none handles this webhook.",
                     ))
                 },
                 to_do: say(
                     "Espera unos segundos y recarga la página. Si sigue igual, mira en el resumen si todos los nodos responden.",
-                    "Wait some seconds and reload the page. If nothing changes, see on the overview whether all nodes answer.",
+                    "Wait a few seconds and reload the page. If nothing changes, see on the overview whether all nodes respond.",
                 ),
             },
             _ => Self {
                 kind: State::Ok,
-                title: say("Todo va bien", "All is well"),
+                title: say("Todo va bien", "Everything works"),
                 what: html! {
                     (say(
                         "No falla ninguna entrega y no espera ningún evento más de lo normal.",
-                        "No delivery fails, and no event waits longer than usual.",
+                        "No delivery is failing, and no event has been waiting longer than usual.",
                     ))
                 },
-                to_do: say("No hace falta hacer nada.", "Nothing needs to be done."),
+                to_do: say("No hace falta hacer nada.", "You need not do anything."),
             },
         }
     }

@@ -79,7 +79,7 @@ fn audit_is_filtered_by_everything_that_an_entry_names() {
     assert_eq!(found("tenant=nobody"), [""; 0]);
     for wrong in ["actor=nobody", "since=yesterday", "kind=x", "before=x"] {
         let page = operator.get_in("en", &format!("audit?{wrong}"));
-        assert!(page.contains("A filter cannot be read"), "{wrong}: {page}");
+        assert!(page.contains("A filter is not valid"), "{wrong}: {page}");
     }
     // The same filters in the API.
     let api = |query: &str| server.operator_get(&format!("/operator/v1/audit?{query}"));
@@ -251,7 +251,7 @@ fn search_leads_to_everything_with_an_id() {
     assert!(both.contains("/console/tenants/t1") && both.contains("/console/teams/t1"), "{both}");
     assert!(!both.contains("This is what you are looking for"));
     assert!(operator.get_in("en", "search?q=T1").contains("Nothing was found"));
-    assert!(operator.get_in("en", "search").contains("Type a whole id"));
+    assert!(operator.get_in("en", "search").contains("Type a complete id"));
     assert!(
         operator.get_in("en", &format!("search?q={}", "a".repeat(300))).contains("The search is too long")
     );

@@ -36,7 +36,7 @@ fn overview_says_that_all_is_well_and_shows_node_and_store() {
     assert!(overview["store"]["sizeBytes"].as_u64().unwrap() > 0, "{overview}");
     let page = operator.get_in("es", "");
     assert!(page.contains("Todo va bien.") && page.contains("Primeros pasos"), "{page}");
-    assert!(operator.get_in("en", "").contains("All is well."));
+    assert!(operator.get_in("en", "").contains("Everything works."));
     let answer = server.operator_get("/operator/v1/nodes").json();
     assert_eq!(answer["nodes"][0]["id"], node["id"], "the API says the same");
 }

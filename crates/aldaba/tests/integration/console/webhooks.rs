@@ -119,8 +119,8 @@ fn page_of_a_suspended_webhook_says_why_and_a_viewer_only_looks() {
     let causes = &viewer.json(&page)["causes"];
     assert_eq!((&causes[0]["cause"], &causes[0]["reason"]), (&json!("suspended"), &json!("not_authorized")));
     for (lang, words) in [
-        ("es", ["¿Por qué va retrasado?", "Qué hacer", "Tu rol solo permite mirar."]),
-        ("en", ["Why is this one behind?", "What to do", "Your role permits only to look."]),
+        ("es", ["¿Por qué va retrasado?", "Qué hacer", "Tu rol es de solo lectura"]),
+        ("en", ["Why is this one behind?", "What to do", "Your role is read-only"]),
     ] {
         let shown = viewer.get_in(lang, &page);
         for word in words {
@@ -171,7 +171,7 @@ fn bulk_action_touches_exactly_what_was_looked_at() {
     // Each webhook has a result of its own.
     let replay = "webhooks/bulk?host=hooks.example&action=replay";
     let done = operator.submit(replay, &[("do", "replay"), ("from", "2026-11-15T08:30")]);
-    assert!(done.status == 200 && done.text().contains("Replay a span: 0 done, 3 not done."), "{done:?}");
+    assert!(done.status == 200 && done.text().contains("Replay a period: 0 done, 3 not done."), "{done:?}");
     let enable = "webhooks/bulk?state=disabled&action=enable";
     let done = operator.submit(enable, &[("do", "enable")]);
     assert!(done.status == 200 && done.text().contains("Enable: 3 done, 0 not done."), "{done:?}");
@@ -343,8 +343,8 @@ fn failing_webhook_is_explained_until_it_works_again() {
     wait_for("the failure", || active.has_cause("lanesParked").then_some(()));
     assert!(listed("state=failing"));
     for (lang, words) in [
-        ("es", ["Hay registros que esperan a un reintento", "El próximo intento es el", "quien lo lleva"]),
-        ("en", ["Records wait for a retry", "The next attempt is at", "tell its owner"]),
+        ("es", ["Hay registros que esperan un reintento", "El próximo intento es el", "quien lo lleva"]),
+        ("en", ["Records are waiting for a retry", "The next attempt is at", "tell its owner"]),
     ] {
         let page = active.operator.get_in(lang, &active.page());
         for word in words {

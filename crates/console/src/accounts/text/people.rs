@@ -4,14 +4,14 @@ use pages::texts;
 
 texts! {
     PeopleText {
-        users_lead: "Las personas que entran en tu producto y autorizan aplicaciones en su nombre.", "The people who sign in to your product and authorize applications in their name.";
+        users_lead: "Las personas que inician sesión en tu producto y autorizan aplicaciones para que actúen en su nombre.", "The people who sign in to your product and authorize applications to act on their behalf.";
         developers_lead: "Las personas que integran aplicaciones, con cuenta en el portal. Sus equipos tienen las aplicaciones y las suscripciones.", "The people who integrate applications, with an account in the portal. Their teams own applications and subscriptions.";
         operators_lead: "Las personas que llevan el servicio, con cuenta en esta consola.", "The people who run the service, with an account in this console.";
         user: "Usuario", "User";
         developer: "Desarrollador", "Developer";
         operator: "Operador", "Operator";
         search: "Correo, nombre o identificador", "E-mail, name or id";
-        search_hint: "Como empieza.", "How it begins.";
+        search_hint: "Basta el comienzo.", "The beginning is enough.";
         name: "Nombre", "Name";
         email: "Correo", "E-mail";
         role: "Rol", "Role";
@@ -35,10 +35,10 @@ texts! {
         no_operators: "No hay operadores con cuenta", "There are no operators with an account";
         no_operators_text: "Invita a quienes llevan el servicio contigo.", "Invite those who run the service with you.";
         none_found: "Nadie coincide", "Nobody matches";
-        none_found_text: "La búsqueda compara como empiezan el correo, el nombre y el identificador. Prueba con menos letras o quita el filtro.", "The search compares how e-mail, name and id begin. Try fewer letters, or clear the filter.";
+        none_found_text: "La búsqueda encuentra correos, nombres e identificadores que empiezan por el texto. Prueba con menos letras o quita el filtro.", "The search finds e-mail addresses, names and ids that begin with the text. Try fewer letters, or clear the filter.";
         invite: "Invitar", "Invite";
         add_user: "Añadir un usuario", "Add a user";
-        add_user_text: "La cuenta existe desde ya. La persona recibe por correo un enlace, que funciona una vez y durante una hora, para elegir su contraseña; sin servidor de correo, el enlace se muestra aquí para que se lo pases.", "The account exists at once. The person gets a mail with a link, which works once and for an hour, to choose their password; without a mail server, the link is shown here for you to pass on.";
+        add_user_text: "La cuenta existe desde ya. La persona recibe por correo un enlace, que funciona una vez y durante una hora, para elegir su contraseña; sin servidor de correo, el enlace se muestra aquí para que se lo entregues.", "The account exists at once. The person gets a mail with a link, which works once and for an hour, to choose their password; without a mail server, the link is shown here for you to pass on.";
         tenants: "Tenants", "Tenants";
         tenants_hint: "Sus identificadores, separados por espacios. Se pueden añadir después.", "Their ids, separated by spaces. You can add them later.";
         language: "Idioma", "Language";

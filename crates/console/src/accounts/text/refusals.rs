@@ -4,7 +4,7 @@ use crate::text::{Done, Refusal};
 
 /// What the pages of this area say after an action.
 pub(crate) const DONE: &[Done] = &[
-    ("tenant_added", "El tenant existe.", "The tenant exists."),
+    ("tenant_added", "El tenant está creado.", "The tenant has been created."),
     ("tenant_disabled", "El tenant está desactivado.", "The tenant is disabled."),
     ("tenant_enabled", "El tenant está activo.", "The tenant is active."),
     ("tenant_erased", "El tenant se ha borrado.", "The tenant has been erased."),
@@ -18,11 +18,11 @@ pub(crate) const DONE: &[Done] = &[
         "El usuario ya no es miembro del tenant.",
         "The user is no longer a member of the tenant.",
     ),
-    ("tenant_member_changed", "El papel del miembro ha cambiado.", "What the member may do has changed."),
+    ("tenant_member_changed", "El rol del miembro ha cambiado.", "The member's role has changed."),
     (
         "account_added",
-        "La cuenta existe, y el enlace para elegir la contraseña va por correo.",
-        "The account exists, and the link to choose the password is on its way by mail.",
+        "La cuenta está creada, y el enlace para elegir la contraseña se envía por correo.",
+        "The account has been created, and the link to choose the password is on its way by mail.",
     ),
     ("account_disabled", "La cuenta está desactivada.", "The account is disabled."),
     ("account_enabled", "La cuenta está activa.", "The account is active."),
@@ -36,21 +36,21 @@ pub(crate) const DONE: &[Done] = &[
     ("account_sessions_ended", "Se han cerrado las sesiones.", "The sessions have ended."),
     (
         "account_reset_sent",
-        "El enlace para elegir otra contraseña va por correo.",
+        "El enlace para elegir otra contraseña se envía por correo.",
         "The link to choose another password is on its way by mail.",
     ),
     (
         "account_access_withdrawn",
         "La aplicación ya no tiene acceso.",
-        "The application has no access any more.",
+        "The application no longer has access.",
     ),
-    ("account_invited", "La invitación va por correo.", "The invitation is on its way by mail."),
+    ("account_invited", "La invitación se envía por correo.", "The invitation is on its way by mail."),
     (
         "account_invitation_resent",
-        "La invitación vuelve a ir por correo, con otro enlace.",
+        "La invitación se envía otra vez por correo, con otro enlace.",
         "The invitation is on its way by mail again, with another link.",
     ),
-    ("account_invitation_revoked", "La invitación está revocada.", "The invitation is revoked."),
+    ("account_invitation_revoked", "La invitación está anulada.", "The invitation is revoked."),
 ];
 
 /// Reasons of refusals of this area, in Spanish.
@@ -64,7 +64,10 @@ pub(crate) const REFUSALS: &[Refusal] = &[
         "{} has 1 to 100 letters, digits, hyphens, dots or underscores, and begins with a letter or digit",
         "Un identificador tiene de 1 a 100 letras, cifras, guiones, puntos o guiones bajos, y empieza por letra o cifra.",
     ),
-    ("{} is not an e-mail address", "{} no es una dirección de correo."),
+    (
+        "{} is not an e-mail address",
+        "{} no es una dirección de correo. Escríbela completa, como ana@example.com.",
+    ),
     ("there is already such a membership", "Ese usuario ya es miembro de ese tenant."),
     ("there is already a tenant \"{}\"", "Ya existe el tenant «{}»."),
     ("there is already a user \"{}\"", "Ya hay un usuario con el correo {}."),
@@ -79,7 +82,7 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     (
         "a sandbox tenant is for the user of its sandbox alone, and that user has no other tenant; add an ordinary user to an \
          ordinary tenant",
-        "El tenant de un sandbox es solo para el usuario de su sandbox, y ese usuario no tiene otro tenant. Añade un usuario \
+        "El tenant de un entorno de pruebas es solo para el usuario de ese entorno, y ese usuario no tiene otro tenant. Añade un usuario \
          normal a un tenant normal.",
     ),
     (
@@ -90,12 +93,15 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ),
     (
         "the {} \"{}\" is disabled and cannot sign in; enable the account first",
-        "La cuenta {1} está desactivada y no puede entrar: actívala antes.",
+        "La cuenta {1} está desactivada y no puede iniciar sesión. Actívala antes.",
     ),
-    ("the invitation for \"{}\" was accepted; invite again instead", "La invitación para {} ya se aceptó."),
+    (
+        "the invitation for \"{}\" was accepted; invite again instead",
+        "La invitación para {} ya se aceptó. Si hace falta, invita de nuevo.",
+    ),
     (
         "the invitation for \"{}\" was revoked; invite again instead",
-        "La invitación para {} está revocada: vuelve a invitar.",
+        "La invitación para {} está anulada. Invita de nuevo.",
     ),
     (
         "an owner needs the team that they own",

@@ -41,12 +41,12 @@ texts! {
         current: "Actual", "Current";
         previous: "Anterior", "Previous";
         valid_until: "Vale hasta", "Valid until";
-        rotate: "Crear un secreto nuevo", "Make a new secret";
-        rotate_text: "El actual sigue valiendo durante el tiempo que elijas; después, lo que lo use dejará de poder obtener tokens.", "The present one keeps working for the time that you choose; after that, whatever uses it can get no more tokens.";
+        rotate: "Crear un secreto nuevo", "Create a new secret";
+        rotate_text: "El actual sigue valiendo durante el tiempo que elijas; después, lo que lo use dejará de poder obtener tokens.", "The current one keeps working for the time that you choose; after that, whatever uses it can no longer get tokens.";
         new_secret: "El secreto nuevo", "The new secret";
         new_client: "La aplicación está registrada", "The application is registered";
         change: "Cambiar la aplicación", "Change the application";
-        change_text: "Vale desde el momento en que lo guardas. Quitar una dirección o un producto corta lo que lo use.", "It applies as soon as you save it. To remove an address or a product ends what uses it.";
+        change_text: "Los cambios valen desde que los guardas. Si quitas una dirección o un producto, deja de funcionar lo que lo use.", "Changes apply as soon as you save them. If you remove an address or a product, whatever uses it stops working.";
         disable: "Desactivar la aplicación", "Disable the application";
         disable_text: "Nadie puede iniciar sesión con ella, sus tokens dejan de valer al momento y sus webhooks se suspenden. Se puede volver a activar.", "Nobody can sign in with it, its tokens are refused at once, and its webhooks are suspended. You can enable it again.";
         enable: "Activar la aplicación", "Enable the application";

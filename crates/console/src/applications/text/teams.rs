@@ -10,10 +10,10 @@ texts! {
         active: "Activo", "Active";
         disabled: "Desactivado", "Disabled";
         none: "Todavía no hay equipos", "No teams yet";
-        none_text: "Crea el primero aquí debajo y añade a sus desarrolladores, o invítalos en Invitaciones.", "Make the first one below and add its developers, or invite them in Invitations.";
-        new: "Crear un equipo", "Make a team";
+        none_text: "Crea el primero aquí debajo y añade a sus desarrolladores, o invítalos en Invitaciones.", "Create the first one below and add its developers, or invite them in Invitations.";
+        new: "Crear un equipo", "Create a team";
         id_hint: "Opcional: letras, cifras, guiones y puntos. No se puede cambiar después.", "Optional: letters, digits, hyphens and dots. It cannot be changed later.";
-        disabled_text: "Las claves de sus suscripciones no abren nada y los webhooks de sus aplicaciones están suspendidos.", "The keys of its subscriptions open nothing, and the webhooks of its applications are suspended.";
+        disabled_text: "Las claves de sus suscripciones no funcionan y los webhooks de sus aplicaciones están suspendidos.", "The keys of its subscriptions do not work, and the webhooks of its applications are suspended.";
         members: "Miembros", "Members";
         no_members: "El equipo no tiene miembros: nadie ve sus claves ni sus aplicaciones en el portal.", "The team has no members: nobody sees its keys and applications in the portal.";
         email: "Correo", "E-mail";
@@ -35,11 +35,11 @@ texts! {
         subscriptions: "Suscripciones", "Subscriptions";
         no_subscriptions: "El equipo no tiene suscripciones.", "The team has no subscriptions.";
         requests: "Solicitudes pendientes", "Pending requests";
-        no_requests: "El equipo no espera ninguna decisión.", "The team waits for no decision.";
+        no_requests: "El equipo no tiene solicitudes pendientes.", "The team has no pending requests.";
         all_requests: "Ver todas sus solicitudes", "See all its requests";
         webhooks: "Ver los webhooks de sus aplicaciones", "See the webhooks of its applications";
         sandbox: "Entorno de pruebas", "Sandbox";
-        no_sandbox: "El equipo no tiene entorno de pruebas. Lo crea en el portal.", "The team has no sandbox. It makes one in the portal.";
+        no_sandbox: "El equipo no tiene entorno de pruebas. Lo crea en el portal.", "The team has no sandbox. It creates one in the portal.";
         sandbox_tenant: "Tenant", "Tenant";
         sandbox_user: "Usuario", "User";
         sandbox_open: "Abierto", "Open";
@@ -53,8 +53,8 @@ texts! {
         open_sandbox_text: "Su tenant se activa de nuevo.", "Its tenant is enabled again.";
         rename: "Cambiar el nombre", "Rename";
         disable: "Desactivar el equipo", "Disable the team";
-        disable_text: "Las claves de sus suscripciones dejan de abrir al momento y los webhooks de sus aplicaciones se suspenden. Sus miembros pueden entrar en el portal, pero no cambiar nada. Se puede volver a activar.", "The keys of its subscriptions stop working at once, and the webhooks of its applications are suspended. Its members can sign in to the portal and change nothing. You can enable it again.";
+        disable_text: "Las claves de sus suscripciones dejan de funcionar al momento y los webhooks de sus aplicaciones se suspenden. Sus miembros pueden iniciar sesión en el portal, pero no cambiar nada. Se puede volver a activar.", "The keys of its subscriptions stop working at once, and the webhooks of its applications are suspended. Its members can sign in to the portal but change nothing. You can enable it again.";
         enable: "Activar el equipo", "Enable the team";
-        enable_text: "Las claves de sus suscripciones vuelven a abrir y los webhooks de sus aplicaciones siguen donde estaban.", "The keys of its subscriptions work again, and the webhooks of its applications resume where they stopped.";
+        enable_text: "Las claves de sus suscripciones vuelven a funcionar y los webhooks de sus aplicaciones siguen donde estaban.", "The keys of its subscriptions work again, and the webhooks of its applications resume where they stopped.";
     }
 }
