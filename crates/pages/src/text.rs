@@ -35,7 +35,7 @@ texts! {
     /// Error pages.
     ErrorText {
         not_found: "Esta página no existe", "This page does not exist";
-        not_found_text: "Puede que el enlace esté incompleto, o que pertenezca a otras personas. Vuelve al inicio y búscalo desde allí.", "The link may be incomplete, or belong to other people. Go back to the start and look for it from there.";
+        not_found_text: "Puede que el enlace esté incompleto, o que sea de algo que no puedes ver. Vuelve al inicio y búscalo desde allí.", "The link may be incomplete, or lead to something that you may not see. Go back to the start and look for it from there.";
         refused: "No se ha podido hacer", "This could not be done";
         forbidden: "No tienes permiso para hacer esto", "You are not allowed to do this";
         expired: "El formulario ha caducado", "The form has expired";

@@ -20,8 +20,8 @@ pub const fn notice_title(lang: Lang, kind: NoticeKind) -> &'static str {
         (Lang::Es, NoticeKind::RequestRefused) => "Se ha rechazado una solicitud",
         (Lang::En, NoticeKind::RequestRefused) => "A request was refused",
         (Lang::Es, NoticeKind::KeyEnds) => "Una clave sustituida está a punto de caducar",
-        (Lang::En, NoticeKind::KeyEnds) => "A replaced key is about to end",
+        (Lang::En, NoticeKind::KeyEnds) => "A replaced key is about to expire",
         (Lang::Es, NoticeKind::ClientSecretEnds) => "Un secreto sustituido está a punto de caducar",
-        (Lang::En, NoticeKind::ClientSecretEnds) => "A replaced secret is about to end",
+        (Lang::En, NoticeKind::ClientSecretEnds) => "A replaced secret is about to expire",
     }
 }

@@ -28,7 +28,7 @@ texts! {
         facts: "Datos", "Facts";
         scopes: "Scopes que puede pedir", "Scopes that it may ask for";
         consent: "Consentimiento", "Consent";
-        consent_required: "La persona lo confirma al elegir empresa", "The person confirms it when choosing the tenant";
+        consent_required: "La persona lo confirma al elegir el tenant", "The person confirms it when choosing the tenant";
         consent_none: "No se pregunta", "Not asked for";
         addresses: "Direcciones de retorno", "Redirect addresses";
         address: "Dirección", "Address";
@@ -41,10 +41,10 @@ texts! {
         withdraw: "Retirar", "Withdraw";
         add_address: "Pedir otra dirección", "Ask for another address";
         secret: "Secreto", "Secret";
-        secret_text: "El secreto solo se muestra al crearlo. Si lo has perdido o se ha filtrado, crea otro.", "The secret is shown only when it is made. If you have lost it, or it leaked, make another one.";
-        secret_both: "El secreto anterior vale todavía hasta", "The previous secret is valid until";
-        rotate: "Crear un secreto nuevo", "Make a new secret";
-        rotate_text: "El actual sigue valiendo durante el tiempo que elijas; después, lo que lo use dejará de poder obtener tokens.", "The present one keeps working for the time that you choose; after that, whatever uses it can get no more tokens.";
+        secret_text: "El secreto solo se muestra al crearlo. Si lo has perdido o se ha filtrado, crea otro.", "The secret is shown only when it is created. If you have lost it, or it leaked, create another one.";
+        secret_both: "El secreto anterior sigue valiendo hasta", "The previous secret is still valid until";
+        rotate: "Crear un secreto nuevo", "Create a new secret";
+        rotate_text: "El actual sigue valiendo durante el tiempo que elijas; después, lo que lo use dejará de poder obtener tokens.", "The current one keeps working for the time that you choose; after that, whatever uses it can no longer get tokens.";
         new_secret: "El secreto nuevo", "The new secret";
         new_secret_text: "Cópialo ahora: no se vuelve a mostrar.", "Copy it now: it is not shown again.";
         rename: "Cambiar el nombre", "Rename";

@@ -7,12 +7,12 @@ use ui::Lang;
 texts! {
     CallText {
         title: "Peticiones", "Requests";
-        lead: "Las últimas llamadas del equipo: al menos 1000 por suscripción, durante 7 días. De cada rechazo, el motivo verdadero y qué hacer.", "The team's last calls: at least 1,000 per subscription, for 7 days. For every refusal, the true reason and what to do.";
+        lead: "Las últimas llamadas del equipo: al menos 1000 por suscripción, durante 7 días. De cada rechazo, el motivo exacto y qué hacer.", "The team's last calls: at least 1,000 per subscription, for 7 days. For every refusal, the exact reason and what to do.";
         none: "Todavía no hay peticiones", "No requests yet";
-        none_text: "Aquí aparece cada llamada que lleve una clave del equipo, pocos segundos después. Prueba con la primera:", "Every call that carries one of the team's keys appears here, moments later. Try the first one:";
+        none_text: "Aquí aparece cada llamada que lleve una clave del equipo, pocos segundos después. Prueba con la primera:", "Every call that carries one of the team's keys appears here a few seconds later. Try the first one:";
         none_found: "Ninguna petición cumple el filtro", "No request matches the filter";
         none_found_text: "Quita alguna condición. Las peticiones de más de 7 días ya no se guardan.", "Remove a condition. Requests older than 7 days are no longer kept.";
-        switched_off: "El registro de peticiones está desactivado", "The log of requests is switched off";
+        switched_off: "El registro de peticiones está desactivado", "The request log is switched off";
         switched_off_text: "Las llamadas nuevas no aparecen aquí. El consumo de cada suscripción se sigue contando.", "New calls do not appear here. The usage of each subscription is still counted.";
         route: "Ruta", "Route";
         status: "Estado", "Status";
@@ -26,8 +26,8 @@ texts! {
         any: "Cualquiera", "Any";
         only_refused: "Solo rechazadas", "Only refused";
         succeeded: "Correctas (2xx)", "Succeeded (2xx)";
-        caller_errors: "Errores de quien llama (4xx)", "Errors of the caller (4xx)";
-        service_errors: "Errores del servicio (5xx)", "Errors of the service (5xx)";
+        caller_errors: "Errores de quien llama (4xx)", "Caller errors (4xx)";
+        service_errors: "Errores del servicio (5xx)", "Service errors (5xx)";
     }
 }
 
@@ -41,7 +41,7 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     (
         Refusal::KeyNotForProduct,
         "La clave es de otro producto. Usa la de una suscripción de este producto, o pide una.",
-        "The key is of another product. Use one of a subscription to this product, or ask for one.",
+        "The key is for another product. Use one of a subscription to this product, or ask for one.",
     ),
     (
         Refusal::TokenMissing,
@@ -50,8 +50,8 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::TokenInvalid,
-        "El token no es un access_token de este servicio: está cortado, es de otro emisor o es un id_token. Envía el access_token tal como llegó.",
-        "The token is not an access_token of this service: it is cut off, of another issuer, or an id_token. Send the access_token as it came.",
+        "El token no es un access_token de este servicio: está cortado, es de otro emisor o es un id_token. Envía el access_token tal como lo recibiste.",
+        "The token is not an access_token of this service: it is truncated, from another issuer, or an id_token. Send the access_token exactly as you received it.",
     ),
     (
         Refusal::TokenExpired,
@@ -70,8 +70,8 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::SandboxMismatch,
-        "Se mezclan el entorno de pruebas y datos reales. Usa clave, aplicación y tenant del mismo lado.",
-        "The sandbox and real data are mixed. Use key, application and tenant of the same side.",
+        "Se mezclan el entorno de pruebas y datos reales. Usa clave, aplicación y tenant que sean todos del entorno de pruebas o todos de datos reales.",
+        "The sandbox and real data are mixed. Use a key, an application and a tenant that are all for the sandbox or all for real data.",
     ),
     (
         Refusal::ScopeMissing,
@@ -90,23 +90,23 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::QuotaExceeded,
-        "La cuota del día se ha agotado. Se renueva a medianoche (UTC); si no basta, pide más.",
-        "The quota of the day is used up. It is renewed at midnight (UTC); if it is too small, ask for more.",
+        "La cuota diaria se ha agotado. Se renueva a medianoche (UTC); si no basta, pide más.",
+        "The daily quota is used up. It is renewed at midnight (UTC); if it is too small, ask for more.",
     ),
     (
         Refusal::CompanyHeaderMissing,
         "Falta la empresa. Envía su correlationId en la cabecera context.",
-        "The company is missing. Send its correlationId in the header context.",
+        "The company is missing. Send its correlationId in the context header.",
     ),
     (
         Refusal::CompanyHeaderInvalid,
-        "La cabecera context no contiene un correlationId válido.",
-        "The header context does not contain a valid correlationId.",
+        "La cabecera context no contiene un correlationId válido. Envíalo como {\"clientId\":\"<correlationId>\"}.",
+        "The context header does not contain a valid correlationId. Send it as {\"clientId\":\"<correlationId>\"}.",
     ),
     (
         Refusal::CompanyHeaderMismatch,
         "La cabecera context y la ruta nombran empresas distintas. Usa la misma en las dos.",
-        "The header context and the path name different companies. Use the same in both.",
+        "The context header and the path name different companies. Use the same one in both.",
     ),
     (
         Refusal::CompanyUnknown,
@@ -135,13 +135,13 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::Conflict,
-        "El estado actual no lo permite. La respuesta dice por qué.",
-        "The present state does not allow it. The response says why.",
+        "El estado actual no permite esta petición. La respuesta dice por qué.",
+        "The current state does not allow this. The response says why.",
     ),
     (
         Refusal::Other,
-        "La petición no es correcta. La respuesta dice por qué.",
-        "The request is not right. The response says why.",
+        "La petición no es válida. La respuesta dice por qué.",
+        "The request is not valid. The response says why.",
     ),
     (
         Refusal::ServiceUnavailable,
@@ -150,8 +150,8 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::ServiceError,
-        "Fallo del servicio. Si se repite, escribe a la persona de contacto con el número de petición.",
-        "A failure of the service. If it happens again, write to the contact with the request id.",
+        "El servicio ha fallado. Si se repite, escribe a la persona de contacto con el número de petición.",
+        "The service failed. If it happens again, write to the contact with the request id.",
     ),
 ];
 

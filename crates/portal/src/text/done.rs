@@ -5,7 +5,7 @@ use ui::Lang;
 /// Each code, in Spanish and English. Areas add theirs here.
 const DONE: &[(&str, &str, &str)] = &[
     ("saved", "Los cambios se han guardado.", "Your changes have been saved."),
-    ("invited", "Se ha creado la invitación.", "The invitation has been made."),
+    ("invited", "Se ha creado la invitación.", "The invitation has been created."),
     ("invitation_revoked", "La invitación se ha anulado.", "The invitation has been revoked."),
     ("invitation_resent", "La invitación se ha enviado de nuevo.", "The invitation has been sent again."),
     ("notices_read", "Los avisos están marcados como leídos.", "The notices are marked as read."),

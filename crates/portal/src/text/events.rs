@@ -6,7 +6,7 @@ use ui::Lang;
 texts! {
     EventsText {
         title: "Eventos", "Events";
-        lead: "Todo lo que puede llegar a un webhook: cuándo se envía, con qué cuerpo, y cómo suscribirte. Sale del documento AsyncAPI, así que es exactamente lo que se entrega.", "Everything that a webhook can get: when it is sent, with which body, and how to subscribe. It comes from the AsyncAPI document, so it is exactly what is delivered.";
+        lead: "Todos los eventos que puede recibir un webhook: cuándo se envían, con qué cuerpo, y cómo suscribirte. Sale del documento AsyncAPI, así que es exactamente lo que se entrega.", "Every event that a webhook can receive: when it is sent, with which body, and how to subscribe. It comes from the AsyncAPI document, so it is exactly what is delivered.";
         document: "Documento AsyncAPI", "AsyncAPI document";
         search: "Buscar", "Search";
         area: "Área", "Area";
@@ -33,14 +33,14 @@ texts! {
         answer: "Qué responder", "What to answer";
         english: "El texto viene del documento AsyncAPI, que está en inglés.", "";
         body: "Cuerpo", "Body";
-        member: "Miembro", "Member";
+        member: "Campo", "Member";
         kind: "Tipo", "Type";
         required: "Obligatorio", "Required";
         meaning: "Significado", "Meaning";
         always: "siempre", "always";
         inside: "dentro de", "inside";
         example: "Ejemplo", "Example";
-        inner: "El texto de ese miembro, leído como JSON:", "The text of this member, read as JSON:";
+        inner: "El texto de ese campo, leído como JSON:", "The text of this member, read as JSON:";
         headers: "Cabeceras de una entrega", "Headers of a delivery";
         header: "Cabecera", "Header";
         signature: "Firma", "Signature";
@@ -55,8 +55,8 @@ texts! {
         or_id: "Otro webhook, por su id", "Another webhook, by its id";
         or_id_hint: "Aquí solo caben los 100 primeros.", "Only the first 100 fit here.";
         send_button: "Enviar un evento de prueba", "Send a test event";
-        no_webhook: "Ningún webhook activo recibe este evento", "No active webhook gets this event";
-        no_webhook_text: "Suscribe uno con la orden de arriba. Cuando tu receptor acepte el saludo, podrás enviarle aquí un evento de prueba.", "Subscribe one with the command above. Once your receiver has accepted the handshake, you can send it a test event here.";
+        no_webhook: "Ningún webhook activo recibe este evento", "No active webhook receives this event";
+        no_webhook_text: "Suscribe uno con el comando de arriba. Cuando tu receptor acepte el saludo, podrás enviarle aquí un evento de prueba.", "Subscribe one with the command above. Once your receiver has accepted the handshake, you can send it a test event here.";
         not_subscribable: "Llega con cada suscripción; no hay que suscribirse a él.", "It comes with every subscription; there is no need to subscribe to it.";
     }
 }

@@ -5,7 +5,7 @@ use pages::texts;
 texts! {
     HomeText {
         title: "Inicio", "Home";
-        lead: "De la primera clave a la primera entrega. Cada paso se marca solo cuando ocurre.", "From the first key to the first delivery. Every step is ticked by itself when it happens.";
+        lead: "De la primera clave a la primera entrega. Cada paso se marca solo en cuanto está hecho.", "From the first key to the first delivery. Each step is ticked off automatically once it is done.";
         checklist: "Puesta en marcha", "Getting started";
         all_done: "La integración está en marcha.", "The integration is up and running.";
         done: "Hecho", "Done";
@@ -30,8 +30,8 @@ texts! {
         call_now: "Obtener un token y la llamada lista", "Get a token and the call, ready to run";
         call_action: "Probarla en la referencia", "Try it in the reference";
         webhook: "Suscribe un webhook y acepta su contrato", "Subscribe a webhook and accept its contract";
-        webhook_text: "El receptor contesta al primer aviso con su secreto. El receptor integrado del entorno de pruebas lo hace por ti, y «aldaba listen» en tu máquina.", "The receiver answers the first request with its secret. The built-in receiver of the sandbox does it for you, and “aldaba listen” on your machine.";
-        webhook_now: "Crear uno hacia el receptor integrado", "Make one to the built-in receiver";
+        webhook_text: "El receptor contesta con un 200 al Acknowledge o, en facturación, con el valor de echo. El receptor integrado del entorno de pruebas lo hace por ti, y «aldaba listen» en tu máquina.", "The receiver answers the Acknowledge with 200 or, in invoicing, with the value of echo. The built-in receiver of the sandbox does it for you, and “aldaba listen” on your machine.";
+        webhook_now: "Crear uno hacia el receptor integrado", "Create one to the built-in receiver";
         delivery: "Recibe y verifica la primera entrega", "Receive and verify the first delivery";
         delivery_text: "Comprueba la firma antes de leer el cuerpo; el depurador dice por qué no coincide.", "Check the signature before you read the body; the debugger says why it does not match.";
         delivery_now: "Hacer que ocurra un evento", "Make an event happen";

@@ -39,8 +39,8 @@ const REQUEST: &[Meaning] = &[
     ),
     (
         "nonce",
-        "Otro valor nuevo, que vuelve dentro del id_token: demuestra que es de este intento",
-        "Another new value, which comes back inside the id_token: it proves that it is of this attempt",
+        "Otro valor nuevo, que vuelve dentro del id_token: demuestra que el id_token es de este intento",
+        "Another new value, which comes back inside the id_token: it proves that the id_token belongs to this attempt",
     ),
     (
         "code_challenge",
@@ -69,16 +69,16 @@ const CALLBACK: &[Meaning] = &[
     (
         "state",
         "El de la petición: así sabes que la respuesta es de este intento",
-        "The one of the request: so you know that the response is of this attempt",
+        "The one from the request: so you know that the response belongs to this attempt",
     ),
     (
         "iss",
         "Quién contesta. Compáralo con tu emisor, para no confundir a dos proveedores",
-        "Who answers. Compare it with your issuer, so as not to mix two providers up",
+        "Who answers. Compare it with your issuer, so as not to mix up two providers",
     ),
     (
         "id_token",
-        "Quién ha entrado; esta aplicación lo recibe ya en la vuelta",
+        "Quién ha iniciado sesión; esta aplicación lo recibe ya en la vuelta",
         "Who signed in; this application gets it with the callback already",
     ),
     ("error", "Por qué no hay código", "Why there is no code"),
@@ -96,21 +96,21 @@ const TOKEN_REQUEST: &[Meaning] = &[
     (
         "code_verifier",
         "El secreto cuyo hash era code_challenge: quien robe el código no lo tiene",
-        "The secret whose hash was code_challenge: who steals the code has not got it",
+        "The secret whose hash was code_challenge: whoever steals the code does not have it",
     ),
 ];
 
 const TOKEN_RESPONSE: &[Meaning] = &[
     (
         "access_token",
-        "Abre las API: va en Authorization: Bearer",
-        "Opens the APIs: it goes into Authorization: Bearer",
+        "Da acceso a las API: va en Authorization: Bearer",
+        "Gives access to the APIs: it goes into Authorization: Bearer",
     ),
     ("token_type", "Cómo se envía", "How it is sent"),
     ("expires_in", "Segundos que vale el access_token", "Seconds for which the access_token is valid"),
     (
         "id_token",
-        "Quién ha entrado. Es para tu aplicación, no para las API",
+        "Quién ha iniciado sesión. Es para tu aplicación, no para las API",
         "Who signed in. It is for your application, not for the APIs",
     ),
     (
@@ -126,7 +126,7 @@ const TOKEN_RESPONSE: &[Meaning] = &[
 ];
 
 const SCOPES: &[Meaning] = &[
-    ("openid", "Un id_token: quién ha entrado", "An id_token: who signed in"),
+    ("openid", "Un id_token: quién ha iniciado sesión", "An id_token: who signed in"),
     ("profile", "Nombre e idioma de la persona", "Name and language of the person"),
     ("email", "Su correo electrónico", "Their e-mail address"),
     (
@@ -175,7 +175,7 @@ pub(crate) fn scope(lang: Lang, name: &str) -> &'static str {
 const ERRORS: &[Meaning] = &[
     (
         "access_denied",
-        "La persona no dio su permiso, o quien entró no es el usuario de tu entorno de pruebas.",
+        "La persona no dio su permiso, o quien inició sesión no es el usuario de tu entorno de pruebas.",
         "The person did not consent, or whoever signed in is not the user of your sandbox.",
     ),
     (
@@ -185,7 +185,7 @@ const ERRORS: &[Meaning] = &[
     ),
     (
         "login_required",
-        "Con prompt=none no se muestra ninguna página, y no había nadie dentro.",
+        "Con prompt=none no se muestra ninguna página, y no había ninguna sesión iniciada.",
         "With prompt=none no page is shown, and nobody was signed in.",
     ),
     (
@@ -206,22 +206,22 @@ const ERRORS: &[Meaning] = &[
     (
         "invalid_state",
         "El state de la vuelta no es el de la petición: la respuesta es de otro intento.",
-        "The state of the callback is not the one of the request: the response is of another attempt.",
+        "The state of the callback is not the one of the request: the response belongs to another attempt.",
     ),
     (
         "invalid_iss",
-        "La respuesta es de otro emisor, o no dice de cuál.",
-        "The response is of another issuer, or does not say of which.",
+        "La respuesta es de otro emisor, o no nombra ninguno.",
+        "The response comes from another issuer, or does not name one.",
     ),
     (
         "invalid_grant",
         "El código ya no vale: ha caducado, se usó antes, o no es de esta petición.",
-        "The code is no longer valid: it has expired, was used before, or is not of this request.",
+        "The code is no longer valid: it has expired, was used before, or does not belong to this request.",
     ),
     (
         "invalid_request",
-        "A la petición le falta un parámetro, o tiene uno que no se entiende.",
-        "The request lacks a parameter, or has one that cannot be understood.",
+        "A la petición le falta un parámetro, o tiene uno que no es válido.",
+        "The request lacks a parameter, or has one that is not valid.",
     ),
     (
         "temporarily_unavailable",
@@ -234,8 +234,8 @@ const ERRORS: &[Meaning] = &[
 const ADVICE: &[Meaning] = &[
     (
         "access_denied",
-        "Empieza de nuevo, entra con el correo y la contraseña que muestra esta página y autoriza la aplicación. En la tuya, trátalo como un «no»: ofrece repetir, pero no insistas sola.",
-        "Start over, sign in with the address and password that this page shows, and authorize the application. In yours, treat it as a \"no\": offer to try again, but do not retry by itself.",
+        "Empieza de nuevo, inicia sesión con el correo y la contraseña que muestra esta página y autoriza la aplicación. En la tuya, trátalo como un «no»: ofrece repetir, pero no repitas automáticamente.",
+        "Start over, sign in with the address and password that this page shows, and authorize the application. In yours, treat it as a \"no\": offer to try again, but do not retry automatically.",
     ),
     (
         "invalid_scope",

@@ -31,10 +31,10 @@ const ACCESS: &[Meaning] = &[
     (
         "jti",
         "El identificador del token. Empieza por el de la autorización: si se retira, el token deja de valer",
-        "The token's identifier. It begins with the authorization's: when that is withdrawn, the token ends",
+        "The token's identifier. It begins with the authorization's: when that is withdrawn, the token stops working",
     ),
     ("client_id", "Tu aplicación", "Your application"),
-    ("scope", "Lo que abre", "What it opens"),
+    ("scope", "A qué da acceso", "What it gives access to"),
     ("idp", "Quién comprobó la identidad: este servicio", "Who checked the identity: this service"),
     ("usr", "La persona, con el mismo valor que sub", "The person, with the same value as sub"),
     ("owapp", "Tu aplicación, con su identificador interno", "Your application, by its internal identifier"),
@@ -46,8 +46,8 @@ const ACCESS: &[Meaning] = &[
     ("oun", "La organización (tenant), como GUID", "The organisation (tenant), as a GUID"),
     (
         "svc.es.clientid",
-        "La organización (tenant) cuyos datos abre; aquí, tu entorno de pruebas",
-        "The organisation (tenant) whose data it opens; here, your sandbox",
+        "La organización (tenant) a cuyos datos da acceso; aquí, tu entorno de pruebas",
+        "The organisation (tenant) whose data it gives access to; here, your sandbox",
     ),
     ("svc.es.idcda", "El código corto de la organización", "The short code of the organisation"),
     ("lang", "Su idioma", "Their language"),
@@ -70,7 +70,7 @@ const ID: &[Meaning] = &[
     (
         "nonce",
         "El de la petición: demuestra que el id_token es de este intento",
-        "The one of the request: it proves that the id_token is of this attempt",
+        "The one from the request: it proves that the id_token belongs to this attempt",
     ),
     (
         "acr",

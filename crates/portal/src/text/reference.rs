@@ -9,10 +9,10 @@ texts! {
         title: "Referencia", "Reference";
         lead: "Las tres API, sus documentos para personas y para máquinas, y las herramientas para probarlas.", "The three APIs, their documents for people and machines, and the tools to try them.";
         open_docs: "Abrir la referencia de las API", "Open the API reference";
-        docs_text: "Cada llamada con sus parámetros, respuestas y ejemplos, y un cliente para probarla desde el navegador. Pulsa Authorize y escribe tu clave de suscripción y un token.", "Every call with its parameters, answers and examples, and a client to try it from the browser. Choose Authorize and enter your subscription key and a token.";
+        docs_text: "Cada llamada con sus parámetros, respuestas y ejemplos, y un cliente para probarla desde el navegador. Pulsa Authorize y escribe tu clave de suscripción y un token.", "Every call with its parameters, responses and examples, and a client to try it from the browser. Choose Authorize and enter your subscription key and a token.";
         docs_off: "Quien opera este servicio ha desactivado la página para probar las llamadas. Los documentos de abajo dicen lo mismo.", "The operator of this service has switched off the page for trying calls. The documents below say the same.";
         prefill: "Con tu clave y un token del entorno de pruebas", "With your key and a sandbox token";
-        prefill_text: "La referencia se abre con la clave y un token de tu entorno de pruebas ya escritos, lista para probar llamadas con datos de muestra. Te pediremos que confirmes quién eres si hace rato que entraste. Pasan de esta pestaña a la referencia sin salir del navegador, y se pierden al recargarla.", "The reference opens with the key and a token of your sandbox filled in, ready to try calls on sample data. You are asked to prove who you are if you signed in a while ago. They go from this tab to the reference without leaving the browser, and are gone when you reload it.";
+        prefill_text: "La referencia se abre con la clave y un token de tu entorno de pruebas ya escritos, lista para probar llamadas con datos de muestra. Te pediremos que confirmes quién eres si hace rato que iniciaste sesión. Pasan de esta pestaña a la referencia sin salir del navegador, y se pierden al recargarla.", "The reference opens with the key and a token of your sandbox filled in, ready to try calls on sample data. You are asked to confirm your identity if you signed in a while ago. They go from this tab to the reference without leaving the browser, and are gone when you reload it.";
         prefill_none: "La referencia puede abrirse con tu clave y un token ya escritos, pero tu equipo no tiene todavía ninguna suscripción activa. Pide una:", "The reference can open with your key and a token filled in, but your team has no active subscription yet. Ask for one:";
         prefill_no_application: "Tu equipo no tiene ninguna aplicación activa, y sin ella no hay token: la referencia se abrirá solo con la clave. Pide una:", "Your team has no active application, and without one there is no token: the reference will open with the key alone. Ask for one:";
         prefill_closed: "Quien opera este servicio ha desactivado los entornos de pruebas. Escribe tu clave y un token tuyo en Authorize.", "The operator of this service has switched the sandboxes off. Enter your key and a token of yours in Authorize.";
@@ -23,7 +23,7 @@ texts! {
         handed_text: "El botón abre la referencia con esto ya escrito; sin JavaScript, cópialo en Authorize.", "The button opens the reference with these filled in; without JavaScript, copy them into Authorize.";
         handed_key: "Clave:", "Key:";
         handed_token: "Token:", "Token:";
-        handed_token_text: "Abre los datos de muestra de tu entorno de pruebas y nada más, durante", "It opens the sample data of your sandbox and nothing else, for";
+        handed_token_text: "Da acceso a los datos de muestra de tu entorno de pruebas y a nada más, durante", "It gives access to the sample data of your sandbox and nothing else, for";
         open_with_both: "Abrir la referencia con esto", "Open the reference with these";
         apis: "API", "APIs";
         product: "Producto", "Product";
@@ -39,9 +39,9 @@ texts! {
         discovery_note: "direcciones y claves del proveedor de identidad", "addresses and keys of the identity provider";
         events_note: "cada evento, con su cuerpo y un ejemplo", "each event, with its body and an example";
         download: "Descargar", "Download";
-        feed: "Canal de cambios", "Pull feed";
+        feed: "Canal de cambios", "Feed of changes";
         feed_text: "Los mismos cambios que llegan a los webhooks, pero los pides tú y en orden: para ponerte al día tras un corte, o en vez de webhooks. Empieza en el X-Sequence-Version de una lista y guarda el sequenceVersion del último cambio junto con sus efectos. Si el registro ya no llega tan atrás, la respuesta es 410: vuelve a leer la lista.", "The same changes that webhooks get, but you ask for them, in order: to catch up after an outage, or instead of webhooks. Start from a list's X-Sequence-Version, and store the sequenceVersion of the last change together with its effects. If the log no longer reaches back that far, the answer is 410: read the list again.";
-        command_line: "Línea de órdenes", "Command line";
+        command_line: "Línea de comandos", "Command line";
         command_line_text: "El programa aldaba también sirve para desarrollar:", "The program aldaba also helps you develop:";
         dev: "El servicio entero en tu máquina, con datos de muestra y un receptor", "The whole service on your machine, with sample data and a receiver";
         listen: "Recibe webhooks en tu máquina: responde al saludo, comprueba la firma y muestra cada evento", "Receives webhooks on your machine: answers the handshake, verifies the signature and prints each event";

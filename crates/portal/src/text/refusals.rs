@@ -108,7 +108,7 @@ const REASONS: &[(&str, &str)] = &[
     ),
     (
         "the team has made {} events today, the most of one day; go on tomorrow",
-        "El equipo ha provocado hoy {} eventos, el máximo de un día. Sigue mañana.",
+        "El equipo ha generado hoy {} eventos, el máximo de un día. Sigue mañana.",
     ),
 ];
 

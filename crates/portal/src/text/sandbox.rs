@@ -15,13 +15,13 @@ texts! {
         closed_text: "Quien opera este servicio los ha desactivado. Lo demás del portal funciona igual. Si necesitas uno, escribe a la persona de contacto.", "The operator of this service has switched them off. The rest of the portal works as usual. If you need one, write to the contact.";
         none: "Tu equipo todavía no tiene entorno de pruebas", "Your team has no sandbox yet";
         none_text: "Es un tenant solo de tu equipo con empresas, clientes, cuentas, nóminas y facturas de ejemplo, una cuenta para iniciar sesión en él y un receptor de webhooks ya preparado. Nadie más lo ve y puedes restablecerlo cuando quieras.", "It is a tenant of your own with sample companies, customers, accounts, payroll and invoices, an account to sign in to it, and a receiver of webhooks that is ready to use. Nobody else sees it, and you can reset it at any time.";
-        make: "Crear el entorno de pruebas", "Make the sandbox";
-        make_first: "Primero crea el entorno", "Make the sandbox first";
+        make: "Crear el entorno de pruebas", "Create the sandbox";
+        make_first: "Primero crea el entorno", "Create the sandbox first";
         incomplete: "El entorno está a medias", "The sandbox is not complete";
         incomplete_text: "Sus datos se están cargando, o la carga se interrumpió. Si sigue así dentro de unos segundos, complétalo: lo que ya está no cambia.", "Its data is being loaded, or loading was interrupted. If this does not change within seconds, complete it: what is there stays.";
         complete: "Completar el entorno", "Complete the sandbox";
         erased: "El operador ha borrado los datos del entorno", "The operator has erased the sandbox's data";
-        erased_text: "Créalo de nuevo: vuelve con los datos de ejemplo. Las claves y aplicaciones de tu equipo siguen valiendo.", "Make it again: it comes back with the sample data. Your team's keys and applications stay valid.";
+        erased_text: "Créalo de nuevo: vuelve con los datos de ejemplo. Las claves y aplicaciones de tu equipo siguen valiendo.", "Create it again: it comes back with the sample data. Your team's keys and applications stay valid.";
         disabled: "El operador ha desactivado este entorno", "The operator has disabled this sandbox";
         disabled_text: "No se puede usar hasta que lo active de nuevo. Escribe a la persona de contacto.", "It cannot be used until the operator enables it again. Write to the contact.";
         ready: "Listo", "Ready";
@@ -61,7 +61,7 @@ texts! {
         no_key_text: "Puedes obtener un token, pero cada llamada lleva además la clave de una suscripción de tu equipo.", "You can get a token, but every call also carries the key of a subscription of your team.";
         ask_key: "Pedir una suscripción", "Ask for a subscription";
         shown: "Tu token", "Your token";
-        shown_text: "Cópialo ahora: no se vuelve a mostrar. Solo abre el entorno de pruebas de tu equipo.", "Copy it now: it is not shown again. It opens your team's sandbox and nothing else.";
+        shown_text: "Cópialo ahora: no se vuelve a mostrar. Solo da acceso al entorno de pruebas de tu equipo.", "Copy it now: it is not shown again. It gives access to your team's sandbox and nothing else.";
         expires: "Caduca", "Expires";
         call: "Una lectura con él", "A read with it";
         call_text: "Pon en KEY la clave de tu suscripción.", "Put the key of your subscription into KEY.";
@@ -86,8 +86,8 @@ texts! {
         record: "Registro", "Record";
         company: "Empresa", "Company";
         sequence: "Número en el registro de cambios", "Number in the log";
-        goes_to: "Webhooks que lo reciben", "Webhooks that get it";
-        goes_nowhere: "Ningún webhook del entorno está suscrito a este evento. Crea uno aquí debajo y repítelo.", "No webhook of the sandbox subscribes to this event. Make one below and repeat it.";
+        goes_to: "Webhooks que lo reciben", "Webhooks that receive it";
+        goes_nowhere: "Ningún webhook del entorno está suscrito a este evento. Crea uno aquí debajo y repítelo.", "No webhook of the sandbox subscribes to this event. Create one below and repeat it.";
         see_delivery: "Ver la entrega", "See the delivery";
         waits: "Este webhook no está activo: lo recibirá cuando lo esté, o nunca si se suscribió después.", "This webhook is not active: it gets the event once it is, or never if it subscribed later.";
         receiver: "Receptor integrado", "Built-in receiver";
@@ -98,18 +98,18 @@ texts! {
         webhooks: "Webhooks que apuntan a él", "Webhooks to it";
         no_webhooks: "Todavía ninguno.", "None yet.";
         more_webhooks: "Ver todos", "See all";
-        subscribe: "Crear un webhook hacia el receptor integrado", "Make a webhook to the built-in receiver";
+        subscribe: "Crear un webhook hacia el receptor integrado", "Create a webhook to the built-in receiver";
         subscribe_text: "Suscribe la aplicación a todos los eventos del recurso, con un secreto nuevo. Si la cuenta del entorno aún no la ha autorizado, se autoriza también.", "Subscribes the application to all events of the resource, with a new secret. If the sandbox's account has not authorized it yet, that is done, too.";
         resource: "Recurso", "Resource";
-        subscribe_button: "Crear el webhook", "Make the webhook";
+        subscribe_button: "Crear el webhook", "Create the webhook";
         one_each: "En facturación es un webhook por cada acción.", "In invoicing it is one webhook for each action.";
-        subscribed: "El webhook está creado", "The webhook has been made";
-        subscribed_many: "Los webhooks están creados", "The webhooks have been made";
+        subscribed: "El webhook está creado", "The webhook has been created";
+        subscribed_many: "Los webhooks están creados", "The webhooks have been created";
         subscribed_text: "El receptor integrado ya conoce su secreto. Cópialo si quieres comprobar firmas por tu cuenta: no se vuelve a mostrar.", "The built-in receiver knows its secret. Copy it if you want to verify signatures yourself: it is not shown again.";
         see_webhook: "Ver el webhook", "See the webhook";
-        received: "Lo que ha llegado", "What came";
-        none: "Todavía no ha llegado nada", "Nothing has come yet";
-        none_text: "Crea un webhook hacia el receptor: enseguida llega el saludo del contrato. Después haz que ocurra un evento y aparecerá aquí, con su firma comprobada.", "Make a webhook to the receiver: the handshake of the contract comes at once. Then make an event happen, and it appears here with its signature verified.";
+        received: "Lo que ha llegado", "What arrived";
+        none: "Todavía no ha llegado nada", "Nothing has arrived yet";
+        none_text: "Crea un webhook hacia el receptor: enseguida llega el saludo del contrato. Después haz que ocurra un evento y aparecerá aquí, con su firma comprobada.", "Create a webhook to the receiver: the handshake of the contract arrives at once. Then make an event happen, and it appears here with its signature verified.";
         signature: "Firma", "Signature";
         verified: "Comprobada", "Verified";
         wrong: "No coincide", "Does not match";
@@ -127,12 +127,12 @@ texts! {
         body: "Cuerpo", "Body";
         no_body: "La petición no tenía cuerpo.", "The request had no body.";
         pretty: "Con formato", "Pretty";
-        raw: "Tal cual llegó", "As it came";
+        raw: "Tal cual llegó", "As it arrived";
         debugger: "Comprobarla en el depurador de firmas", "Check it in the signature debugger";
-        choose_event: "Elige un evento de la lista.", "Choose an event of the list.";
-        choose_resource: "Elige un recurso de la lista.", "Choose a resource of the list.";
+        choose_event: "Elige un evento de la lista.", "Choose an event from the list.";
+        choose_resource: "Elige un recurso de la lista.", "Choose a resource from the list.";
         choose_mode: "Elige cómo contesta: accept, fail, hang o refuse.", "Choose how it answers: accept, fail, hang or refuse.";
-        exists: "La aplicación ya tiene webhooks hacia el receptor para todos los eventos de este recurso.", "The application has webhooks to the receiver for all events of this resource already.";
+        exists: "La aplicación ya tiene webhooks hacia el receptor para todos los eventos de este recurso.", "The application already has webhooks to the receiver for all events of this resource.";
     }
 }
 
@@ -171,7 +171,7 @@ pub(crate) fn refusal(lang: Lang, error: &AdminError) -> Option<&'static str> {
         }
         "sandbox_incomplete" => "al entorno ya no le queda ninguna empresa; restablécelo",
         "too_many_events" => {
-            "tu equipo ya ha hecho hoy todos los eventos que se permiten en un día; sigue mañana"
+            "tu equipo ya ha generado hoy todos los eventos que se permiten en un día; sigue mañana"
         }
         "team_disabled" => "el operador ha desactivado tu equipo; escribe a la persona de contacto",
         "client_disabled" => "el operador ha desactivado esa aplicación; elige otra",

@@ -6,7 +6,7 @@ texts! {
     SubscriptionText {
         title: "Suscripciones", "Subscriptions";
         one: "Suscripción", "Subscription";
-        lead: "Una suscripción abre un producto. Su clave va en la cabecera Ocp-Apim-Subscription-Key de cada llamada.", "A subscription opens a product. Its key goes into the header Ocp-Apim-Subscription-Key of every call.";
+        lead: "Una suscripción da acceso a un producto. Su clave va en la cabecera Ocp-Apim-Subscription-Key de cada llamada.", "A subscription gives access to a product. Its key goes into the Ocp-Apim-Subscription-Key header of every call.";
         name: "Nombre", "Name";
         products: "Productos", "Products";
         product: "Producto", "Product";
@@ -15,13 +15,13 @@ texts! {
         since: "Desde", "Since";
         active: "Activa", "Active";
         suspended: "Suspendida", "Suspended";
-        suspended_text: "El operador la ha suspendido: sus claves no abren nada. Escribe a la persona de contacto.", "The operator has suspended it: its keys open nothing. Write to the contact.";
+        suspended_text: "El operador la ha suspendido: sus claves no funcionan. Escribe a la persona de contacto.", "The operator has suspended it: its keys do not work. Write to the contact.";
         cancelled: "Cancelada", "Cancelled";
         sandbox: "Entorno de pruebas", "Sandbox";
         per_day: "Llamadas por día", "Calls per day";
         unlimited: "Sin límite", "No limit";
         none: "Todavía no hay suscripciones", "No subscriptions yet";
-        none_text: "Pide una aquí debajo. Las del entorno de pruebas pueden aprobarse al momento; las que abren datos reales las aprueba el operador.", "Ask for one below. Those for the sandbox may be approved at once; those that open real data are approved by the operator.";
+        none_text: "Pide una aquí debajo. Las del entorno de pruebas pueden aprobarse al momento; las que dan acceso a datos reales las aprueba el operador.", "Ask for one below. Those for the sandbox may be approved at once; the operator approves those that give access to real data.";
         ask: "Pedir una suscripción", "Ask for a subscription";
         ask_sandbox: "Solo para el entorno de pruebas", "For the sandbox only";
         ask_note: "Para qué la necesitas", "What you need it for";
@@ -44,14 +44,14 @@ texts! {
         valid_until: "Vale hasta", "Valid until";
         replaced: "sustituida", "replaced";
         reveal: "Mostrar", "Reveal";
-        reveal_text: "Te pediremos que confirmes quién eres si hace rato que entraste. Cada vez que se muestra queda en la auditoría.", "You are asked to prove who you are if you signed in a while ago. Every reveal is in the audit log.";
+        reveal_text: "Te pediremos que confirmes quién eres si hace rato que iniciaste sesión. Cada vez que se muestra queda registrada en la auditoría.", "You are asked to confirm your identity if you signed in a while ago. The audit records every reveal.";
         revealed_primary: "La clave principal", "The primary key";
         revealed_secondary: "La clave secundaria", "The secondary key";
-        revealed_text: "Guárdala como una contraseña: abre los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it opens the data of the companies that authorize your applications.";
+        revealed_text: "Guárdala como una contraseña: da acceso a los datos de las empresas que autoricen tus aplicaciones.", "Keep it like a password: it gives access to the data of the companies that authorize your applications.";
         regenerate: "Regenerar", "Regenerate";
-        regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is made. The current one keeps working for the time that you choose; after that, whatever uses it stops working.";
-        overlap: "Lo actual sigue valiendo", "Keep the current one for";
-        overlap_none: "Nada: deja de valer ya", "No time: it ends now";
+        regenerate_text: "Se crea una clave nueva. La actual sigue valiendo durante el tiempo que elijas; después, lo que la use dejará de funcionar.", "A new key is created. The current one keeps working for the time that you choose; after that, whatever uses it stops working.";
+        overlap: "Mantener el valor actual durante", "Keep the current one for";
+        overlap_none: "Sin plazo: deja de valer ya", "No time: it stops working now";
         hour: "1 hora", "1 hour";
         day: "1 día", "1 day";
         week: "7 días", "7 days";

@@ -7,7 +7,7 @@ texts! {
         title: "Equipo", "Team";
         lead: "Quién trabaja en la integración. Cada miembro ve las claves, aplicaciones y webhooks del equipo.", "Who works on the integration. Every member sees the team's keys, applications and webhooks.";
         no_team: "Todavía no perteneces a ningún equipo", "You do not belong to a team yet";
-        no_team_text: "Un equipo reúne claves, aplicaciones y webhooks. Pide a quien administra tu equipo, o a la persona de contacto, que te añada.", "A team owns keys, applications and webhooks. Ask an owner of your team, or the contact, to add you.";
+        no_team_text: "Un equipo reúne claves, aplicaciones y webhooks. Pide a una persona titular de tu equipo, o a la persona de contacto, que te añada.", "A team owns keys, applications and webhooks. Ask an owner of your team, or the contact, to add you.";
         members: "Miembros", "Members";
         name: "Nombre", "Name";
         email: "Correo", "E-mail";
@@ -33,8 +33,8 @@ texts! {
         expired: "caducada", "expired";
         resend: "Reenviar", "Resend";
         revoke: "Anular", "Revoke";
-        revoke_text: "El enlace dejará de funcionar y la persona no podrá entrar en el equipo con él.", "The link stops working, and the person cannot join the team with it.";
+        revoke_text: "El enlace dejará de funcionar y la persona no podrá unirse al equipo con él.", "The link stops working, and the person cannot join the team with it.";
         rename: "Nombre del equipo", "Name of the team";
-        owners_only: "Solo las personas titulares cambian el equipo.", "Only owners change the team.";
+        owners_only: "Solo las personas titulares pueden cambiar el equipo.", "Only owners can change the team.";
     }
 }

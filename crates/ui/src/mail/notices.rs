@@ -75,7 +75,9 @@ fn line(lang: Lang, one: &MailNotice<'_>) -> String {
         (Lang::Es, NoticeKind::KeyEnds | NoticeKind::ClientSecretEnds) => {
             format!("caduca el {}", time(one.since))
         }
-        (Lang::En, NoticeKind::KeyEnds | NoticeKind::ClientSecretEnds) => format!("ends {}", time(one.since)),
+        (Lang::En, NoticeKind::KeyEnds | NoticeKind::ClientSecretEnds) => {
+            format!("expires {}", time(one.since))
+        }
         _ => time(one.at),
     };
     let reason = plain_name(one.reason);

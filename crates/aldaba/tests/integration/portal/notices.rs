@@ -157,7 +157,7 @@ fn member_chooses_which_notices_come_by_mail() {
     fixture.clock.advance(HOUR * 30);
     fixture.wait_for_mails("eva", 1);
     let mail = fixture.mails_to("eva").remove(0);
-    assert!(mail.body().contains("A replaced key is about to end"), "{}", mail.data);
+    assert!(mail.body().contains("A replaced key is about to expire"), "{}", mail.data);
     assert!(!mail.body().contains("refused"), "{}", mail.data);
     assert!(!mail.data.contains(made["primaryKey"].as_str().unwrap()), "no secret");
     fixture.wait_for_mails("diego", 2);

@@ -12,7 +12,7 @@ fn reference_names_the_apis_the_documents_and_the_tools() {
     let developer = Developer::sign_in(&server, "diego");
     let base = server.base_url();
     for (lang, words) in [
-        ("es", ["Referencia", "Nóminas", "Línea de órdenes"]),
+        ("es", ["Referencia", "Nóminas", "Línea de comandos"]),
         ("en", ["Reference", "Payroll", "Command line"]),
     ] {
         let page = developer.get_in(lang, "reference");

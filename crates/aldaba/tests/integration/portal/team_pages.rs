@@ -255,7 +255,7 @@ fn page_of_requests_says_that_the_log_is_switched_off() {
         let server = TestServer::builder().set("gateway.call_log", call_log).start();
         let developer = Developer::sign_in(&server, "diego");
         for (lang, words) in
-            [("es", "registro de peticiones está desactivado"), ("en", "log of requests is switched off")]
+            [("es", "registro de peticiones está desactivado"), ("en", "request log is switched off")]
         {
             assert_eq!(developer.get_in(lang, "calls").contains(words), is_shown, "{lang}, {call_log}");
         }

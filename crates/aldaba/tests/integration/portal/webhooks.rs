@@ -103,7 +103,7 @@ fn pages_show_a_webhook_in_both_languages() {
     let url = fixture.receiver.url("/first");
     for (lang, words) in [
         ("es", ["Activo", "Entregas correctas", "100\u{a0}%", "Reenviar un periodo", "Eliminar el webhook"]),
-        ("en", ["Active", "Success rate", "100%", "Replay a span", "Delete the webhook"]),
+        ("en", ["Active", "Success rate", "100%", "Replay a period", "Delete the webhook"]),
     ] {
         let list = fixture.developer.get_in(lang, "webhooks");
         let link = format!("href=\"{}\"", fixture.developer.path(&fixture.page()));

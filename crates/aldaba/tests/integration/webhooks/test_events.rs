@@ -23,7 +23,7 @@ fn developer_sends_a_test_event_of_a_chosen_kind_to_a_webhook_of_the_team() {
     let fixture = DeliveryFixture::new();
     let developer = Developer::sign_in_to(fixture.server, "pruebas");
     let (page, operator) = (format!("events/{UPDATED}"), OperatorApi(fixture.server));
-    assert!(developer.get_in("en", &page).contains("No active webhook gets this event"));
+    assert!(developer.get_in("en", &page).contains("No active webhook receives this event"));
     let id = fixture.active_webhook("/hook");
     operator.create("/subscriptions", &json!({"name": "k", "products": ["accounting"], "team": "pruebas"}));
     let client = format!("/clients/{}", fixture.api.sign_in.app.id);
@@ -39,7 +39,7 @@ fn developer_sends_a_test_event_of_a_chosen_kind_to_a_webhook_of_the_team() {
 
     // Not subscribed to; another resource; not a webhook; the handshake.
     let other = "events/Svc.ACC.Customers.CustomerDisabled";
-    assert!(developer.get_in("en", other).contains("No active webhook gets this event"));
+    assert!(developer.get_in("en", other).contains("No active webhook receives this event"));
     let token = developer.get(&page).form("post").fields;
     let token = token.iter().find(|(name, _)| name == "token").unwrap().1.clone();
     let post = |page: &str, id: &str| {
@@ -57,7 +57,7 @@ fn developer_sends_a_test_event_of_a_chosen_kind_to_a_webhook_of_the_team() {
     let path = stranger.path(&page);
     let form = crate::harness::Form { action: path, ..form };
     assert_eq!(stranger.browser.submit(&form, &[("webhook", &id), ("do", "send")]).status, 404);
-    assert!(stranger.get_in("en", &page).contains("No active webhook gets this event"));
+    assert!(stranger.get_in("en", &page).contains("No active webhook receives this event"));
     assert_eq!(received(&fixture), [UPDATED], "nothing else was sent");
 }
 

@@ -257,11 +257,11 @@ const EN: SecondFactorText = SecondFactorText {
     remove_submit: "Remove this second factor",
     recovery_codes: "Recovery codes",
     recovery_left: |left| match left {
-        0 => "You have no recovery codes left. Make new ones.".into(),
+        0 => "You have no recovery codes left. Create new ones.".into(),
         1 => "You have one recovery code left.".into(),
         left => format!("You have {left} recovery codes left."),
     },
-    new_recovery_codes: "Make new codes",
+    new_recovery_codes: "Create new codes",
     new_recovery_codes_explanation: "The codes that you have now stop working.",
     add: "Add a second factor",
     add_totp: "Add an authenticator app",

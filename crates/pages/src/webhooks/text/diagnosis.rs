@@ -95,11 +95,11 @@ fn connection(diagnosis: Diagnosis) -> Pair {
         Diagnosis::ServiceFault => (
             [
                 "La petición no llegó a salir: el fallo es nuestro y no cuenta contra tu webhook.",
-                "No tienes que hacer nada: se repite sola. Si continúa, escribe a la persona de contacto.",
+                "No tienes que hacer nada: el servicio lo intenta otra vez. Si continúa, escribe a la persona de contacto.",
             ],
             [
                 "The request was never sent: the failure is ours and does not count against your webhook.",
-                "You need not do anything: it is repeated. If it goes on, write to the contact.",
+                "You need not do anything: the service tries again. If it continues, write to the contact.",
             ],
         ),
         _ => (
@@ -109,7 +109,7 @@ fn connection(diagnosis: Diagnosis) -> Pair {
             ],
             [
                 "The attempt failed for a reason that this page does not know.",
-                "Read the reason that was kept; if it does not explain it, write to the contact.",
+                "Read the stored reason; if it does not explain the failure, write to the contact.",
             ],
         ),
     }
@@ -120,11 +120,11 @@ fn address(diagnosis: Diagnosis) -> Pair {
         Diagnosis::AddressNotPublic => (
             [
                 "El nombre lleva a una dirección que no es pública, y a esas no se envía nada.",
-                "Publica el receptor en una dirección de internet, o cambia la dirección del webhook.",
+                "Publica el receptor en una dirección pública de internet, o cambia la dirección del webhook.",
             ],
             [
                 "The name leads to an address that is not public, and nothing is sent to those.",
-                "Put the receiver on an address of the internet, or change the webhook's address.",
+                "Put the receiver on a public internet address, or change the webhook's address.",
             ],
         ),
         Diagnosis::AddressInvalid => (
@@ -193,7 +193,7 @@ fn tls(diagnosis: Diagnosis) -> Pair {
             ],
             [
                 "TLS could not be negotiated with the receiver.",
-                "Check that it supports TLS 1.2 or 1.3 and that its certificate is valid; the reason that was kept has the detail.",
+                "Check that it supports TLS 1.2 or 1.3 and that its certificate is valid; the stored reason has the details.",
             ],
         ),
     }
@@ -203,12 +203,12 @@ fn timeout(diagnosis: Diagnosis) -> Pair {
     match diagnosis {
         Diagnosis::ResolveTimeout => (
             [
-                "El DNS no ha respondido a tiempo por el nombre del receptor.",
-                "Comprueba los servidores DNS del dominio. Si solo pasó una vez, no hace falta nada: se repite.",
+                "El DNS no ha resuelto a tiempo el nombre del receptor.",
+                "Comprueba los servidores DNS del dominio. Si solo pasó una vez, no hace falta hacer nada: el servicio lo intenta otra vez.",
             ],
             [
-                "DNS did not answer in time for the receiver's name.",
-                "Check the domain's name servers. If it happened only once, do nothing: it is repeated.",
+                "DNS did not resolve the receiver's name in time.",
+                "Check the domain's name servers. If it happened only once, you need not do anything: the service tries again.",
             ],
         ),
         Diagnosis::ConnectTimeout => (
@@ -244,11 +244,11 @@ fn timeout(diagnosis: Diagnosis) -> Pair {
         _ => (
             [
                 "La respuesta del receptor empezó pero no terminó a tiempo.",
-                "Responde con un cuerpo corto o vacío, y ciérralo.",
+                "Responde con un cuerpo corto o vacío, y termina la respuesta.",
             ],
             [
                 "The receiver's response began but did not end in time.",
-                "Answer with a short or empty body, and end it.",
+                "Answer with a short or empty body, and end the response.",
             ],
         ),
     }

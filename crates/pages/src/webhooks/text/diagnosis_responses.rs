@@ -47,22 +47,19 @@ pub(super) fn response(diagnosis: Diagnosis) -> Pair {
         Diagnosis::TooManyRequests => (
             [
                 "El receptor dice que recibe demasiadas peticiones.",
-                "Se espera lo que diga Retry-After y se repite. Sube el límite para esta ruta, o guarda los eventos en una cola.",
+                "El servicio espera lo que diga Retry-After y lo intenta otra vez. Sube el límite para esta ruta, o guarda los eventos en una cola.",
             ],
             [
                 "The receiver says that it gets too many requests.",
-                "It is repeated after what Retry-After says. Raise the limit for this route, or put events into a queue.",
+                "The service waits as Retry-After says and tries again. Raise the limit for this route, or put events into a queue.",
             ],
         ),
         Diagnosis::OtherStatus => (
             [
-                "El receptor ha respondido con un código que no es de HTTP o que no acaba la petición.",
+                "El receptor ha respondido con un código que no es un estado final de HTTP.",
                 "Responde con 200.",
             ],
-            [
-                "The receiver answered with a status that is not HTTP's or does not end the request.",
-                "Answer with 200.",
-            ],
+            ["The receiver answered with a status that is not a final HTTP status.", "Answer with 200."],
         ),
         _ => REJECTED,
     }
@@ -118,11 +115,11 @@ fn receiver_error(diagnosis: Diagnosis) -> Pair {
         Diagnosis::ReceiverUnavailable => (
             [
                 "El receptor, o el proxy que tiene delante, no está disponible.",
-                "Mira si el programa está en marcha detrás del proxy. Se repite solo; cuando vuelva, los eventos llegan en orden.",
+                "Mira si el programa que hay detrás del proxy está en marcha. El servicio lo sigue intentando; cuando vuelva, los eventos llegan en orden.",
             ],
             [
                 "The receiver, or the proxy in front of it, is unavailable.",
-                "See whether the program runs behind the proxy. It is repeated; once it is back, events arrive in order.",
+                "See whether the program behind the proxy is running. The service keeps trying; once the receiver is back, events arrive in order.",
             ],
         ),
         _ => (
@@ -152,11 +149,11 @@ fn not_as_agreed(diagnosis: Diagnosis) -> Pair {
         ),
         Diagnosis::AcknowledgeStatus => (
             [
-                "El Acknowledge se ha respondido con otro código que 200.",
+                "El receptor ha respondido al Acknowledge con un código distinto de 200.",
                 "Responde exactamente 200 al Acknowledge; para los eventos vale cualquier 2xx.",
             ],
             [
-                "The Acknowledge was answered with another status than 200.",
+                "The receiver answered the Acknowledge with a status other than 200.",
                 "Answer the Acknowledge with exactly 200; for events any 2xx will do.",
             ],
         ),

@@ -1,4 +1,4 @@
-//! Why an application's access does not stand, and what to do.
+//! Why a webhook is suspended, and what to do.
 
 use domain::Suspension;
 use ui::Lang;
@@ -88,7 +88,7 @@ fn for_operators(suspension: Suspension) -> Words {
         ),
         Suspension::TeamSubscriptionMissing => (
             "El equipo no tiene una suscripción activa de este producto. Tiene que pedirla, o puedes crearla tú.",
-            "The team has no active subscription to this product. It has to ask for one, or you can make one.",
+            "The team has no active subscription to this product. It has to ask for one, or you can create one.",
         ),
         Suspension::ScopeMissing => (
             "Nadie ha permitido a la aplicación estos datos y los webhooks a la vez. La aplicación tiene que pedir los dos scopes al iniciar sesión.",

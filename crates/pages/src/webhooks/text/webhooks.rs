@@ -1,4 +1,4 @@
-//! Words of the webhooks' pages: their states, why access has ended, what an action was refused for.
+//! Text of the webhooks' pages: their states, why access has ended, what an action was refused for.
 
 use domain::WebhookStatus;
 use ui::Lang;
@@ -13,13 +13,13 @@ texts! {
     pub WebhookText {
         title: "Webhooks", "Webhooks";
         one: "Webhook", "Webhook";
-        lead: "Los webhooks de todas las aplicaciones del equipo, en todos los tenants que las han autorizado.", "The webhooks of all of the team's applications, over all the tenants that have authorized them.";
+        lead: "Los webhooks de todas las aplicaciones del equipo, en todos los tenants que las han autorizado.", "The webhooks of all of the team's applications, across all tenants that have authorized them.";
         none: "Todavía no hay webhooks", "No webhooks yet";
         none_text: "Un webhook recibe en tu servidor los cambios de un recurso en cuanto ocurren. Tu aplicación se suscribe con el token de un usuario; el servicio envía entonces un Acknowledge, que tu servidor tiene que contestar con un 200. Suscríbete así:", "A webhook receives the changes of a resource on your server as they happen. Your application subscribes with a user's token; the service then sends an Acknowledge, which your server has to answer with 200. Subscribe like this:";
         none_found: "Ningún webhook cumple el filtro", "No webhook matches the filter";
         none_found_text: "Quita alguna condición.", "Remove a condition.";
         none_on_page: "En esta página ningún webhook cumple el filtro, pero quedan más por mirar.", "No webhook on this page matches the filter, but there are more to look at.";
-        more: "Seguir buscando", "Search on";
+        more: "Seguir buscando", "Keep searching";
         webhook: "Webhook", "Webhook";
         application: "Aplicación", "Application";
         tenant: "Tenant", "Tenant";
@@ -43,10 +43,10 @@ texts! {
         disabled_on: "Se desactivó el", "It was disabled on";
         application_and_tenant: "Aplicación y tenant", "Application and tenant";
         active_text: "Los eventos se entregan según ocurren.", "Events are delivered as they happen.";
-        failing_text: "Los intentos continúan. Mira en las entregas qué contesta tu servidor y arréglalo: los eventos pendientes llegarán solos.", "Attempts go on. See in the deliveries what your server answers and fix it: the waiting events then arrive by themselves.";
+        failing_text: "Los intentos continúan. Mira en las entregas qué contesta tu servidor y arréglalo: los eventos pendientes llegarán solos.", "Attempts continue. See in the deliveries what your server answers and fix it: the waiting events then arrive automatically.";
         disabled_at_about: "Si sigue así, el webhook se desactivará hacia el", "If this goes on, the webhook will be disabled at about";
         awaiting_text: "Tu servidor tiene que contestar con un 200 al evento Acknowledge. Hasta entonces no se entrega nada.", "Your server has to answer the Acknowledge event with 200. Nothing is delivered before it does.";
-        awaiting_first: "Los eventos cuentan desde que lo acepte.", "Events count from its acceptance on.";
+        awaiting_first: "Solo se entregan los eventos posteriores a su aceptación.", "Only events after its acceptance are delivered.";
         awaiting_again: "Los eventos esperan mientras tanto: no se pierde ninguno.", "Events wait meanwhile: none is lost.";
         disabled_text: "Lo ha pausado tu aplicación, tu equipo o el operador. Al activarlo continúa con el siguiente evento.", "Your application, your team or the operator has paused it. Once enabled, it goes on with the next event.";
         disabled_by_service_text: "Comprueba que tu servidor contesta y actívalo: continúa con el primer evento no entregado.", "Check that your server answers, then enable it: it goes on with the first undelivered event.";
@@ -57,7 +57,7 @@ texts! {
         unsubscribed_text: "Es definitivo. Suscríbete otra vez para tener un webhook nuevo.", "This is permanent. Subscribe again to get a new webhook.";
         deleted_text: "Es definitivo. Suscríbete otra vez para tener un webhook nuevo.", "This is permanent. Subscribe again to get a new webhook.";
         lost: "Algunos eventos no se entregarán nunca", "Some events will never be delivered";
-        lost_text: "Eran más antiguos que lo que conserva el registro. Lee las listas del recurso para ponerte al día.", "They were older than the log's retention. Read the resource's lists to catch up.";
+        lost_text: "Eran más antiguos que lo que conserva el registro de cambios. Lee las listas del recurso para ponerte al día.", "They were older than the log's retention. Read the resource's lists to catch up.";
         host_mismatch: "Puede que el servidor no sea tuyo", "The receiver may not be yours";
         hidden: "El contenido no se muestra", "The content is not shown";
         hidden_text: "La aplicación no tiene ahora acceso a los datos de este tenant, así que tampoco se ven aquí sus eventos, entregas ni cifras.", "The application has no access to this tenant's data now, so its events, deliveries and figures cannot be seen here either.";
@@ -107,29 +107,29 @@ texts! {
         test: "Enviar un evento de prueba", "Send a test event";
         test_text: "Se envía ahora un evento generado, firmado como los demás. El resultado aparece debajo.", "A generated event is sent now, signed like the others. Its result appears below.";
         pause: "Pausar", "Pause";
-        pause_text: "Deja de recibir eventos hasta que lo actives. Al activarlo continúa con el siguiente evento: los que ocurran mientras está pausado no se entregan.", "Stops receiving events until you enable it. It then goes on with the next event: those that happen while it is paused are not delivered.";
+        pause_text: "Deja de recibir eventos hasta que lo actives, y los pendientes se descartan. Al activarlo continúa con el siguiente evento: los que ocurran mientras está pausado no se entregan.", "It stops receiving events until you enable it, and waiting ones are dropped. Once enabled, it goes on with the next event: those that happen while it is paused are not delivered.";
         enable: "Activar", "Enable";
         change_url: "Cambiar la URL", "Change the URL";
         change_url_text: "La URL nueva tiene que aceptar un contrato nuevo. Mientras tanto los eventos esperan; no se pierde ninguno.", "The new URL has to accept a new contract. Events wait meanwhile; none is lost.";
         new_url: "URL nueva", "New URL";
         fixed_url: "La URL de una suscripción de facturación no se puede cambiar: elimínala y suscríbete otra vez.", "The URL of an invoicing subscription cannot be changed: delete it and subscribe again.";
         rotate: "Cambiar el secreto", "Rotate the secret";
-        rotate_text: "Los eventos se firman con el secreto nuevo y, durante el plazo que elijas, también con el actual.", "Events are signed with the new secret and, for the time you choose, with the present one too.";
+        rotate_text: "Los eventos se firman con el secreto nuevo y, durante el plazo que elijas, también con el actual.", "Events are signed with the new secret and, for the time you choose, with the current one too.";
         secret: "Secreto nuevo (opcional)", "New secret (optional)";
-        secret_hint: "Déjalo vacío y haremos uno.", "Leave it empty and we make one.";
+        secret_hint: "Si lo dejas vacío, se genera uno.", "If empty, one is generated.";
         new_secret: "El secreto nuevo", "The new secret";
         new_secret_text: "Cópialo ahora: no se vuelve a mostrar.", "Copy it now: it is not shown again.";
-        both_secrets: "El secreto anterior también firma hasta el", "The previous secret signs too until";
-        replay: "Reenviar un periodo", "Replay a span";
-        replay_text: "Envía otra vez los eventos de ese periodo que aún conserva el registro, junto a las entregas normales. Las horas son UTC.", "Sends the events of that span again, as far as the log still has them, beside the regular deliveries. Times are UTC.";
+        both_secrets: "El secreto anterior también firma hasta el", "The previous secret also signs until";
+        replay: "Reenviar un periodo", "Replay a period";
+        replay_text: "Envía otra vez los eventos de ese periodo que aún conserva el registro de cambios, además de las entregas normales. Las horas son UTC.", "Sends the events of that period again, as far as the log still has them, in addition to the regular deliveries. Times are UTC.";
         from: "Desde (UTC)", "From (UTC)";
         to: "Hasta (UTC)", "To (UTC)";
-        to_hint: "Vacío: hasta el final.", "Empty: up to the end.";
+        to_hint: "Vacío: hasta ahora.", "Empty: until now.";
         only_active: "Las pruebas y los reenvíos necesitan un webhook activo.", "Tests and replays need an active webhook.";
         delete: "Eliminar el webhook", "Delete the webhook";
-        delete_text: "Se elimina para siempre. No se entregarán los eventos pendientes ni los futuros de", "It is deleted for good. Waiting and future events will not be delivered any more to";
-        from_needed: "Escribe desde cuándo reenviar.", "Write from when on to replay.";
-        time_invalid: "La hora no es válida. Escríbela como 2026-11-15T08:30.", "The time is not valid. Write it like 2026-11-15T08:30.";
+        delete_text: "Se elimina para siempre. Ya no se entregarán eventos, ni los pendientes ni los futuros, a", "It is deleted permanently. Events, waiting or future, are no longer delivered to";
+        from_needed: "Escribe desde cuándo reenviar, como 2026-11-15T08:30.", "Enter the time from which to replay, like 2026-11-15T08:30.";
+        time_invalid: "La hora no es válida. Escríbela como 2026-11-15T08:30.", "The time is not valid. Enter it like 2026-11-15T08:30.";
     }
 }
 
@@ -155,15 +155,17 @@ pub fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> {
         ActionError::Unsubscribed => {
             "la suscripción se canceló definitivamente; suscríbete otra vez para tener un webhook nuevo"
         }
-        ActionError::Duplicate => "otro webhook tuyo sería entonces idéntico; cambia o elimina aquel",
+        ActionError::Duplicate => "otro webhook tuyo sería entonces idéntico; cambia o elimina ese otro",
         ActionError::FixedUrl => OneWebhookText::of(lang).fixed_url,
         ActionError::InvalidUrl(_) => {
             "la URL no es válida: tiene que ser completa, con https y sin usuario, contraseña ni fragmento"
         }
         ActionError::RefusedAddress(_) => {
-            "la URL no se acepta: su servidor está en una red que no es pública"
+            "la URL no se acepta: su servidor está en una red que no es pública; usa una dirección accesible desde internet"
         }
-        ActionError::UnresolvedHost(_) => "la URL no se acepta: el nombre de su servidor no existe en el DNS",
+        ActionError::UnresolvedHost(_) => {
+            "la URL no se acepta: el nombre de su servidor no existe en el DNS; corrígelo"
+        }
         ActionError::NameServersSilent | ActionError::NotResolvedNow => {
             "el nombre del servidor no se puede resolver ahora; inténtalo de nuevo"
         }
@@ -173,7 +175,7 @@ pub fn action_refusal(lang: Lang, error: &ActionError) -> Option<String> {
         ActionError::TooManyWebhooks(_) => {
             "la aplicación ya tiene todos los webhooks que se permiten; elimina alguno que no haga falta"
         }
-        ActionError::InvalidSecret => "un secreto tiene de 1 a 256 bytes",
+        ActionError::InvalidSecret => "un secreto tiene de 1 a 256 bytes; elige otro",
         ActionError::OverlapTooLong => "el secreto anterior puede firmar una semana más como mucho",
         ActionError::NotFound | ActionError::Store(_) => return None,
     };
@@ -187,10 +189,12 @@ pub fn replay_refusal(lang: Lang, reader: Reader, error: &HistoryError) -> Optio
     }
     let Lang::Es = lang else { return None };
     let text = match error {
-        HistoryError::EventPruned => "el registro ya no conserva este evento, así que no se puede reenviar",
+        HistoryError::EventPruned => {
+            "el registro de cambios ya no conserva este evento, así que no se puede reenviar"
+        }
         HistoryError::SpanReversed => "el principio del periodo no puede ser posterior a su final",
         HistoryError::NothingToReplay => {
-            "el registro no conserva ningún evento de este webhook en ese periodo; elige otro"
+            "el registro de cambios no conserva ningún evento de este webhook en ese periodo; elige otro"
         }
         HistoryError::NotEntitled => {
             "los eventos de ese periodo son anteriores al contrato del webhook; elige uno posterior"
