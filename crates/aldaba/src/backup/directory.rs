@@ -26,7 +26,7 @@ pub(crate) struct Directory {
 
 /// The right to make a backup, until it is dropped.
 #[derive(Debug)]
-pub(crate) struct Place {
+pub(crate) struct NameReservation {
     pub(crate) name: BackupName,
     /// The size of the backup before this one.
     pub(crate) expected_bytes: Option<u64>,
@@ -63,8 +63,9 @@ impl Directory {
         self.path.join(name.to_string())
     }
 
-    /// Takes the place; none if somebody else has it. What an earlier backup left incomplete is deleted.
-    pub(crate) fn take_place(&self, now: Ticks, is_encrypted: bool) -> Result<Option<Place>> {
+    /// Reserves the name of the next backup; none if another backup is being made. Incomplete files of earlier backups are
+    /// deleted.
+    pub(crate) fn reserve_name(&self, now: Ticks, is_encrypted: bool) -> Result<Option<NameReservation>> {
         DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&self.path)?;
         let lock = OpenOptions::new()
             .write(true)
@@ -86,7 +87,7 @@ impl Directory {
         };
         let mut names = (1..1000).map(|number| BackupName::new(now, number, is_encrypted));
         let name = names.find(is_free).ok_or_else(|| Error::other("there is no free name for a backup"))?;
-        Ok(Some(Place { name, expected_bytes, _lock: lock }))
+        Ok(Some(NameReservation { name, expected_bytes, _lock: lock }))
     }
 
     fn delete_incomplete(&self) -> Result<()> {
@@ -154,11 +155,11 @@ mod tests {
         let (_folder, directory) = directory(7);
         assert_eq!(directory.list().unwrap(), [], "it does not exist yet");
         let now = at("2026-11-15T08:30:00Z");
-        let first = directory.take_place(now, false).unwrap().unwrap();
-        assert!(directory.take_place(now, false).unwrap().is_none());
+        let first = directory.reserve_name(now, false).unwrap().unwrap();
+        assert!(directory.reserve_name(now, false).unwrap().is_none());
         std::fs::write(directory.path_of(&first.name), "12345").unwrap();
         drop(first);
-        let second = directory.take_place(now, false).unwrap().unwrap();
+        let second = directory.reserve_name(now, false).unwrap().unwrap();
         assert_eq!(second.name.to_string(), "aldaba-20261115T083000Z-2.ndjson");
         assert_eq!(second.expected_bytes, Some(5));
     }
@@ -166,7 +167,7 @@ mod tests {
     #[test]
     fn newest_are_kept_and_other_files_are_left_alone() {
         let (_folder, directory) = directory(2);
-        drop(directory.take_place(at("2026-11-15T08:30:00Z"), false).unwrap());
+        drop(directory.reserve_name(at("2026-11-15T08:30:00Z"), false).unwrap());
         let kept = ["aldaba-20261113T000000Z.ndjson.age", "aldaba-20261112T000000Z.ndjson"];
         let old = ["aldaba-20261111T000000Z.ndjson", "aldaba-20251111T000000Z-3.ndjson.age"];
         let others = ["before.ndjson", "aldaba.db", "aldaba-20261111T000000Z.txt"];
@@ -183,20 +184,20 @@ mod tests {
     fn incomplete_files_are_deleted_before_the_next_backup() {
         let (_folder, directory) = directory(2);
         let now = at("2026-11-15T08:30:00Z");
-        drop(directory.take_place(now, false).unwrap());
+        drop(directory.reserve_name(now, false).unwrap());
         let incomplete = directory.path.join("aldaba-20261111T000000Z.ndjson.0b5e0a51.partial");
         let other = directory.path.join("mine.partial");
         for path in [&incomplete, &other] {
             std::fs::write(path, "x").unwrap();
         }
-        drop(directory.take_place(now, false).unwrap());
+        drop(directory.reserve_name(now, false).unwrap());
         assert!(!incomplete.exists() && other.exists());
     }
 
     #[test]
     fn links_are_neither_listed_nor_opened() {
         let (folder, directory) = directory(2);
-        drop(directory.take_place(at("2026-11-15T08:30:00Z"), false).unwrap());
+        drop(directory.reserve_name(at("2026-11-15T08:30:00Z"), false).unwrap());
         let secret = folder.path().join("secret");
         std::fs::write(&secret, "hush").unwrap();
         let name = BackupName::parse("aldaba-20261111T000000Z.ndjson").unwrap();

@@ -16,7 +16,7 @@ use store::archive::encryption::Recipient;
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::directory::{Directory, Place, unusable};
+use super::directory::{Directory, NameReservation, unusable};
 use super::{PartialFile, Progress, write_verified};
 use crate::config::Config;
 
@@ -115,11 +115,11 @@ impl Backups for BackupService {
         let (now, is_encrypted) = (self.0.ports.clock.now(), !self.0.recipients.is_empty());
         let directory = self.directory()?;
         let taken =
-            blocking(directory.clone(), move |directory| directory.take_place(now, is_encrypted)).await?;
-        let place = taken.ok_or_else(|| {
+            blocking(directory.clone(), move |directory| directory.reserve_name(now, is_encrypted)).await?;
+        let reservation = taken.ok_or_else(|| {
             conflict("backup_running", "a backup is being made already; wait until it is complete")
         })?;
-        Ok(Box::new(Reserved { service: self.clone(), directory, place, by: by.to_owned() }))
+        Ok(Box::new(Reserved { service: self.clone(), directory, reservation, by: by.to_owned() }))
     }
 
     async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError> {
@@ -147,29 +147,29 @@ fn pieces(
     })
 }
 
-/// A place that is taken; nothing is written yet.
+/// A backup whose name is reserved; nothing is written yet.
 struct Reserved {
     service: BackupService,
     directory: Directory,
-    place: Place,
+    reservation: NameReservation,
     by: String,
 }
 
 impl ReservedBackup for Reserved {
     fn name(&self) -> &BackupName {
-        &self.place.name
+        &self.reservation.name
     }
 
     fn start(self: Box<Self>) -> BackupRun {
         let run = BackupRun {
-            name: self.place.name.clone(),
+            name: self.reservation.name.clone(),
             phase: BackupPhase::Writing,
             started_at: self.service.0.ports.clock.now(),
             started_by: self.by.clone(),
             ended_at: None,
             rows: 0,
             bytes: 0,
-            expected_bytes: self.place.expected_bytes,
+            expected_bytes: self.reservation.expected_bytes,
             error: None,
         };
         let progress = Arc::new(Progress::default());
@@ -185,8 +185,8 @@ impl ReservedBackup for Reserved {
 
 /// Writes the backup, gives it its name and deletes the oldest ones.
 async fn make(reserved: &Reserved, progress: &Arc<Progress>) -> Result<u64, String> {
-    let Reserved { service, directory, place, .. } = reserved;
-    let target = directory.path_of(&place.name);
+    let Reserved { service, directory, reservation, .. } = reserved;
+    let target = directory.path_of(&reservation.name);
     let now = service.0.ports.clock.now();
     let failed = |failure: crate::exit::Failure| failure.message();
     let partial = PartialFile::create(&target).map_err(failed)?;

@@ -298,6 +298,6 @@ pub(crate) struct RestoreArgs {
 pub(crate) enum AccessChoice {
     /// It stands at once as in the backup, even what was withdrawn or revoked after the backup was made
     Keep,
-    /// It stands again, user by user, when they sign in; until then no token, refresh or webhook of theirs works
+    /// It is valid again, user by user, when they sign in; until then no token, refresh or webhook of theirs works
     Confirm,
 }

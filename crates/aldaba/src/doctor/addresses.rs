@@ -21,7 +21,7 @@ const _: () = assert!(LOOKUP_TIME_MAX.as_millis() + ANSWER_TIME_MAX.as_millis() 
 
 type Lookups = BTreeMap<String, Result<Vec<IpAddr>, String>>;
 
-/// Dials the configured addresses and no others.
+/// Connects to the configured addresses and to no others.
 #[derive(Default)]
 pub(super) struct Addresses {
     /// Made when it is first needed: it reads the machine's certificate authorities.
@@ -57,7 +57,7 @@ impl Addresses {
     }
 }
 
-/// Each name once; what is an address needs no look-up.
+/// Each name once; IP addresses need no look-up.
 async fn look_up<'a>(hosts: impl Iterator<Item = &'a str>) -> Lookups {
     let mut names: Vec<&str> = hosts.filter(|host| host.parse::<IpAddr>().is_err()).collect();
     names.sort_unstable();

@@ -1,5 +1,5 @@
-//! The doctor: gathers the facts that `operator::operations::doctor` judges. Every check has a deadline, and what was found
-//! counts for some seconds, so that reading it again costs nothing.
+//! The doctor: gathers the facts that `operator::operations::doctor` classifies. Every check has a deadline, and the result
+//! is cached for some seconds, so that reading it again costs nothing.
 
 mod addresses;
 mod machine;
@@ -22,7 +22,7 @@ use addresses::Addresses;
 
 /// For each check; all run at once.
 const DEADLINE: Duration = Duration::from_millis(1800);
-/// So long a result counts.
+/// How long a result is cached.
 const KEPT: Duration = Duration::from_secs(10);
 /// Reasons of systems and libraries may be long.
 const REASON_CHARS_MAX: usize = 200;
@@ -151,7 +151,7 @@ fn reason(error: &dyn std::fmt::Display) -> String {
 #[async_trait]
 impl Doctor for Examiner {
     async fn examine(&self) -> Arc<Examination> {
-        // Whoever comes meanwhile waits for the same result.
+        // Requests that arrive meanwhile wait for the same result.
         let mut last = self.last.lock().await;
         if let Some((at, examination)) = &*last
             && at.elapsed() < KEPT

@@ -92,7 +92,7 @@ fn chain_end(tls: Option<&Tls>) -> Option<Ticks> {
     end.inspect_err(|why| tracing::warn!(why, "the end of a certificate is unknown")).ok()
 }
 
-/// Empty where the system does not tell.
+/// Empty if the system does not say.
 fn host_name() -> String {
     let name = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let name = if name.trim().is_empty() { std::env::var("HOSTNAME").unwrap_or_default() } else { name };

@@ -25,8 +25,8 @@ pub use notified::{NotifiedPageJson, NotifiedQuery, NotifiedWebhookJson};
 pub const RECORD_ROWS_DEFAULT: usize = 50;
 pub const RECORD_ROWS_MAX: usize = 100;
 
-/// How many entries of a record's log decide what became of it.
-const FATE_ROWS: usize = 20;
+/// How many entries of a record's log decide its status.
+const STATUS_ROWS: usize = 20;
 
 /// The records of one resource in a company, or in the tenant itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -154,13 +154,13 @@ pub struct ListedRecordJson {
 pub enum RecordStatus {
     Stored,
     Deleted,
-    /// It went with its company.
+    /// It was deleted together with its company.
     DeletedWithCompany,
-    /// The log only tells of failures with it.
+    /// The log has only failures of other systems with it.
     OnlyFailures,
 }
 
-/// A record, or what the log still knows of one that is gone.
+/// A record, or what the log still has of a deleted one.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Record)]
@@ -257,19 +257,19 @@ impl Admin {
         Ok(RecordPageJson { records, total: page.total, next })
     }
 
-    /// A record, also one that is gone if the log still tells of it.
+    /// A record, also a deleted one if the log still has it.
     pub async fn record(&self, name: &RecordName) -> Result<RecordJson> {
         let CollectionName { tenant, resource, company } = &name.collection;
         self.tenant(tenant).await?;
         let stored = self.store.find_record(tenant, company.as_deref(), *resource, &name.id).await?;
-        let log = self.store.read_record_log(&name.log_query(None, FATE_ROWS)).await?;
+        let log = self.store.read_record_log(&name.log_query(None, STATUS_ROWS)).await?;
         if stored.is_none() && log.is_empty() {
             return Err(name.missing());
         }
         let object = stored.as_ref().map(|record| parsed(&record.body)).transpose()?;
         let status = match &stored {
             Some(_) => RecordStatus::Stored,
-            None => fate(log.iter().map(|event| event.entry.kind)),
+            None => status_from_log(log.iter().map(|event| event.entry.kind)),
         };
         Ok(RecordJson {
             tenant: tenant.to_string(),
@@ -286,7 +286,7 @@ impl Admin {
     }
 
     /// The id of the record that somebody means: as it is, or a GUID in another case. None if there is no such record and
-    /// the log tells of none.
+    /// the log has none.
     pub async fn find_record_id(&self, of: &CollectionName, id: &str) -> Result<Option<String>> {
         let CollectionName { tenant, resource, company } = of;
         let company = company.as_deref();
@@ -304,8 +304,8 @@ impl Admin {
     }
 }
 
-/// What became of a record that is not stored, from the kinds of its newest changes, newest first.
-fn fate(kinds: impl IntoIterator<Item = EventKind>) -> RecordStatus {
+/// The status of a record that is not stored, from the kinds of its newest changes, newest first.
+fn status_from_log(kinds: impl IntoIterator<Item = EventKind>) -> RecordStatus {
     match kinds.into_iter().find(|kind| *kind != EventKind::ErrorOccurred) {
         Some(EventKind::Deleted) => RecordStatus::Deleted,
         Some(_) => RecordStatus::DeletedWithCompany,
@@ -379,9 +379,9 @@ mod tests {
     #[test]
     fn newest_change_that_is_no_failure_decides_what_became_of_a_record() {
         use EventKind::{Created, Deleted, ErrorOccurred, Updated};
-        assert_eq!(fate([ErrorOccurred, Deleted, Updated, Created]), RecordStatus::Deleted);
-        assert_eq!(fate([Updated, Deleted, Created]), RecordStatus::DeletedWithCompany);
-        assert_eq!(fate([ErrorOccurred]), RecordStatus::OnlyFailures);
+        assert_eq!(status_from_log([ErrorOccurred, Deleted, Updated, Created]), RecordStatus::Deleted);
+        assert_eq!(status_from_log([Updated, Deleted, Created]), RecordStatus::DeletedWithCompany);
+        assert_eq!(status_from_log([ErrorOccurred]), RecordStatus::OnlyFailures);
     }
 
     #[test]

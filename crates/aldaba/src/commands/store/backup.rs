@@ -53,12 +53,12 @@ async fn write_to_directory(
     })?;
     let directory = Directory { path, keep: config.backup.keep };
     let failed = |error: std::io::Error| Failure::Failed(format!("{}: {error}", directory.path.display()));
-    let place = directory.take_place(SystemClock.now(), !recipients.is_empty()).map_err(failed)?;
-    let place = place.ok_or_else(|| {
+    let reserved = directory.reserve_name(SystemClock.now(), !recipients.is_empty()).map_err(failed)?;
+    let reserved = reserved.ok_or_else(|| {
         let path = directory.path.display();
         Failure::Refused(format!("another backup is being made in {path}; wait until it is complete"))
     })?;
-    write(&directory.path_of(&place.name), opened, recipients, output).await?;
+    write(&directory.path_of(&reserved.name), opened, recipients, output).await?;
     for old in directory.prune().map_err(failed)? {
         output.print_message(&format!("deleted {old}: backup.keep is {}", directory.keep));
     }

@@ -18,8 +18,8 @@ use crate::output::Output;
 use crate::wiring::SystemClock;
 
 const ACCESS_MISSING: &str = "choose what becomes of the access that users had given to applications when the backup was made:
-  --access confirm   it stands again, user by user, when they sign in; until then no token, refresh or webhook of theirs works
-  --access keep      it stands at once as in the backup, even what was withdrawn or revoked after the backup was made
+  --access confirm   it is valid again, user by user, when they sign in; until then no token, refresh or webhook of theirs works
+  --access keep      it is valid at once as in the backup, even what was withdrawn or revoked after the backup was made
 Either way, --audit FILE repeats the ends of access that the audit of the lost store shows (aldaba audit --json > FILE).";
 
 pub(super) async fn run(args: &RestoreArgs, sources: &Sources, output: Output) -> CommandResult {

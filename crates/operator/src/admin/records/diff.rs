@@ -1,5 +1,5 @@
-//! What changed between two versions of a record, as far as the log tells. The log keeps the new values of changed members
-//! for invoicing alone; of other records it tells who changed them and when, but not what.
+//! What changed between two versions of a record, as far as the log has it. The log keeps the new values of changed members
+//! for invoicing alone; for other records it says who changed them and when, but not what.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,10 +38,10 @@ pub struct RecordDiffJson {
 pub struct MemberDiffJson {
     #[schema(examples("name"))]
     pub name: String,
-    /// The older value; null where the log no longer tells it.
+    /// The older value; null where the log no longer has it.
     #[schema(required = true)]
     pub from: Option<String>,
-    /// The newer value; null where the log no longer tells it.
+    /// The newer value; null where the log no longer has it.
     #[schema(required = true)]
     pub to: Option<String>,
 }
@@ -154,7 +154,7 @@ mod tests {
         }
     }
 
-    fn told(entries: &[LogEntry], is_whole: bool, from: u64) -> Vec<String> {
+    fn diff_lines(entries: &[LogEntry], is_whole: bool, from: u64) -> Vec<String> {
         let value = |value: Option<String>| value.unwrap_or_else(|| "?".into());
         let all = differences(entries.iter(), is_whole, from).into_iter();
         all.map(|one| format!("{}: {} > {}", one.name, value(one.from), value(one.to))).collect()
@@ -168,9 +168,9 @@ mod tests {
             entry(2, Updated, &[("name", "Caja Rural"), ("swift", "X")]),
             entry(3, Updated, &[("name", "Caja"), ("city", "")]),
         ];
-        assert_eq!(told(&entries, false, 1), ["city: León > ", "swift:  > X"]);
-        assert_eq!(told(&entries, false, 2), ["city: León > ", "name: Caja Rural > Caja"]);
-        assert_eq!(told(&entries, false, 3), Vec::<String>::new());
+        assert_eq!(diff_lines(&entries, false, 1), ["city: León > ", "swift:  > X"]);
+        assert_eq!(diff_lines(&entries, false, 2), ["city: León > ", "name: Caja Rural > Caja"]);
+        assert_eq!(diff_lines(&entries, false, 3), Vec::<String>::new());
     }
 
     #[test]
@@ -179,8 +179,8 @@ mod tests {
             entry(7, EventKind::Updated, &[("name", "Caja Rural")]),
             entry(8, EventKind::Updated, &[("name", "Caja"), ("city", "León")]),
         ];
-        assert_eq!(told(&entries, false, 7), ["city: ? > León", "name: Caja Rural > Caja"]);
-        assert_eq!(told(&entries, true, 7), ["city:  > León", "name: Caja Rural > Caja"]);
+        assert_eq!(diff_lines(&entries, false, 7), ["city: ? > León", "name: Caja Rural > Caja"]);
+        assert_eq!(diff_lines(&entries, true, 7), ["city:  > León", "name: Caja Rural > Caja"]);
     }
 
     #[test]
@@ -190,8 +190,8 @@ mod tests {
             entry(2, EventKind::Deleted, &[]),
             entry(3, EventKind::Created, &[("name", "Caja")]),
         ];
-        assert_eq!(told(&entries[..2], false, 1), ["city: León > ", "name: Caja > "]);
-        assert_eq!(told(&entries, false, 1), ["city: León > "]);
-        assert_eq!(told(&entries, false, 2), ["name:  > Caja"]);
+        assert_eq!(diff_lines(&entries[..2], false, 1), ["city: León > ", "name: Caja > "]);
+        assert_eq!(diff_lines(&entries, false, 1), ["city: León > "]);
+        assert_eq!(diff_lines(&entries, false, 2), ["name:  > Caja"]);
     }
 }

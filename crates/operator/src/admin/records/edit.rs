@@ -73,7 +73,7 @@ pub struct EditedRecordJson {
     /// The request id of the change, which its log entry and its notifications carry.
     #[schema(format = "uuid")]
     pub process_id: String,
-    /// The number of the change in the log; null if the record already was as it was to be, so that nothing changed.
+    /// The number of the change in the log; null if the record already had this content, so that nothing changed.
     #[schema(required = true)]
     pub sequence_version: Option<String>,
     /// What looks suspicious in the record.

@@ -1,4 +1,4 @@
-//! A finding: what one check says, in words.
+//! A finding: the outcome of one check, with its message.
 
 use ui::Lang;
 
@@ -91,7 +91,7 @@ impl Check {
 pub struct Finding {
     pub check: Check,
     pub outcome: Outcome,
-    /// What the words name: `{0}`, `{1}` and so on.
+    /// The values of the message: `{0}`, `{1}` and so on.
     pub values: Vec<String>,
 }
 
@@ -101,30 +101,30 @@ impl Finding {
     }
 
     pub fn verdict(&self) -> Verdict {
-        self.outcome.words().verdict
+        self.outcome.text().verdict
     }
 
     /// For programs.
     pub fn code(&self) -> &'static str {
-        self.outcome.words().code
+        self.outcome.text().code
     }
 
     pub fn sentence(&self, lang: Lang) -> String {
-        let words = self.outcome.words();
+        let text = self.outcome.text();
         self.fill(match lang {
-            Lang::Es => words.es,
-            Lang::En => words.en,
+            Lang::Es => text.es,
+            Lang::En => text.en,
         })
     }
 
     /// What to do about it; none where there is nothing to do.
     pub fn remedy(&self, lang: Lang) -> Option<String> {
-        let words = self.outcome.words();
-        let text = match lang {
-            Lang::Es => words.remedy_es,
-            Lang::En => words.remedy_en,
+        let text = self.outcome.text();
+        let remedy = match lang {
+            Lang::Es => text.remedy_es,
+            Lang::En => text.remedy_en,
         };
-        (!text.is_empty()).then(|| self.fill(text))
+        (!remedy.is_empty()).then(|| self.fill(remedy))
     }
 
     /// Values are put in once: one that contains `{1}` stays as it is.
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn every_outcome_has_words_in_both_languages_with_the_same_values() {
+    fn every_outcome_has_text_in_both_languages_with_the_same_values() {
         let names = |text: &str| {
             let mut names: Vec<String> = text
                 .split('{')
@@ -166,13 +166,13 @@ mod tests {
         };
         let mut codes = Vec::new();
         for outcome in Outcome::ALL {
-            let words = outcome.words();
-            codes.push(words.code);
-            assert!(words.es.ends_with('.') && words.en.ends_with('.'), "{}", words.code);
-            assert_eq!(names(words.es), names(words.en), "{}", words.code);
-            assert_eq!(words.remedy_es.is_empty(), words.remedy_en.is_empty(), "{}", words.code);
-            let is_bad = matches!(words.verdict, Verdict::Warning | Verdict::Failure);
-            assert!(!is_bad || !words.remedy_en.is_empty(), "{} says what to do", words.code);
+            let text = outcome.text();
+            codes.push(text.code);
+            assert!(text.es.ends_with('.') && text.en.ends_with('.'), "{}", text.code);
+            assert_eq!(names(text.es), names(text.en), "{}", text.code);
+            assert_eq!(text.remedy_es.is_empty(), text.remedy_en.is_empty(), "{}", text.code);
+            let is_bad = matches!(text.verdict, Verdict::Warning | Verdict::Failure);
+            assert!(!is_bad || !text.remedy_en.is_empty(), "{} says what to do", text.code);
         }
         let count = codes.len();
         codes.sort_unstable();

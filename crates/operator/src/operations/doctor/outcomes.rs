@@ -2,9 +2,9 @@
 
 use super::Verdict::{self, Failure, NotChecked, Ok, Warning};
 
-/// The words of an outcome. `{0}`, `{1}` and so on stand for the values of the finding.
+/// The text of an outcome. `{0}`, `{1}` and so on stand for the values of the finding.
 #[derive(Debug)]
-pub(super) struct Words {
+pub(super) struct OutcomeText {
     pub(super) code: &'static str,
     pub(super) verdict: Verdict,
     pub(super) es: &'static str,
@@ -24,9 +24,9 @@ macro_rules! outcomes {
         impl Outcome {
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$name),*];
 
-            pub(super) fn words(self) -> &'static Words {
+            pub(super) fn text(self) -> &'static OutcomeText {
                 match self {
-                    $(Self::$name => &Words {
+                    $(Self::$name => &OutcomeText {
                         code: $code, verdict: $verdict, es: $es, en: $en, remedy_es: $remedy_es, remedy_en: $remedy_en,
                     },)*
                 }
@@ -37,8 +37,8 @@ macro_rules! outcomes {
 
 outcomes! {
     Unfinished = "unfinished" Warning,
-        "No hubo resultado dentro de los dos segundos que tiene cada comprobación.",
-        "There was no result within the two seconds that each check has.",
+        "No hubo resultado dentro de los 1,8 segundos que tiene cada comprobación.",
+        "There was no result within the 1.8 seconds that each check has.",
         "Comprueba otra vez dentro de unos segundos. Si se repite, la red o el disco responden muy despacio.",
         "Check again in a few seconds. If it happens again, the network or the disk responds very slowly.";
 
