@@ -1,4 +1,4 @@
-//! The operator console: pages on which the people who run the service see whether all is well, find out why not, and act.
+//! The operator console: pages on which the people who run the service see whether it works, find out why not, and act.
 //! Pages are rendered on the server and work without a script. The same URLs answer in JSON (`Accept: application/json`) and,
 //! where there is a table, in CSV (`format=csv`).
 //!

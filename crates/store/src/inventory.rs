@@ -10,7 +10,7 @@ use crate::Result;
 /// The replicas that are listed.
 pub(crate) const REPLICAS_MAX: usize = 16;
 
-/// The state of the store. What the database does not tell is None.
+/// The state of the store. Fields that the database does not report are None.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoreState {
     /// `sqlite`, `postgresql` or `memory`.

@@ -29,7 +29,7 @@ pub(super) fn next_text(next: Option<&ListCursor>) -> Option<String> {
     next.map(ToString::to_string)
 }
 
-/// Who may not do it is told so before anything that the form says is looked at.
+/// Checks the permission before anything in the form is read.
 pub(super) fn require(context: &Context, permission: Permission) -> Result<(), PageError> {
     context.authority().require(permission)?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The audit in words: kinds of entries, of actors and of objects.
+//! Names of the kinds of audit entries, of actors and of objects, in Spanish and English.
 
 use ui::Lang;
 
@@ -128,7 +128,7 @@ fn find(lang: Lang, words: &'static [(&str, &str, &str)], name: &str) -> Option<
     })
 }
 
-/// What was done; the kind's own name where there are no words for it.
+/// The name of a kind; its identifier where it has no name.
 pub(crate) fn kind_text(lang: Lang, kind: &'static str) -> &'static str {
     find(lang, KINDS, kind).unwrap_or(kind)
 }

@@ -1,4 +1,4 @@
-//! The overview: whether all is well; signing keys; the first steps after an installation.
+//! The overview: whether the service works; signing keys; the first steps after an installation.
 
 mod format;
 mod http;

@@ -1,4 +1,4 @@
-//! What is not well, in the language of the page, with the way to it.
+//! The problems of the service, in the language of the page, each with a link to its page.
 
 use maud::{Markup, html};
 use operator::admin::{ProblemKind, ServiceProblem};
@@ -8,7 +8,7 @@ use ui::{DisplayName, Severity, notice, safe_href, timestamp};
 use super::text::ProblemText;
 use crate::context::Context;
 
-/// One sentence that says whether all is well; else one for everything that is not.
+/// One sentence that says that everything works, or one sentence for each problem.
 pub(super) fn verdict(context: &Context, problems: &[ServiceProblem]) -> Markup {
     let text = ProblemText::of(context.lang());
     if problems.is_empty() {

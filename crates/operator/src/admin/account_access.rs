@@ -1,4 +1,4 @@
-//! What lets a person in, and what they have let in: sessions, links that set a new password, authorizations.
+//! Sessions of an account, links that set a new password, and what a user has authorized.
 
 use domain::{ClientId, Realm, Secret, Suspension, TenantId, Ticks};
 use store::{
@@ -22,7 +22,7 @@ pub struct SentReset {
 #[derive(Clone, Debug)]
 pub struct UserAuthorization {
     pub authorization: Authorization,
-    /// Why it does not stand at present, apart from a disabled tenant or client.
+    /// Why it is not valid now, apart from a disabled tenant or client.
     pub obstacle: Option<Suspension>,
 }
 

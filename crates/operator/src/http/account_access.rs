@@ -65,7 +65,7 @@ struct AuthorizationView {
     scopes: Vec<String>,
     #[schema(format = DateTime)]
     created_at: String,
-    /// Why it does not stand at present: `user_disabled`, `membership_removed`, …; null: it stands.
+    /// Why it is not valid now: `user_disabled`, `membership_removed`, …; null if it is valid.
     #[schema(required = true)]
     obstacle: Option<String>,
 }

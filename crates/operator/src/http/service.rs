@@ -51,10 +51,10 @@ pub(super) fn routes() -> Routes {
     vec![routes!(overview), routes!(nodes), routes!(setup)]
 }
 
-/// Show whether all is well
+/// Show the problems and the state of the service
 ///
-/// Problems, traffic and latencies by area, sign-ins, deliveries, the store, the nodes, what ends soon, and requests that wait.
-/// All nodes give the same answer, which is gathered every few seconds.
+/// Problems, traffic and latencies by area, sign-ins, deliveries, the store, the nodes, what expires soon, and pending requests.
+/// All nodes return the same, which is gathered every few seconds.
 #[utoipa::path(
     get,
     path = "/operator/v1/overview",

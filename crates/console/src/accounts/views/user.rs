@@ -69,7 +69,7 @@ pub(crate) struct AuthorizationRow {
     pub(crate) client_name: String,
     scopes: String,
     since: String,
-    /// Why it does not stand at present.
+    /// Why it is not valid now.
     obstacle: Option<&'static str>,
     #[serde(skip)]
     since_at: Ticks,

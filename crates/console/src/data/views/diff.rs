@@ -1,4 +1,4 @@
-//! Two versions of a record, as far as the log tells.
+//! Two versions of a record, compared as far as the log has their values.
 
 use maud::{Markup, html};
 use operator::admin::{MemberDiffJson, RecordChangeJson, RecordDiffJson, RecordName};

@@ -1,4 +1,4 @@
-//! The service itself: whether all is well, its nodes, its signing keys, and the first steps of an installation. What needs more
+//! The service itself: its problems, its nodes, its signing keys, and the first steps of an installation. What needs more
 //! than a few cheap reads is gathered in the background; readers get what was gathered last.
 
 mod gather;
@@ -74,7 +74,7 @@ impl ServiceAdmin {
         Self { admin: self.admin.acting(authority), ..self.clone() }
     }
 
-    /// Whether all is well, from what was gathered last and the present figures.
+    /// The problems and the state of the service, from what was gathered last and the current figures.
     pub async fn overview(&self, span: Span) -> Result<Overview> {
         let gathered = self.gathered().await?;
         let traffic = self.traffic(span).await?;

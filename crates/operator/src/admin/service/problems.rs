@@ -1,4 +1,4 @@
-//! Decides what is not well.
+//! Decides which problems the service has.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::report::{Ending, EndingKind, NodeReport, ReplicaReport, WebhookTotals, iso_or_null};
 
-/// Certificates and tokens are a problem this long before they end.
+/// Certificates and tokens are a problem this long before they expire.
 const CERTIFICATE_MARGIN: Duration = Duration::from_secs(14 * 24 * 60 * 60);
 const TOKEN_MARGIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// An event that has waited for longer is late.
@@ -20,7 +20,7 @@ const REPLICA_LAG_MAX_MILLIS: u64 = 60_000;
 const FAILED_PER_MILLE_MAX: u64 = 10;
 const FAILED_CALLS_MAX: u64 = 5;
 
-/// Something that is not well.
+/// A problem of the service.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ServiceProblem {
@@ -49,9 +49,9 @@ pub enum ProblemKind {
     WebhooksFail,
     /// An event has waited for more than 15 minutes, though no webhook fails.
     DeliveriesLate,
-    /// The certificate of a node's listener has ended, or ends within 14 days.
+    /// The certificate of a node's listener has expired, or expires within 14 days.
     CertificateEnds,
-    /// A named token of the operator's API ends within 7 days.
+    /// A named token of the operator's API expires within 7 days.
     TokenEnds,
     /// A standby is more than a minute behind.
     ReplicaBehind,
@@ -71,7 +71,7 @@ pub(super) struct Facts<'a> {
     pub(super) replicas: &'a [ReplicaReport],
 }
 
-/// What is not well, most urgent first.
+/// The problems, most urgent first.
 pub(super) fn problems(facts: &Facts<'_>) -> Vec<ServiceProblem> {
     let mut found = Vec::new();
     if facts.unheld_shards > 0 {

@@ -21,7 +21,7 @@ pub(super) fn iso_or_null<S: Serializer>(at: &Option<Ticks>, serializer: S) -> R
     }
 }
 
-/// Whether all is well.
+/// The problems and the state of the service.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Overview {
@@ -29,11 +29,11 @@ pub struct Overview {
     #[serde(serialize_with = "iso")]
     #[schema(value_type = String, format = DateTime)]
     pub gathered_at: Ticks,
-    /// What is not well, most urgent first; empty: all is well.
+    /// The problems, most urgent first; empty if there are none.
     pub problems: Vec<ServiceProblem>,
     pub traffic: TrafficReport,
     pub webhooks: WebhookTotals,
-    /// The webhooks that have failed for longest, at most 10.
+    /// The webhooks that have been failing the longest, at most 10.
     pub failing_webhooks: Vec<FailingWebhook>,
     /// Requests of teams that wait for approval.
     #[schema(examples(2))]
@@ -41,7 +41,7 @@ pub struct Overview {
     pub store: StoreReport,
     /// In the order in which they started.
     pub nodes: Vec<NodeReport>,
-    /// Certificates, keys, secrets and tokens that end within 30 days, soonest first; at most 20.
+    /// Certificates, keys, secrets and tokens that expire within 30 days, soonest first; at most 20.
     pub endings: Vec<Ending>,
     /// First steps of the installation that are not done.
     #[schema(examples(0))]
@@ -110,10 +110,10 @@ pub struct TrafficReport {
     pub sign_ins: SeriesTraffic,
     /// Attempts to deliver.
     pub deliveries: SeriesTraffic,
-    /// Successful deliveries in the last whole minute, a second.
+    /// Successful deliveries per second, over the last whole minute.
     #[schema(examples(12.5))]
     pub deliveries_per_second: f64,
-    /// Calls in the last whole minute, a second.
+    /// Calls per second, over the last whole minute.
     #[schema(examples(40.0))]
     pub calls_per_second: f64,
 }
@@ -190,7 +190,7 @@ pub struct FailingWebhook {
     pub since: Ticks,
 }
 
-/// The state of the store; what the database does not tell is null.
+/// The state of the store; members that the database does not report are null.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = StoreState)]
@@ -205,7 +205,7 @@ pub struct StoreReport {
     /// The size of a file's write-ahead log.
     #[schema(required = true)]
     pub wal_bytes: Option<u64>,
-    /// Commits in the last seconds, a second.
+    /// Commits per second, over the last seconds.
     #[schema(required = true, examples(3.5))]
     pub commits_per_second: Option<f64>,
     /// Writes that wait in the queue of the node that answers.
@@ -253,7 +253,7 @@ pub struct NodeReport {
     pub webhooks: u64,
     #[schema(examples(0))]
     pub events_behind: u64,
-    /// When the certificate of its public listener ends; null where it has none.
+    /// When the certificate of its public listener expires; null where it has none.
     #[serde(serialize_with = "iso_or_null")]
     #[schema(value_type = Option<String>, format = DateTime, required = true)]
     pub certificate_ends_at: Option<Ticks>,
@@ -262,7 +262,7 @@ pub struct NodeReport {
     pub operator_certificate_ends_at: Option<Ticks>,
 }
 
-/// Something that ends soon.
+/// Something that expires soon.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ending {

@@ -102,7 +102,7 @@ async fn list(
 
 /// Show a record
 ///
-/// Also one that is gone, if the log still tells of it.
+/// Also a deleted one, if the log still has it.
 #[utoipa::path(
     get,
     path = "/operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}",
@@ -157,7 +157,7 @@ async fn history(
 
 /// Compare two versions of a record
 ///
-/// As far as the log tells: it keeps the values of changed members for invoicing alone.
+/// As far as the log has the values: it keeps those of changed members for invoicing alone.
 #[utoipa::path(
     get,
     path = "/operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/diff",
@@ -214,8 +214,8 @@ async fn notified(
 
 /// Edit a record by hand
 ///
-/// The change takes the same way as those of your products: it gets a number in the log and notifies applications. The
-/// audit says who made it, and the reason. A record that was deleted is restored by an upsert.
+/// The change is processed like those of your products: it gets a number in the log, and applications are notified. The
+/// audit records who made it, and the reason. A record that was deleted is restored by an upsert.
 #[utoipa::path(
     post,
     path = "/operator/v1/tenants/{tenant}/records/{area}/{resource}/{record}/edits",
