@@ -1,4 +1,4 @@
-//! Words that every page uses, and what pages say after an action. Each area has its own words beside its pages.
+//! Texts that every page uses, and what pages say after an action. Each area has its own texts beside its pages.
 
 use pages::{sentence, texts};
 use ui::Lang;

@@ -23,7 +23,7 @@ pub(super) fn shown_reset(sent: &SentReset) -> Option<String> {
     sent.link.as_ref().map(|link| link.reveal().to_owned())
 }
 
-/// Reads what hangs on an account of any realm.
+/// Reads the sessions, factors and audit of an account of any realm.
 pub(super) async fn read(
     context: &Context,
     account: &Account,

@@ -63,7 +63,7 @@ pub(super) fn traffic(context: &Context, report: &TrafficReport) -> Markup {
     }
 }
 
-/// The points of series added up; `split` says what is good and what is bad.
+/// The points of series added up; `split` returns the successes and the failures of one.
 fn points(
     lang: Lang,
     span: Span,

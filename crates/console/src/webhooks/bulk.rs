@@ -1,4 +1,4 @@
-//! One action on all webhooks that match a filter: a page that lists exactly what it would touch, and what became of each.
+//! One action on all webhooks that match a filter: a page that lists exactly the webhooks that it would change, and the result of each.
 
 use domain::delivery::ReplayRequest;
 use operator::admin::{AdminError, BulkAction, BulkSelection, Permission};

@@ -12,7 +12,7 @@ use super::{Admin, AdminError, Permission, Result};
 #[derive(Clone, Debug)]
 pub struct SentReset {
     pub account: Account,
-    /// Until then the link works.
+    /// The link works until then.
     pub expires_at: Ticks,
     /// The link, where no mail carries it. It is shown this once.
     pub link: Option<Secret>,
@@ -32,7 +32,7 @@ impl Admin {
         Ok(self.store.list_sessions(&account.id, self.now()).await?)
     }
 
-    /// Ends all sessions of an account: its person has to sign in again. Returns how many there were; without any, nothing
+    /// Ends all sessions of an account: the person has to sign in again. Returns how many there were; without any, nothing
     /// happens.
     pub async fn end_sessions(&self, realm: Realm, name: &str) -> Result<u64> {
         let context = self.require(Permission::Accounts)?;

@@ -82,7 +82,7 @@ pub struct SandboxAdmin {
 }
 
 impl Admin {
-    /// The sandbox of a team, if it has one. Who shows it leaves out the password.
+    /// The sandbox of a team, if it has one. Callers that show it leave out the password.
     pub async fn team_sandbox(&self, team: &TeamId) -> Result<Option<Sandbox>> {
         Ok(self.store.find_sandbox(team).await?)
     }

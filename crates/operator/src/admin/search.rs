@@ -120,7 +120,7 @@ impl Admin {
         Ok(hits)
     }
 
-    /// What the id stands for with the key of each webhook, where that may be an event. Few microseconds for each webhook.
+    /// What the id stands for with the key of each webhook, where that may be an event. It takes a few microseconds for each webhook.
     async fn sequences_of(&self, id: Guid) -> Result<Vec<(WebhookId, u64)>> {
         // Every `OutgoingId` is a version 8 GUID.
         if IdKey::new(&[0; 32]).sequence_from_id(id).is_none() {
@@ -174,7 +174,7 @@ impl Admin {
         Ok(found.into_iter().take(HITS_MAX).map(hit).collect())
     }
 
-    /// What a request left behind: entries of the audit, and logged calls.
+    /// The audit entries and the logged calls of a request.
     async fn traces(&self, text: &str) -> Hits {
         let query =
             AuditQuery { request_id: Some(text.to_owned()), rows_max: HITS_MAX, ..AuditQuery::default() };

@@ -31,7 +31,7 @@ struct EndedSessions {
 struct PasswordReset {
     #[schema(examples("lucia@example.com"))]
     email: String,
-    /// Until then the link works.
+    /// The link works until then.
     #[schema(format = DateTime)]
     expires_at: String,
     /// The one-time link, where no mail server is configured: pass it on. It is not shown again.

@@ -53,7 +53,7 @@ struct Invitation {
     state: StateName,
     #[schema(format = DateTime)]
     created_at: String,
-    /// Until then the link works.
+    /// The link works until then.
     #[schema(format = DateTime)]
     expires_at: String,
     /// The one-time link, where no mail server is configured: pass it on. It is not shown again.

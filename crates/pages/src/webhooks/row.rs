@@ -100,7 +100,7 @@ impl WebhookRow {
         !self.is_hidden
     }
 
-    /// The name that its owner gave it, or what it tells of.
+    /// The name that its owner gave it, or its resource.
     pub fn shown_name(&self) -> &str {
         if self.name.trim().is_empty() { self.resource } else { &self.name }
     }

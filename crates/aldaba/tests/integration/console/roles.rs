@@ -1,5 +1,5 @@
 //! Every action of the console in every role, from the one list of actions: refused with 403 below the role that it needs,
-//! and after an hour only for who proves again who they are where it is dangerous.
+//! and dangerous actions need, after an hour, a new proof of identity.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -85,7 +85,7 @@ fn webhooks_are_found_by_host_owner_and_state() {
     ] {
         assert_eq!(ids(&operator.json(&format!("webhooks?{query}"))), expected, "{query}");
     }
-    // Of the list's states, this one is what the engine has found.
+    // The list shows the state that the engine has found.
     wait_for("the engine", || (ids(&operator.json("webhooks?state=suspended")) == all).then_some(()));
     for wrong in ["state=asleep", "family=x", "resource=x", "after=x"] {
         assert_eq!(operator.get(&format!("webhooks?{wrong}")).status, 400, "{wrong}");

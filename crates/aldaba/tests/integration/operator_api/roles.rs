@@ -173,7 +173,7 @@ fn changes(server: &TestServer) -> Vec<Change> {
     all.map(|(operation, least, path, body)| Change { operation, least, path, body }).into()
 }
 
-/// The operations on what lets people in, and what they have let in.
+/// The operations on sessions, passwords, second factors and authorizations.
 fn access_changes(server: &TestServer) -> Vec<Change> {
     let (tenant, user) = (server.add_tenant("Sur").id, server.add_user(&[]).id);
     add_operator(server, "olga", OperatorRole::Viewer);

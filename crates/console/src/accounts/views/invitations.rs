@@ -23,7 +23,7 @@ pub(crate) struct InvitationsPage {
     /// The link of a new invitation that no mail carries.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) link: Option<String>,
-    /// For whom the form invites.
+    /// The realm that the form invites to.
     #[serde(skip)]
     pub(crate) invited: Realm,
 }

@@ -283,7 +283,7 @@ impl OperatorPage {
     }
 }
 
-/// A choice of a role, with what each may do.
+/// A choice of a role, with the permissions of each.
 pub(crate) fn role_choice(lang: Lang, label: &str, selected: Option<OperatorRole>) -> Markup {
     html! {
         div.field {

@@ -73,7 +73,7 @@ pub(super) fn lifetime(form: &Params) -> Option<Duration> {
     }
 }
 
-/// What cannot be undone needs the name of what it ends.
+/// An action that cannot be undone needs the name of its object.
 pub(super) fn confirmed(form: &Params, name: &str) -> Result<(), PageError> {
     if form.get("confirm").map(str::trim) == Some(name) {
         return Ok(());

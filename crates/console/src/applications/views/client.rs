@@ -77,7 +77,7 @@ impl SecretRow {
     }
 }
 
-/// The mode that a form names; what is left out is the safest.
+/// The mode that a form names; without one, the safest.
 pub(crate) fn pkce_named(name: Option<&str>) -> Pkce {
     match name {
         Some("if-sent") => Pkce::IfSent,

@@ -102,7 +102,7 @@ pub(crate) fn overlap_field(lang: Lang, id: &str) -> Markup {
     select_field(&format!("overlap-{id}"), "overlap", text.overlap, &options, "day")
 }
 
-/// The field into which the name of what ends is typed.
+/// The field in which an operator types the object's name to confirm.
 pub(crate) fn confirm_field(id: &str, label: &str, name: &str) -> Markup {
     html! {
         div.field {
@@ -112,7 +112,7 @@ pub(crate) fn confirm_field(id: &str, label: &str, name: &str) -> Markup {
     }
 }
 
-/// An action that opens with what it will do.
+/// A form behind a summary, which says first what the action does.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Act<'a> {
     /// Names it on the page.
@@ -154,7 +154,7 @@ pub(crate) struct Filters<'a> {
     pub(crate) state: &'a str,
 }
 
-/// The form that filters a list. The URL holds what it says.
+/// The form that filters a list. The filter is in the URL.
 pub(crate) fn filters(context: &Context, filters: &Filters<'_>) -> Markup {
     let lang = context.lang();
     let (text, common) = (AreaText::of(lang), CommonText::of(lang));

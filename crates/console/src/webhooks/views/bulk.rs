@@ -1,4 +1,4 @@
-//! What an action on many webhooks would touch, and what became of each.
+//! The webhooks that an action would change, and the result of each.
 
 use domain::WebhookStatus;
 use maud::{Markup, html};

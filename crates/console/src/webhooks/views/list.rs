@@ -182,7 +182,7 @@ impl WebhooksPage {
     }
 }
 
-/// The host with a link to the webhook, its name and what it tells of.
+/// The host with a link to the webhook, its name and its resource.
 pub(super) fn receiver(context: &Context, one: &ListedRow) -> Markup {
     let href = context.webhook_path(&one.row.id);
     html! {

@@ -33,7 +33,7 @@ pub struct TeamWebhookFilter {
     pub rows_max: Option<usize>,
 }
 
-/// A webhook with what its state in words needs.
+/// A webhook with everything that its displayed state depends on.
 #[derive(Clone, Debug)]
 pub struct TeamWebhook {
     /// It has the secrets: show them to nobody.

@@ -14,13 +14,13 @@ use super::report::{
 };
 use super::{NODE_SILENCE_MAX, Result, ServiceAdmin, ServiceProblem};
 
-/// Ends within this time are shown.
+/// What expires within this time is listed.
 const ENDING_WITHIN: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 const ENDINGS_MAX: usize = 20;
 const HOUR: Duration = Duration::from_secs(60 * 60);
 /// Failing webhooks that are named.
 const NAMED_MAX: usize = 10;
-/// Failing records that are looked at for their webhooks, and webhooks that are looked up.
+/// How many failing records are read to find their webhooks, and how many webhooks are looked up.
 const FAILURES_MAX: usize = 1_000;
 const LOOKUPS_MAX: usize = 50;
 
@@ -166,7 +166,7 @@ fn unheld_shards(nodes: &[NodeReport]) -> u16 {
     SHARDS.saturating_sub(held)
 }
 
-/// Commits a second since the last look, to a tenth.
+/// Commits per second since the last reading, to a tenth.
 #[allow(clippy::cast_precision_loss, reason = "a rate for people to read")]
 fn commit_rate(before: &Gathered, commits: u64, now: Ticks) -> Option<f64> {
     let seconds = now.since(before.at).as_secs_f64();

@@ -16,7 +16,7 @@ const TOKEN_MARGIN: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const LATE_AFTER: Duration = Duration::from_secs(15 * 60);
 /// A standby that is further behind has a problem.
 const REPLICA_LAG_MAX_MILLIS: u64 = 60_000;
-/// Of 1,000 calls, so many may fail; and a handful may fail in any case.
+/// How many of 1,000 calls may fail; a handful may fail in any case.
 const FAILED_PER_MILLE_MAX: u64 = 10;
 const FAILED_CALLS_MAX: u64 = 5;
 
@@ -59,7 +59,7 @@ pub enum ProblemKind {
     VersionsDiffer,
 }
 
-/// What is looked at.
+/// The facts from which problems are decided.
 pub(super) struct Facts<'a> {
     pub(super) now: Ticks,
     pub(super) unheld_shards: u16,

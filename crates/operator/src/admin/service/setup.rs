@@ -10,9 +10,9 @@ use utoipa::ToSchema;
 use super::report::iso_or_null;
 use super::{Result, ServiceAdmin};
 
-/// A backup that is older is none.
+/// An older backup does not count.
 const BACKUP_AGE_MAX: Duration = Duration::from_secs(8 * 24 * 60 * 60);
-/// Tenants that are looked at: most are no sandboxes.
+/// How many tenants are read to find one that is not a sandbox.
 const TENANTS_MAX: usize = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]

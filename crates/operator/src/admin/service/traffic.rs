@@ -64,7 +64,7 @@ impl Span {
         self.resolution().span() * u32::try_from(self.stored_per_point()).unwrap_or(1)
     }
 
-    /// The number of the first stored point, counted from the beginning of time.
+    /// The number of the first stored point, counted from the epoch of `Ticks`.
     fn first(self, now: Ticks) -> i64 {
         let last = self.resolution().number_at(now).div_euclid(self.stored_per_point());
         (last - self.points() + 1) * self.stored_per_point()

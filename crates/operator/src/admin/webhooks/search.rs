@@ -1,4 +1,4 @@
-//! Webhooks of all owners as the console lists them: with what their state in words needs, however many there are.
+//! Webhooks of all owners as the console lists them, with everything that their displayed state depends on.
 
 use domain::webhook::Family;
 use domain::{ClientId, Resource, Suspension, TeamId, TenantId, Ticks, WebhookStatus};
@@ -46,7 +46,7 @@ impl WebhookState {
     }
 }
 
-/// A webhook with what its state in words needs.
+/// A webhook with everything that its displayed state depends on.
 #[derive(Clone, Debug)]
 pub struct FoundWebhook {
     /// It has the secrets: show them to nobody.
