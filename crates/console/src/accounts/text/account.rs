@@ -42,7 +42,7 @@ texts! {
         reset_factors: "Quitar los segundos factores", "Remove the second factors";
         reset_factors_text: "Para quien los ha perdido. Se quitan todos sus factores y códigos de recuperación y se cierran sus sesiones; la contraseña sigue. Comprueba antes, por otra vía, que es quien dice ser.", "For somebody who has lost them. All factors and recovery codes are removed and all sessions end; the password stays. First verify in another way that they are who they say they are.";
         reset_password: "Enviar un enlace para cambiar la contraseña", "Send a link to set a new password";
-        reset_password_text: "El enlace funciona una vez y durante una hora. La contraseña actual y los segundos factores siguen valiendo hasta que la persona elija otra; entonces se cierran sus sesiones.", "The link works once and for an hour. The current password and the second factors stay valid until the person chooses another; then their sessions end.";
+        reset_password_text: "El enlace funciona una vez y durante una hora. La contraseña actual vale hasta que la persona elija otra; entonces se cierran sus sesiones. Los segundos factores no cambian.", "The link works once and for an hour. The current password is valid until the person chooses another; then their sessions end. The second factors do not change.";
         link_title: "Enlace para elegir la contraseña", "Link to choose the password";
         link_text: "No hay servidor de correo configurado: entrega este enlace a la persona por un canal seguro. Funciona una vez, durante una hora, y no se volverá a mostrar.", "No mail server is configured: give this link to the person through a safe channel. It works once, for an hour, and is not shown again.";
         disable: "Desactivar la cuenta", "Disable the account";
@@ -50,7 +50,7 @@ texts! {
         disable_developer_text: "No podrá iniciar sesión en el portal. Las aplicaciones y las suscripciones de sus equipos siguen funcionando.", "They cannot sign in to the portal. The applications and subscriptions of their teams keep working.";
         disable_operator_text: "No podrá iniciar sesión en la consola. Los tokens de la API que creó siguen valiendo: revísalos.", "They cannot sign in to the console. API tokens that they created stay valid: review them.";
         enable: "Activar la cuenta", "Enable the account";
-        enable_text: "Podrá volver a iniciar sesión con la contraseña y el segundo factor que tenía.", "They can sign in again with the password and the second factors that they had.";
+        enable_text: "Podrá volver a iniciar sesión con la contraseña y los segundos factores que tenía.", "They can sign in again with the password and the second factors that they had.";
         rename: "Cambiar el nombre o el idioma", "Change name or language";
         change_role: "Cambiar el rol", "Change the role";
         change_role_text: "El rol decide qué puede hacer en la consola, desde la siguiente página que abra.", "The role decides what they may do in the console, from the next page they open.";
