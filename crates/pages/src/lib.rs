@@ -19,7 +19,7 @@ pub use error::PageError;
 pub use form::SubmittedForm;
 pub use params::Params;
 pub use reason::translate_reason;
-pub use request::{Format, PageRequest, PageSite, request_id};
+pub use request::{FormValues, Format, PageRequest, PageSite, request_id};
 pub use response::{Response, json, page, see_other};
 pub use routes::{ActionHandler, PageFuture, PageHandler, Route, handlers};
 pub use shell::{PageContext, View, error_page, sentence};

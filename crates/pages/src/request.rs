@@ -98,6 +98,10 @@ impl PageRequest {
             .map(|params| params.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect())
             .unwrap_or_default();
         let visitor = site.realm.visitor(parts).await?.ok_or(PageError::SignIn)?;
+        // No id has the character NUL, and PostgreSQL takes no text with it.
+        if path_params.iter().any(|(_, value)| value.contains('\0')) {
+            return Err(PageError::NotFound);
+        }
         Ok(Self {
             site: site.clone(),
             visitor,
@@ -146,9 +150,39 @@ impl PageRequest {
         self.typed("do") == Some(action)
     }
 
+    /// The values of an action's form.
+    pub fn values(&self, action: &str) -> FormValues<'_> {
+        let refused = self.refused.as_ref().filter(|_| self.is_refused(action));
+        FormValues(refused.map(|refused| &refused.form))
+    }
+
     /// The hidden field that protects a form.
     pub fn form_token(&self) -> Markup {
         ui::hidden_field(TOKEN_FIELD, &self.visitor.form_token)
+    }
+}
+
+/// The values of a form: what was sent if it was refused just now, also where it was emptied, else what is stored. A version
+/// that the form was made from stays as it was, so that sending it again overwrites nobody's change.
+#[derive(Clone, Copy, Debug)]
+pub struct FormValues<'a>(Option<&'a Params>);
+
+impl<'a> FormValues<'a> {
+    pub fn is_refused(self) -> bool {
+        self.0.is_some()
+    }
+
+    pub fn text(self, name: &str, stored: &'a str) -> &'a str {
+        self.0.map_or(stored, |form| form.get(name).unwrap_or_default())
+    }
+
+    pub fn is_checked(self, name: &str, stored: bool) -> bool {
+        self.0.map_or(stored, |form| form.is_set(name))
+    }
+
+    /// Of boxes with the same name.
+    pub fn is_chosen(self, name: &str, value: &str, stored: bool) -> bool {
+        self.0.map_or(stored, |form| form.all(name).any(|one| one == value))
     }
 }
 

@@ -190,6 +190,7 @@ fn redirect_field(context: &Context) -> Markup {
 fn ask_form(context: &Context) -> Markup {
     let lang = context.lang();
     let (text, products) = (ApplicationText::of(lang), SubscriptionText::of(lang));
+    let values = context.values("ask");
     html! {
         form.stack method="post" action=(context.here(&[], [])) {
             (context.form_token())
@@ -199,16 +200,16 @@ fn ask_form(context: &Context) -> Markup {
                 legend { (text.products) }
                 @for product in Product::ALL {
                     label.check {
-                        input type="checkbox" name="product" value=(product.as_str()) checked[product == Product::Accounting];
+                        input type="checkbox" name="product" value=(product.as_str()) checked[values.is_chosen("product", product.as_str(), product == Product::Accounting)];
                         span { (product_name(products, product.as_str())) }
                     }
                 }
             }
             label.check {
-                input type="checkbox" name="pkce" value="true" checked;
+                input type="checkbox" name="pkce" value="true" checked[values.is_checked("pkce", true)];
                 span { (text.pkce) span.hint { (text.pkce_hint) } }
             }
-            label.check { input type="checkbox" name="sandbox" value="true"; span { (products.ask_sandbox) } }
+            label.check { input type="checkbox" name="sandbox" value="true" checked[values.is_checked("sandbox", false)]; span { (products.ask_sandbox) } }
             div.field {
                 label for="note" { (text.note) }
                 textarea #note name="note" rows="2" maxlength="1000" { (context.typed("note").unwrap_or_default()) }

@@ -223,7 +223,7 @@ fn ask_form(context: &Context) -> Markup {
                 textarea #note name="note" rows="2" maxlength="1000" aria-describedby="note-hint" { (context.typed("note").unwrap_or_default()) }
                 span.hint #note-hint { (text.ask_note_hint) }
             }
-            label.check { input type="checkbox" name="sandbox" value="true"; span { (text.ask_sandbox) } }
+            label.check { input type="checkbox" name="sandbox" value="true" checked[context.typed("sandbox").is_some()]; span { (text.ask_sandbox) } }
             (button(&Button { label: text.send, name_and_value: Some(("do", "ask")), ..Button::default() }))
         }
     }

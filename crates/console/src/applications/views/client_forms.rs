@@ -26,7 +26,7 @@ pub(super) fn pkce_field(lang: Lang, chosen: &str) -> Markup {
     select_field("pkce", "pkce", text.pkce, &options, chosen)
 }
 
-fn id_token_field(lang: Lang, chosen: CallbackIdToken) -> Markup {
+fn id_token_field(lang: Lang, chosen: &str) -> Markup {
     let text = ClientText::of(lang);
     let word = |one| match one {
         CallbackIdToken::Auto => text.id_token_auto,
@@ -34,7 +34,7 @@ fn id_token_field(lang: Lang, chosen: CallbackIdToken) -> Markup {
         CallbackIdToken::Never => text.id_token_never,
     };
     let options = CallbackIdToken::ALL.map(|one| (one.as_str(), word(one)));
-    select_field("id_token", "id_token", text.id_token, &options, chosen.as_str())
+    select_field("id_token", "id_token", text.id_token, &options, chosen)
 }
 
 impl ClientPage {
@@ -74,29 +74,24 @@ impl ClientPage {
         let lang = context.lang();
         let (text, area, common) = (ClientText::of(lang), AreaText::of(lang), CommonText::of(lang));
         let client = &self.client;
-        let is_refused = context.is_refused("change");
-        // After a refusal, what was typed; also where it was emptied.
-        let value = |name: &str, stored: &str| {
-            let typed = is_refused.then(|| context.typed(name).unwrap_or_default().to_owned());
-            typed.unwrap_or_else(|| stored.to_owned())
-        };
-        let team = value("team", client.team.as_ref().map_or("", |team| team.as_str()));
-        let name = value("name", &client.name);
+        let values = context.values("change");
+        let team = values.text("team", client.team.as_ref().map_or("", |team| team.as_str()));
+        let (redirects, logouts) = (client.redirect_uris.join("\n"), client.post_logout_uris.join("\n"));
         html! {
-            details.more #change open[is_refused] {
+            details.more #change open[values.is_refused()] {
                 summary { (text.change) }
                 form method="post" action=(context.path()) {
-                    (context.form_token()) (revision_field(client.revision))
+                    (context.form_token()) (revision_field(values, client.revision))
                     p { (text.change_text) }
-                    (field(&Field { name: "name", label: area.name, value: Some(&name), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
-                    (redirect_field(lang, &value("redirect_uris", &client.redirect_uris.join("\n"))))
-                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), &value("logout_uris", &client.post_logout_uris.join("\n")), false))
-                    (products_field(lang, client.products))
-                    (pkce_field(lang, &value("pkce", pkce_name(client.pkce))))
-                    (id_token_field(lang, client.callback_id_token))
-                    (check_field("consent", (text.ask_consent, text.ask_consent_hint), client.consent == Consent::Required))
-                    (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), client.is_sandbox))
-                    (field(&Field { name: "team", label: area.team_id, value: Some(&team), hint: Some(area.team_hint), ..Field::default() }))
+                    (field(&Field { name: "name", label: area.name, value: Some(values.text("name", &client.name)), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
+                    (redirect_field(lang, values.text("redirect_uris", &redirects)))
+                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", &logouts), false))
+                    (products_field(lang, values, client.products))
+                    (pkce_field(lang, values.text("pkce", pkce_name(client.pkce))))
+                    (id_token_field(lang, values.text("id_token", client.callback_id_token.as_str())))
+                    (check_field("consent", (text.ask_consent, text.ask_consent_hint), values.is_checked("consent", client.consent == Consent::Required)))
+                    (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), values.is_checked("sandbox", client.is_sandbox)))
+                    (field(&Field { name: "team", label: area.team_id, value: Some(team), hint: Some(area.team_hint), ..Field::default() }))
                     p.muted { (common.fresh_needed) }
                     button type="submit" class="button" name="do" value="change" { (common.save) }
                 }

@@ -117,6 +117,10 @@ impl View<Context> for ClientsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &ClientRow| {
             vec![
@@ -141,21 +145,22 @@ impl View<Context> for ClientsPage {
 fn new_form(context: &Context) -> Markup {
     let lang = context.lang();
     let (text, area, common) = (ClientText::of(lang), AreaText::of(lang), CommonText::of(lang));
-    let typed = |name| context.typed(name);
+    let values = context.values("add");
+    let typed = |name| Some(values.text(name, ""));
     html! {
         section.card {
             h2 { (text.new) }
-            details.more #new open[context.is_refused("add")] {
+            details.more #new open[values.is_refused()] {
                 summary { (text.new) }
                 form method="post" action=(context.path()) {
                     (context.form_token())
                     (field(&Field { name: "name", label: area.name, value: typed("name"), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
                     (field(&Field { name: "id", label: text.client_id, value: typed("id"), hint: Some(text.id_hint), ..Field::default() }))
-                    (redirect_field(lang, typed("redirect_uris").unwrap_or_default()))
-                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), typed("logout_uris").unwrap_or_default(), false))
-                    (products_field(lang, Products::all()))
-                    (pkce_field(lang, typed("pkce").unwrap_or("required")))
-                    (check_field("consent", (text.ask_consent, text.ask_consent_hint), true))
+                    (redirect_field(lang, values.text("redirect_uris", "")))
+                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", ""), false))
+                    (products_field(lang, values, Products::all()))
+                    (pkce_field(lang, values.text("pkce", "required")))
+                    (check_field("consent", (text.ask_consent, text.ask_consent_hint), values.is_checked("consent", true)))
                     (field(&Field { name: "team", label: area.team_id, value: typed("team"), hint: Some(area.team_hint), ..Field::default() }))
                     p.muted { (common.fresh_needed) }
                     button type="submit" class="button" name="do" value="add" { (text.new) }

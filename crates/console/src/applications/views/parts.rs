@@ -2,6 +2,7 @@
 
 use domain::subscription::{Product, Products};
 use maud::{Markup, html};
+use pages::FormValues;
 use serde::Serialize;
 use ui::app::{Column, Table, empty_state, table};
 use ui::{DisplayName, Lang, hidden_field, safe_href};
@@ -42,13 +43,13 @@ pub(crate) fn product_names(lang: Lang, names: &[&'static str]) -> String {
 }
 
 /// The boxes of the products.
-pub(crate) fn products_field(lang: Lang, checked: Products) -> Markup {
+pub(crate) fn products_field(lang: Lang, values: FormValues<'_>, stored: Products) -> Markup {
     html! {
         fieldset.stack {
             legend { (AreaText::of(lang).products) }
             @for product in Product::ALL {
                 label.check {
-                    input type="checkbox" name="product" value=(product.as_str()) checked[checked.contains(product)];
+                    input type="checkbox" name="product" value=(product.as_str()) checked[values.is_chosen("product", product.as_str(), stored.contains(product))];
                     span { (product_name(lang, product.as_str())) }
                 }
             }
@@ -219,8 +220,8 @@ pub(crate) fn paged(
 }
 
 /// The revision of what the page shows, so that a form changes that alone.
-pub(crate) fn revision_field(revision: u64) -> Markup {
-    hidden_field("revision", &revision.to_string())
+pub(crate) fn revision_field(values: FormValues<'_>, revision: u64) -> Markup {
+    hidden_field("revision", values.text("revision", &revision.to_string()))
 }
 
 /// A text of several lines from people.

@@ -156,7 +156,7 @@ impl RequestPage {
         };
         let is_waived = context.typed("consent") == Some("none");
         let fields = html! {
-            (revision_field(self.revision))
+            (revision_field(context.values("approve"), self.revision))
             @if !one.is_sandbox { p { b { (text.real_data) } } }
             @if one.kind == "client" {
                 fieldset {
@@ -185,7 +185,7 @@ impl RequestPage {
             details.more.danger #refuse open[context.is_refused("refuse")] {
                 summary { (text.refuse) }
                 form method="post" action=(context.path()) {
-                    (context.form_token()) (revision_field(self.revision))
+                    (context.form_token()) (revision_field(context.values("refuse"), self.revision))
                     p { b { (DisplayName(&self.request.what)) } ": " (text.refuse_text) }
                     div.field {
                         label for="reason" { (text.reason) }

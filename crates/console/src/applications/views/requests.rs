@@ -150,6 +150,10 @@ impl View<Context> for RequestsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &RequestRow| {
             vec![

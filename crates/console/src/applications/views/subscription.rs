@@ -223,19 +223,17 @@ impl SubscriptionPage {
     fn change_form(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let (text, area, common) = (SubscriptionText::of(lang), AreaText::of(lang), CommonText::of(lang));
-        let is_refused = context.is_refused("change");
-        let quota = self.daily_quota.map(|quota| quota.to_string());
-        let quota = if is_refused { context.typed("quota") } else { quota.as_deref() };
-        let team = self.row.team.as_ref().map(|team| team.id.as_str());
-        let team = if is_refused { context.typed("team") } else { team };
+        let values = context.values("change");
+        let quota = self.daily_quota.map(|quota| quota.to_string()).unwrap_or_default();
+        let team = self.row.team.as_ref().map_or("", |team| team.id.as_str());
         html! {
-            details.more #change open[is_refused] {
+            details.more #change open[values.is_refused()] {
                 summary { (text.change) }
                 form method="post" action=(context.path()) {
-                    (context.form_token()) (revision_field(self.revision))
-                    (quota_field(lang, quota))
-                    (field(&Field { name: "team", label: area.team_id, value: team, hint: Some(text.team_hint), ..Field::default() }))
-                    (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), self.row.is_sandbox))
+                    (context.form_token()) (revision_field(values, self.revision))
+                    (quota_field(lang, Some(values.text("quota", &quota))))
+                    (field(&Field { name: "team", label: area.team_id, value: Some(values.text("team", team)), hint: Some(text.team_hint), ..Field::default() }))
+                    (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), values.is_checked("sandbox", self.row.is_sandbox)))
                     p.muted { (common.fresh_needed) }
                     button type="submit" class="button" name="do" value="change" { (common.save) }
                 }

@@ -126,6 +126,10 @@ impl View<Context> for SubscriptionsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &SubscriptionRow| {
             vec![
@@ -149,15 +153,16 @@ impl View<Context> for SubscriptionsPage {
 fn new_form(context: &Context) -> Markup {
     let lang = context.lang();
     let (text, area, common) = (SubscriptionText::of(lang), AreaText::of(lang), CommonText::of(lang));
+    let values = context.values("add");
     html! {
         section.card {
             h2 { (text.new) }
-            details.more #new open[context.is_refused("add")] {
+            details.more #new open[values.is_refused()] {
                 summary { (text.new) }
                 form method="post" action=(context.path()) {
                     (context.form_token())
                     (field(&Field { name: "name", label: area.name, value: context.typed("name"), is_required: true, ..Field::default() }))
-                    (products_field(lang, Products::all()))
+                    (products_field(lang, values, Products::all()))
                     (quota_field(lang, context.typed("quota")))
                     (field(&Field { name: "team", label: area.team_id, value: context.typed("team"), hint: Some(text.team_hint), ..Field::default() }))
                     p.muted { (common.fresh_needed) }

@@ -79,6 +79,10 @@ impl View<Context> for TeamsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &TeamRow| {
             vec![one.id.clone(), one.name.clone(), one.is_active.to_string(), one.created.clone()]

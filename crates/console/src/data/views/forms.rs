@@ -37,17 +37,17 @@ fn form(context: &Context, record: &RecordJson, action: &'static str, label: &st
     let (text, common) = (EditText::of(lang), CommonText::of(lang));
     let is_dangerous = action == "delete";
     let class = if is_dangerous { "button destructive" } else { "button" };
-    let typed = context.typed("reason").filter(|_| context.is_refused(action));
+    let values = context.values(action);
     let (id, hint) = (format!("{action}-reason"), format!("{action}-reason-hint"));
     html! {
-        details.more .danger[is_dangerous] id={ "do-" (action) } open[context.is_refused(action)] {
+        details.more .danger[is_dangerous] id={ "do-" (action) } open[values.is_refused()] {
             summary { (label) }
             form.stack method="post" action=(context.here(&[], [])) {
-                (context.form_token()) (hidden_field("sequence", &record.sequence_version))
+                (context.form_token()) (hidden_field("sequence", values.text("sequence", &record.sequence_version)))
                 (inner)
                 div.field {
                     label for=(id) { (text.reason) }
-                    input id=(id) name="reason" type="text" required maxlength=(EDIT_REASON_CHARS_MAX) value=[typed] autocomplete="off" aria-describedby=(hint);
+                    input id=(id) name="reason" type="text" required maxlength=(EDIT_REASON_CHARS_MAX) value=(values.text("reason", "")) autocomplete="off" aria-describedby=(hint);
                     span.hint id=(hint) { (text.reason_hint) }
                 }
                 @if !context.visitor.is_fresh { p.muted { (common.fresh_needed) } }
@@ -64,14 +64,13 @@ fn upsert(context: &Context, record: &RecordJson, is_stored: bool) -> Markup {
         return html! { p { (text.too_large) } };
     }
     let stored = if editable.is_empty() { String::new() } else { pretty(&editable) };
-    let typed = context.typed("data").filter(|_| context.is_refused("upsert"));
     let (label, explanation) =
         if is_stored { (text.upsert, text.upsert_text) } else { (text.restore, text.restore_text) };
     let inner = html! {
         p { (explanation) " " code { (DisplayName(&record.id)) } "." }
         div.field {
             label for="data" { (text.data) }
-            textarea.code #data name="data" rows="16" required spellcheck="false" autocapitalize="none" autocomplete="off" aria-describedby="data-hint" { (typed.unwrap_or(&stored)) }
+            textarea.code #data name="data" rows="16" required spellcheck="false" autocapitalize="none" autocomplete="off" aria-describedby="data-hint" { (context.values("upsert").text("data", &stored)) }
             span.hint #data-hint { (text.data_hint) }
         }
     };
