@@ -114,7 +114,7 @@ pub trait Backups: Send + Sync + 'static {
     async fn list(&self) -> Result<BackupList, AdminError>;
 
     /// Takes the one place for a backup and a free name. Nothing is written before [`ReservedBackup::start`].
-    async fn reserve(&self, by: &str) -> Result<Box<dyn ReservedBackup>, AdminError>;
+    async fn reserve(&self, by: &AuditContext) -> Result<Box<dyn ReservedBackup>, AdminError>;
 
     async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError>;
 }

@@ -101,9 +101,11 @@ impl Directory {
         Ok(())
     }
 
-    /// Deletes the oldest backups beyond those that are kept, and returns their names.
-    pub(crate) fn prune(&self) -> Result<Vec<BackupName>> {
-        let old: Vec<BackupName> = self.list()?.into_iter().skip(self.keep).map(|old| old.name).collect();
+    /// Deletes the oldest backups beyond those that are kept, and returns their names. The one just made is always kept, also
+    /// where the clock was ahead when older ones were made.
+    pub(crate) fn prune(&self, made: &BackupName) -> Result<Vec<BackupName>> {
+        let others = self.list()?.into_iter().map(|file| file.name).filter(|name| name != made);
+        let old: Vec<BackupName> = others.skip(self.keep.saturating_sub(1)).collect();
         for name in &old {
             std::fs::remove_file(self.path_of(name))?;
         }
@@ -169,15 +171,29 @@ mod tests {
         let (_folder, directory) = directory(2);
         drop(directory.reserve_name(at("2026-11-15T08:30:00Z"), false).unwrap());
         let kept = ["aldaba-20261113T000000Z.ndjson.age", "aldaba-20261112T000000Z.ndjson"];
+        let made = BackupName::parse(kept[0]).unwrap();
         let old = ["aldaba-20261111T000000Z.ndjson", "aldaba-20251111T000000Z-3.ndjson.age"];
         let others = ["before.ndjson", "aldaba.db", "aldaba-20261111T000000Z.txt"];
         for name in kept.iter().chain(&old).chain(&others) {
             std::fs::write(directory.path.join(name), "x").unwrap();
         }
-        let pruned: Vec<String> = directory.prune().unwrap().iter().map(ToString::to_string).collect();
+        let pruned: Vec<String> = directory.prune(&made).unwrap().iter().map(ToString::to_string).collect();
         assert_eq!(pruned, old);
         assert_eq!(names(&directory), kept);
         assert!(others.iter().all(|name| directory.path.join(name).exists()));
+    }
+
+    #[test]
+    fn backup_just_made_is_kept_though_others_seem_newer() {
+        let (_folder, directory) = directory(2);
+        drop(directory.reserve_name(at("2026-11-15T08:30:00Z"), false).unwrap());
+        let [newer, newest, made] = ["20281113", "20291113", "20261115"]
+            .map(|day| BackupName::parse(&format!("aldaba-{day}T000000Z.ndjson")).unwrap());
+        for name in [&newer, &newest, &made] {
+            std::fs::write(directory.path_of(name), "x").unwrap();
+        }
+        assert_eq!(directory.prune(&made).unwrap(), [newer]);
+        assert_eq!(names(&directory), [newest.to_string(), made.to_string()]);
     }
 
     #[test]

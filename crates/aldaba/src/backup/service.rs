@@ -11,8 +11,8 @@ use operator::admin::AdminError;
 use operator::operations::backups::{BackupContent, BackupList, BackupName, BackupPhase, BackupRun};
 use operator::ports::{Backups, ReservedBackup};
 use parking_lot::Mutex;
-use store::Archive;
 use store::archive::encryption::Recipient;
+use store::{Archive, AuditContext, AuditEntry, AuditKind, Store};
 use tokio::io::AsyncReadExt as _;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -29,6 +29,7 @@ const LISTED_MAX: usize = 1000;
 /// What backups need from outside.
 pub(crate) struct BackupPorts {
     pub(crate) archive: Arc<dyn Archive>,
+    pub(crate) store: Arc<dyn Store>,
     pub(crate) clock: Arc<dyn Clock>,
 }
 
@@ -111,7 +112,7 @@ impl Backups for BackupService {
         })
     }
 
-    async fn reserve(&self, by: &str) -> Result<Box<dyn ReservedBackup>, AdminError> {
+    async fn reserve(&self, by: &AuditContext) -> Result<Box<dyn ReservedBackup>, AdminError> {
         let (now, is_encrypted) = (self.0.ports.clock.now(), !self.0.recipients.is_empty());
         let directory = self.directory()?;
         let taken =
@@ -119,7 +120,7 @@ impl Backups for BackupService {
         let reservation = taken.ok_or_else(|| {
             conflict("backup_running", "a backup is being made already; wait until it is complete")
         })?;
-        Ok(Box::new(Reserved { service: self.clone(), directory, reservation, by: by.to_owned() }))
+        Ok(Box::new(Reserved { service: self.clone(), directory, reservation, by: by.clone() }))
     }
 
     async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError> {
@@ -152,7 +153,7 @@ struct Reserved {
     service: BackupService,
     directory: Directory,
     reservation: NameReservation,
-    by: String,
+    by: AuditContext,
 }
 
 impl ReservedBackup for Reserved {
@@ -165,7 +166,7 @@ impl ReservedBackup for Reserved {
             name: self.reservation.name.clone(),
             phase: BackupPhase::Writing,
             started_at: self.service.0.ports.clock.now(),
-            started_by: self.by.clone(),
+            started_by: self.by.actor.to_string(),
             ended_at: None,
             rows: 0,
             bytes: 0,
@@ -177,6 +178,7 @@ impl ReservedBackup for Reserved {
         tokio::spawn(async move {
             let ending = Ending { service: self.service.clone() };
             let made = make(&self, &progress).await;
+            record_end(&self, made.is_ok()).await;
             ending.end(made);
         });
         run
@@ -193,12 +195,23 @@ async fn make(reserved: &Reserved, progress: &Arc<Progress>) -> Result<u64, Stri
     let (archive, recipients) = (&*service.0.ports.archive, &service.0.recipients);
     let written = write_verified(&partial, archive, recipients, now, progress).await.map_err(failed)?;
     partial.rename_to(&target).map_err(failed)?;
-    match blocking(directory.clone(), Directory::prune).await {
+    let made = reservation.name.clone();
+    match blocking(directory.clone(), move |directory| directory.prune(&made)).await {
         Ok(old) if !old.is_empty() => tracing::info!(deleted = old.len(), "old backups are deleted"),
         Ok(_) => {}
         Err(error) => tracing::warn!(%error, "old backups could not be deleted"),
     }
     Ok(written.rows)
+}
+
+/// The audit says how the backup ended. A restart in between leaves no entry: the backup was not completed.
+async fn record_end(reserved: &Reserved, is_complete: bool) {
+    let Reserved { service, reservation, by, .. } = reserved;
+    let kind = if is_complete { AuditKind::BackupCompleted } else { AuditKind::BackupFailed };
+    let entry = AuditEntry::new(kind, service.0.ports.clock.now(), by).object("backup", &reservation.name);
+    if let Err(error) = service.0.ports.store.record(&entry).await {
+        tracing::warn!(%error, "the end of a backup is missing in the audit");
+    }
 }
 
 /// Says how a backup ended, even where its task panics.
@@ -215,7 +228,8 @@ impl Ending {
         self.set(made.err());
     }
 
-    fn set(&self, error: Option<String>) {
+    /// Whether it had not ended before.
+    fn set(&self, error: Option<String>) -> bool {
         let now = self.service.0.ports.clock.now();
         if let Some(last) = &mut *self.service.0.last.lock()
             && last.run.ended_at.is_none()
@@ -223,12 +237,16 @@ impl Ending {
             last.run.phase = if error.is_some() { BackupPhase::Failed } else { BackupPhase::Done };
             last.run.ended_at = Some(now);
             last.run.error = error;
+            return true;
         }
+        false
     }
 }
 
 impl Drop for Ending {
     fn drop(&mut self) {
-        self.set(Some("the backup was cut off".into()));
+        if self.set(Some("the backup was cut off".into())) {
+            tracing::error!("a backup was cut off");
+        }
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn operations(
     archive: Arc<dyn Archive>,
     proxies: UnnamedProxies,
 ) -> OperationsAdmin {
-    let ports = BackupPorts { archive, clock: base.clock.clone() };
+    let ports = BackupPorts { archive, store: admin.store.clone(), clock: base.clock.clone() };
     OperationsAdmin {
         admin,
         configuration: config.keys.clone().into(),

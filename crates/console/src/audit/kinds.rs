@@ -88,6 +88,8 @@ const KINDS: &[(&str, &str, &str)] = &[
     ("webhook_resumed", "Webhook reanudado", "Webhook resumed"),
     ("record_edited", "Registro editado a mano", "Record edited by hand"),
     ("backup_started", "Copia de seguridad iniciada", "Backup started"),
+    ("backup_completed", "Copia de seguridad terminada", "Backup completed"),
+    ("backup_failed", "Copia de seguridad fallida", "Backup failed"),
     ("backup_downloaded", "Copia de seguridad descargada", "Backup downloaded"),
     ("restored", "Copia de seguridad restaurada", "Backup restored"),
 ];

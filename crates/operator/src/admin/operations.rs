@@ -43,7 +43,7 @@ impl OperationsAdmin {
     /// Starts a backup in the background. Its audit entry is written before it, so that the backup contains it.
     pub async fn start_backup(&self) -> Result<BackupRun> {
         let context = self.admin.require(Permission::Backups)?;
-        let reserved = self.backups.reserve(&context.actor.to_string()).await?;
+        let reserved = self.backups.reserve(context).await?;
         self.record(AuditKind::BackupStarted, reserved.name()).await?;
         Ok(reserved.start())
     }

@@ -134,6 +134,9 @@ audit_kinds! {
     WebhookResumed = "webhook_resumed",
     /// Somebody let the service make a backup in its backup directory.
     BackupStarted = "backup_started",
+    /// It was written, verified, and has its name.
+    BackupCompleted = "backup_completed",
+    BackupFailed = "backup_failed",
     BackupDownloaded = "backup_downloaded",
     /// A backup was restored into this store.
     Restored = "restored",

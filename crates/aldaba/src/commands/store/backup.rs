@@ -59,7 +59,7 @@ async fn write_to_directory(
         Failure::Refused(format!("another backup is being made in {path}; wait until it is complete"))
     })?;
     write(&directory.path_of(&reserved.name), opened, recipients, output).await?;
-    for old in directory.prune().map_err(failed)? {
+    for old in directory.prune(&reserved.name).map_err(failed)? {
         output.print_message(&format!("deleted {old}: backup.keep is {}", directory.keep));
     }
     Ok(())

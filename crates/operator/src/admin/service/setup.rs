@@ -74,7 +74,8 @@ impl ServiceAdmin {
     /// When the last backup was made: of those that the audit knows, which any node made, and of those in this node's directory,
     /// which the command line made too.
     async fn last_backup(&self) -> Result<Option<Ticks>> {
-        let query = AuditQuery { kind: Some(AuditKind::BackupStarted), rows_max: 1, ..AuditQuery::default() };
+        let query =
+            AuditQuery { kind: Some(AuditKind::BackupCompleted), rows_max: 1, ..AuditQuery::default() };
         let audited = self.admin.store.audit(&query).await?.first().map(|record| record.entry.at);
         let found = self.ports.node.last_backup_at().await;
         Ok(audited.into_iter().chain(found).max())

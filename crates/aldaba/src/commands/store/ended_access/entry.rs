@@ -174,6 +174,8 @@ pub(super) const NOT_ENDING: &[AuditKind] = &[
     AuditKind::WebhookSuspended,
     AuditKind::WebhookResumed,
     AuditKind::BackupStarted,
+    AuditKind::BackupCompleted,
+    AuditKind::BackupFailed,
     AuditKind::BackupDownloaded,
     AuditKind::Restored,
     // No link outlives a restore, and a password that was reset has an entry of its own.
