@@ -2,10 +2,12 @@
 //! `X-Forwarded-For`.
 
 use std::net::{IpAddr, Ipv4Addr};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
+use parking_lot::Mutex;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED: &str = "forwarded";
@@ -14,17 +16,20 @@ const FORWARDED: &str = "forwarded";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
-/// The first proxy of a listener that forwarded a request and is not trusted.
+/// A peer that is not heard of for this long is forgotten: it may have been anybody who sent the header.
+const REMEMBERED: Duration = Duration::from_secs(60 * 60);
+
+/// The last peer of a listener that forwarded a request like a proxy and is not trusted.
 #[derive(Clone, Debug, Default)]
-pub struct UnnamedProxy(Arc<OnceLock<IpAddr>>);
+pub struct UnnamedProxy(Arc<Mutex<Option<(IpAddr, Instant)>>>);
 
 impl UnnamedProxy {
     pub(crate) fn note(&self, peer: IpAddr) {
-        let _ = self.0.set(peer);
+        *self.0.lock() = Some((peer, Instant::now()));
     }
 
     pub fn get(&self) -> Option<IpAddr> {
-        self.0.get().copied()
+        self.0.lock().filter(|(_, at)| at.elapsed() < REMEMBERED).map(|(peer, _)| peer)
     }
 }
 

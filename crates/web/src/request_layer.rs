@@ -73,18 +73,16 @@ impl RequestLayerConfig {
         self
     }
 
-    /// Remembers the first proxy that forwards requests and is not trusted.
+    /// Remembers the last proxy that forwards requests and is not trusted.
     pub fn noting(mut self, unnamed_proxy: UnnamedProxy) -> Self {
         self.unnamed_proxy = unnamed_proxy;
         self
     }
 
     fn warn_of_proxy(&self, peer: Option<IpAddr>, headers: &HeaderMap) {
-        if self.warns_of_proxy.load(Ordering::Relaxed)
-            && let Some(peer) = unnamed_proxy(peer, headers, &self.trusted_proxies)
-            && self.warns_of_proxy.swap(false, Ordering::Relaxed)
-        {
-            self.unnamed_proxy.note(peer);
+        let Some(peer) = unnamed_proxy(peer, headers, &self.trusted_proxies) else { return };
+        self.unnamed_proxy.note(peer);
+        if self.warns_of_proxy.load(Ordering::Relaxed) && self.warns_of_proxy.swap(false, Ordering::Relaxed) {
             let key = self.proxies_key;
             tracing::warn!(
                 %peer,

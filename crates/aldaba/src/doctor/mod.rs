@@ -97,7 +97,7 @@ impl Examiner {
     }
 
     async fn clock_and_store(&self) -> Vec<Finding> {
-        let found = store::examine(&self.config, self.node_clock()).await;
+        let found = store::examine(&self.config, self.node_clock(), &self.file_operations).await;
         let mut findings = vec![doctor::clock(found.clock)];
         findings.extend(doctor::store(&found.store));
         findings

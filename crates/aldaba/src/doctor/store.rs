@@ -5,6 +5,7 @@ use std::sync::Arc;
 use ::store::postgres::PostgresStore;
 use ::store::sqlite::SqliteStore;
 use operator::operations::doctor::{ClockFacts, PostgresFacts, SqliteFacts, SqliteIntegrity, StoreFacts};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::reason;
@@ -19,12 +20,24 @@ pub(super) struct ClockAndStore {
     pub(super) store: StoreFacts,
 }
 
-pub(super) async fn examine(config: &Config, clock: &NodeClock) -> ClockAndStore {
+pub(super) async fn examine(
+    config: &Config,
+    clock: &NodeClock,
+    file_operations: &Arc<Semaphore>,
+) -> ClockAndStore {
     match &config.store.url {
         StoreUrl::Postgres(url) => postgres(config, url, clock).await,
         StoreUrl::Sqlite(path) => {
             let path = path.clone();
-            let found = tokio::task::spawn_blocking(move || SqliteStore::diagnose(&path)).await;
+            let Ok(place) = file_operations.clone().try_acquire_owned() else {
+                let store = StoreFacts::Silent("an earlier examination of the file has not ended".into());
+                return ClockAndStore { clock: ClockFacts::NoOther, store };
+            };
+            let diagnose = move || {
+                let _place = place;
+                SqliteStore::diagnose(&path)
+            };
+            let found = tokio::task::spawn_blocking(diagnose).await;
             let store = match found {
                 Ok(Ok(Some(found))) => StoreFacts::Sqlite(SqliteFacts {
                     journal_mode: found.journal_mode,

@@ -121,11 +121,11 @@ pub fn proxies(facts: &[ProxyFacts]) -> Vec<Finding> {
 fn one_proxy(facts: &ProxyFacts) -> Finding {
     let (url, key) = (facts.listener.url_key(), facts.listener.proxies_key());
     let finding = |outcome, what: &str| Finding::new(Check::Proxies, outcome, [url, key, what]);
-    if let Some(peer) = facts.unnamed {
-        return finding(Outcome::ProxySeen, &peer.to_string());
-    }
     let needs_proxy = facts.is_https && !facts.has_tls;
+    let is_missing = needs_proxy && facts.trusted.is_empty() && !facts.peer_is_client;
     match facts.listener {
+        // Anybody can send the header of a proxy: what fails without one is said first.
+        _ if !is_missing && let Some(peer) = facts.unnamed => finding(Outcome::ProxySeen, &peer.to_string()),
         _ if !facts.trusted.is_empty() => finding(Outcome::ProxyNamed, &facts.trusted.join(", ")),
         _ if facts.peer_is_client || !needs_proxy => finding(Outcome::ProxyNotNeeded, ""),
         Listener::Public => finding(Outcome::ProxyMissing, ""),

@@ -105,6 +105,8 @@ fn https_without_a_certificate_needs_a_named_proxy() {
         assert_eq!(judge(fine), "proxy_not_needed");
     }
     let seen = Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
+    // Whoever sent the header: the service does not work without a proxy.
+    assert_eq!(judge(ProxyFacts { unnamed: seen, ..facts.clone() }), "proxy_missing");
     assert_eq!(judge(ProxyFacts { unnamed: seen, trusted: vec!["10.0.0.1".into()], ..facts }), "proxy_seen");
 }
 
