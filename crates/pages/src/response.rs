@@ -49,9 +49,11 @@ pub fn json(status: StatusCode, body: &impl Serialize) -> Response {
     }
 }
 
-pub(crate) fn csv(csv: &Csv) -> Response {
+/// The name of a file that lacks rows says so.
+pub(crate) fn csv(csv: &Csv, has_more: bool) -> Response {
     let mut response = response(StatusCode::OK, "text/csv; charset=utf-8", csv.to_text());
-    let disposition = format!("attachment; filename=\"{}.csv\"", csv.name);
+    let part = if has_more { "-part" } else { "" };
+    let disposition = format!("attachment; filename=\"{}{part}.csv\"", csv.name);
     if let Ok(value) = HeaderValue::from_str(&disposition) {
         response.headers_mut().insert(CONTENT_DISPOSITION, value);
     }

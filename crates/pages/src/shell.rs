@@ -24,6 +24,10 @@ pub trait View<C: PageContext>: Serialize {
     fn csv(&self, _context: &C) -> Option<Csv> {
         None
     }
+    /// Whether there are more rows than the page, or its file, has.
+    fn has_more(&self) -> bool {
+        false
+    }
 }
 
 /// A request for a page of one site, with what all its pages need.
@@ -59,7 +63,7 @@ pub trait PageContext: Deref<Target = PageRequest> + DerefMut + Clone + Send + S
         match self.format {
             Format::Json | Format::Events => response::json(status, view),
             Format::Csv => match view.csv(self) {
-                Some(csv) => response::csv(&csv),
+                Some(csv) => response::csv(&csv, view.has_more()),
                 None => self.error_response(&PageError::NotFound),
             },
             Format::Html => {

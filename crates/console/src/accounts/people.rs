@@ -49,10 +49,18 @@ async fn add_user(context: &Context, form: &Params) -> Result<Response, PageErro
         tenants: ids(form, "tenants").map(TenantId::new).collect(),
     };
     let user = admin.add_user(new).await.map_err(form_error)?;
-    let sent = admin.send_password_reset(Realm::Users, user.id.as_str()).await?;
-    if let Some(shown) = shown_reset(&sent) {
-        return list(context, Realm::Users, Some(shown)).await;
-    }
     let page = context.console_path(&format!("users/{}", user.id));
-    Ok(context.done(&page, "account_added", &PersonRow::new(user, &context.visitor.account.id)))
+    let done =
+        |code| Ok(context.done(&page, code, &PersonRow::new(user.clone(), &context.visitor.account.id)));
+    match admin.send_password_reset(Realm::Users, user.id.as_str()).await {
+        Ok(sent) => match shown_reset(&sent) {
+            Some(shown) => list(context, Realm::Users, Some(shown)).await,
+            None => done("account_added"),
+        },
+        // The account exists: its page can send the link again.
+        Err(error) => {
+            tracing::error!(%error, "a new user got no link");
+            done("account_added_without_link")
+        }
+    }
 }

@@ -29,6 +29,8 @@ texts! {
 
 texts! {
     ReadText {
+        wrong_filter: "Un filtro no es válido", "A filter is not valid";
+        wrong_filter_text: "Un recurso se escribe con su área, como accounting/customers; una fecha, como 2026-11-15.", "A resource is written with its area, like accounting/customers; a date, like 2026-11-15.";
         title: "Quién leyó qué", "Who read what";
         lead: "Qué aplicación leyó qué recurso de qué empresa, cuántas veces y a qué hora (UTC). Los registros sueltos no se nombran.", "Which application read which resource of which company, how often and at what hour (UTC). Single records are not named.";
         choose: "Elige un tenant", "Choose a tenant";

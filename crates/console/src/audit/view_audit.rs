@@ -55,6 +55,10 @@ impl View<Context> for AuditView {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, context: &Context) -> Option<Csv> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let row = |one: &AuditRecordView| {
@@ -271,10 +275,16 @@ fn named(context: &Context, one: &AuditRecordView) -> Markup {
 fn object_link(context: &Context, one: &AuditRecordView, object: &str) -> Markup {
     let id = object.split_once(':').map_or(object, |(_, id)| id);
     let words = super::kinds::object_text(context.lang(), object);
+    // The name of a backup is its time.
+    let shown = if object.starts_with("backup:") {
+        html! { code { (id) } }
+    } else {
+        short_id(id)
+    };
     html! {
         (words) " "
-        @if let Some(href) = record_link(context, one).or_else(|| links::object(context, object)) { a href=(safe_href(&href)) { (short_id(id)) } }
-        @else { (short_id(id)) }
+        @if let Some(href) = record_link(context, one).or_else(|| links::object(context, object)) { a href=(safe_href(&href)) { (shown) } }
+        @else { (shown) }
     }
 }
 

@@ -32,6 +32,9 @@ pub(crate) struct ReadsView {
     pub(crate) next: Option<String>,
     #[serde(rename = "clientNames")]
     pub(crate) client_names: BTreeMap<String, String>,
+    /// A filter is not valid.
+    #[serde(skip)]
+    pub(crate) is_refused: bool,
 }
 
 /// The tenants to choose from.
@@ -67,18 +70,25 @@ impl View<Context> for ReadsView {
         html! {
             div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
             p.lead {
-                (text.tenant) " " a href=(safe_href(&tenant)) { (DisplayName(&self.tenant_name)) } " "
+                (text.tenant) " " a href=(safe_href(&tenant)) { (DisplayName(&self.tenant_name)) } " · "
                 a.muted href=(safe_href(context.path())) { (text.other_tenant) }
             }
             p.muted { (text.lead) }
             @if self.is_sandbox {
                 (notice(Severity::Warning, "sandbox", &html! { (text.sandbox) }, Some(&html! { (text.sandbox_text) })))
             }
+            @if self.is_refused {
+                (notice(Severity::Warning, "filter", &html! { (text.wrong_filter) }, Some(&html! { (text.wrong_filter_text) })))
+            }
             (self.filters(context))
             div #reads data-live=[live] data-live-part {
                 @if self.reads.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             }
         }
+    }
+
+    fn has_more(&self) -> bool {
+        self.next.is_some()
     }
 
     /// One line for each hour.
@@ -169,7 +179,8 @@ impl ReadsView {
             let client = links::one(context, "clients", &one.client);
             let name = self.client_names.get(&one.client).unwrap_or(&one.client);
             vec![
-                html! { time datetime=(one.day) { (one.day) } },
+                // A day in UTC: no time that a browser would move to its own zone.
+                html! { span.whole { (one.day) } },
                 html! { a href=(safe_href(&client)) { (DisplayName(name)) } },
                 html! { code { (one.area) "/" wbr; (one.resource) } },
                 self.company(context, one),

@@ -191,6 +191,7 @@ texts! {
     /// Two versions compared.
     DiffText {
         title: "Comparar versiones", "Compare versions";
+        change_between: "cambio entre las dos versiones", "change between the two versions";
         changes_between: "cambios entre las dos versiones", "changes between the two versions";
         members: "Qué cambió", "What changed";
         members_text: "Según el registro de cambios. «Vacío» puede ser un texto vacío, null o un campo que no existe.", "According to the log. \"Empty\" may be an empty text, null, or a member that does not exist.";

@@ -89,7 +89,7 @@ pub(super) fn nodes(context: &Context, nodes: &[NodeReport]) -> Markup {
     let rows = nodes.iter().map(|node| {
         let cells = vec![
             html! { @if node.host.is_empty() { (short_id(&node.id)) } @else { (DisplayName(&node.host)) span.sub { (short_id(&node.id)) } } },
-            html! { @if node.version.is_empty() { "–" } @else { code { (node.version) } } },
+            version(&node.version),
             html! { @if node.version.is_empty() { "–" } @else { (timestamp(lang, node.started_at)) } },
             timestamp(lang, node.last_seen_at),
             html! { (node.shards) },
@@ -103,6 +103,15 @@ pub(super) fn nodes(context: &Context, nodes: &[NodeReport]) -> Markup {
             h2 { (text.nodes) }
             (table(lang, &Table { caption: text.nodes, columns: &columns, rows: rows.collect(), ..Table::default() }))
         }
+    }
+}
+
+/// The commit that it was built from is below the number.
+fn version(version: &str) -> Markup {
+    let (number, commit) = version.split_once(' ').unwrap_or((version, ""));
+    html! {
+        @if number.is_empty() { "–" } @else { code { (number) } }
+        @if !commit.is_empty() { span.sub { code { (commit.trim_matches(['(', ')'])) } } }
     }
 }
 

@@ -47,7 +47,6 @@ pub(super) fn traffic(context: &Context, report: &TrafficReport) -> Markup {
             h2 { (text.sign_ins) }
             @if report.sign_ins.total.total() == 0 { p.muted { (text.no_sign_ins) } }
             @else {
-                (latencies(lang, &report.sign_ins))
                 (chart(lang, &Chart { id: "sign-ins-chart", title: text.sign_ins, time: text.time, ok: text.signed_in, bad: text.refused, points: &sign_ins }))
             }
         }

@@ -2,6 +2,7 @@
 
 use domain::WebhookStatus;
 use domain::delivery::ReplayRequest;
+use futures_util::try_join;
 use operator::admin::{AdminError, FoundWebhook, Permission};
 use pages::webhooks::figures::Facts;
 use pages::webhooks::read;
@@ -17,9 +18,10 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let ports = &context.console.ports;
     let found = ports.webhook_admin.found(context.segment("webhook")).await?;
     let webhook = &found.webhook;
-    let causes = ports.history.backlog(webhook).await?;
-    let content = read::content(context, &ports.history, webhook).await?;
-    let rows = named_rows(context, std::slice::from_ref(&found)).await?;
+    let causes = async { Ok(ports.history.backlog(webhook).await?) };
+    let content = read::content(context, &ports.history, webhook);
+    let (causes, content, rows) =
+        try_join!(causes, content, named_rows(context, std::slice::from_ref(&found)))?;
     let listed = rows.into_iter().next().ok_or(PageError::NotFound)?;
     let FoundWebhook { webhook, failing_since, .. } = &found;
     Ok(context.show(&WebhookPage {

@@ -6,6 +6,7 @@ use domain::delivery::{
     ReplayRequest,
 };
 use domain::event::parse_semantic_name;
+use futures_util::try_join;
 use store::{Store, Webhook};
 use ui::Lang;
 use webhooks::history::{History, HistoryError};
@@ -33,8 +34,7 @@ pub async fn content(
     webhook: &Webhook,
 ) -> Result<Content, PageError> {
     let span = if context.query.get("span") == Some("week") { FigureSpan::Week } else { FigureSpan::Day };
-    let figures = history.figures(webhook, span).await?;
-    let replays = history.replays(webhook).await?;
+    let (figures, replays) = try_join!(history.figures(webhook, span), history.replays(webhook))?;
     Ok(Content {
         figures: Figures {
             span: if span == FigureSpan::Week { "week" } else { "day" },

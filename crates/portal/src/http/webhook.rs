@@ -3,6 +3,7 @@
 use domain::delivery::ReplayRequest;
 use domain::webhook::Family;
 use domain::{Secret, Ticks, WebhookStatus};
+use futures_util::try_join;
 use operator::admin::{TeamWebhook, WebhookContent};
 use pages::webhooks::figures::{Facts, ReplayRow};
 use pages::webhooks::row::WebhookRow;
@@ -36,8 +37,10 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<WebhookPa
     let mut content = None;
     let visible = context.developer().may_see_content(webhook).await?;
     if let WebhookContent::Visible = visible {
-        row.tenant_name = ports.store.find_tenant(&webhook.owner.tenant).await?.map(|tenant| tenant.name);
-        content = Some(read::content(context, &ports.history, webhook).await?);
+        let tenant = async { Ok(ports.store.find_tenant(&webhook.owner.tenant).await?) };
+        let (tenant, read) = try_join!(tenant, read::content(context, &ports.history, webhook))?;
+        row.tenant_name = tenant.map(|tenant| tenant.name);
+        content = Some(read);
     }
     let until = webhook.previous_secret.as_ref().map(|previous| previous.until);
     let previous_until = until.filter(|until| *until > context.now);

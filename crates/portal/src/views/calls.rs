@@ -127,6 +127,10 @@ impl View<Context> for CallsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, context: &Context) -> Option<Csv> {
         let row = |one: &CallRow| {
             let text = |text: &Option<String>| text.clone().unwrap_or_default();

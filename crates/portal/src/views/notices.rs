@@ -135,6 +135,10 @@ impl View<Context> for NoticesPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &NoticeRow| {
             let NoticeRow { time, kind, object, subject, name, detail, since, .. } = one;

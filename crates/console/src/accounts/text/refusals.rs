@@ -20,6 +20,11 @@ pub(crate) const DONE: &[Done] = &[
     ),
     ("tenant_member_changed", "El rol del miembro ha cambiado.", "The member's role has changed."),
     (
+        "account_added_without_link",
+        "La cuenta existe, pero el enlace para elegir la contraseña no se pudo enviar. Envíalo desde esta página.",
+        "The account exists, but the link to choose a password could not be sent. Send it from this page.",
+    ),
+    (
         "account_added",
         "La cuenta está creada, y el enlace para elegir la contraseña se envía por correo.",
         "The account has been created, and the link to choose the password is on its way by mail.",

@@ -6,7 +6,7 @@ use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Invitation, InvitationState};
-use ui::app::{Column, State, Table, empty_state, state, table, tabs};
+use ui::app::{Column, State, Table, empty_state, short_id, state, table, tabs};
 use ui::{DisplayName, Field, Lang, field, hidden_field, safe_href, timestamp};
 
 use super::forms::{ActionForm, action_form, filters, language_field, shown_link};
@@ -95,7 +95,7 @@ impl InvitationRow {
         let text = InvitationText::of(lang);
         let link = |kind: &str, id: &str| {
             let href = context.console_path(&format!("{kind}/{id}"));
-            html! { a href=(safe_href(&href)) { code { (id) } } }
+            html! { a href=(safe_href(&href)) { (short_id(id)) } }
         };
         html! {
             (realm_word(lang, self.of))
@@ -143,6 +143,10 @@ impl View<Context> for InvitationsPage {
             @if self.invitations.is_empty() { (empty(context)) } @else { (self.table(context)) }
             @if context.may(Permission::Accounts) { (self.form(context)) }
         }
+    }
+
+    fn has_more(&self) -> bool {
+        self.next.is_some()
     }
 
     fn csv(&self, _context: &Context) -> Option<Csv> {

@@ -121,6 +121,10 @@ impl View<Context> for PeoplePage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &PersonRow| {
             vec![
@@ -166,7 +170,7 @@ impl PeoplePage {
         let mut columns = vec![
             Column::main(text.name),
             Column::text(text.email),
-            Column::text("ID"),
+            Column::text(AccountText::of(lang).id),
             Column::text(common.state),
             Column::text(text.since),
         ];

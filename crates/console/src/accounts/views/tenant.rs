@@ -100,6 +100,10 @@ impl View<Context> for TenantPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.members_next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &MemberRow| {
             vec![

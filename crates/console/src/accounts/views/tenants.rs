@@ -83,6 +83,10 @@ impl View<Context> for TenantsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let row = |one: &TenantRow| {
             vec![

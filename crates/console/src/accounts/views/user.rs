@@ -111,6 +111,10 @@ impl View<Context> for UserPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     /// The tenants, or with `table=authorizations` those.
     fn csv(&self, context: &Context) -> Option<Csv> {
         if context.query.get("table") == Some("authorizations") {

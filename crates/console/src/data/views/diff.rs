@@ -38,7 +38,7 @@ impl View<Context> for DiffPage {
             h1 { (text.title) }
             p.lead {
                 a href=(safe_href(&paths::record(context, &self.name, ""))) { code { (DisplayName(&self.name.id)) } } ": "
-                (number(lang, self.diff.changes)) " " (text.changes_between)
+                (number(lang, self.diff.changes)) " " (if self.diff.changes == 1 { text.change_between } else { text.changes_between })
             }
             div.cards {
                 section.card { h2 { (record.older) } (version(lang, &self.diff.from)) }

@@ -73,6 +73,10 @@ impl View<Context> for RecordsPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.page.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         Some(Csv {
             name: "records",

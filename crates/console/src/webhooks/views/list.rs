@@ -49,6 +49,10 @@ impl View<Context> for WebhooksPage {
         }
     }
 
+    fn has_more(&self) -> bool {
+        self.next.is_some()
+    }
+
     fn csv(&self, _context: &Context) -> Option<Csv> {
         let text = |text: &Option<String>| text.clone().unwrap_or_default();
         let row = |one: &ListedRow| {
