@@ -142,9 +142,11 @@ class Person {
   async managesTeams() {
     await this.#open('teams');
     await this.#does('add', { name: 'Formularios' });
-    await this.#does('add_member', { member: dev.developer.email, role: 'owner' });
+    await this.#does('add_member', { member: dev.developer.email, role: 'member' });
     const row = `main tr:has-text("${dev.developer.email}")`;
-    for (const action of ['set_role', 'set_role', 'remove_member']) await this.#does(action, {}, row);
+    await this.#does('remove_member', {}, row);
+    await this.#does('add_member', { member: dev.developer.email, role: 'member' });
+    await this.#does('set_role', {}, row);
     await this.#does('rename', { name: 'Formularios y más' });
     for (const action of ['disable', 'enable']) await this.#does(action);
     const team = await newTeam('Con sandbox');
@@ -189,6 +191,10 @@ class Person {
     const data = (await this.page.locator('#data').inputValue()).replace('Formularios', 'Formularios y más');
     await this.#does('upsert', { data, reason });
     for (const action of ['disable', 'enable']) await this.#does(action, { reason });
+    // Customers are disabled, never deleted.
+    await operate('POST', `tenants/${tenant}/changes`, [{ ...change, area: 'core', resource: 'persons', data: { name: 'Berta' } }]);
+    await this.#open(`tenants/${tenant}/records/core/persons/${RECORD}?company=${encodeURIComponent(company)}`);
+    await this.#does('upsert', { reason });
     await this.#does('delete', { reason, confirm: RECORD });
   }
 

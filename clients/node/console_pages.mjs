@@ -10,7 +10,7 @@ const SECTIONS = [
   'webhooks', 'tokens', 'audit', 'reads', 'doctor', 'configuration', 'backups', 'signing-keys',
 ];
 /** Lists that can be searched. */
-const SEARCHED = ['tenants', 'users', 'developers', 'teams', 'operators', 'invitations', 'clients', 'subscriptions'];
+const SEARCHED = ['tenants', 'users', 'clients'];
 
 const named = (path) => path.replaceAll('/', '-') || 'overview';
 
@@ -42,7 +42,6 @@ export function fullPages(has) {
   return [
     ...SECTIONS.map((path) => ({ name: named(path), path })),
     { name: 'overview-menu', path: '#menu' },
-    { name: 'overview-day', path: '?span=day' },
     { name: 'overview-week', path: '?span=week' },
     { name: 'setup', path: 'setup' },
     { name: 'search-user', path: `search?q=${dev.users[0].email}` },

@@ -17,7 +17,7 @@ import sqlite3, sys
 store = sqlite3.connect(sys.argv[1], timeout=10)
 with store:
     aged = store.execute("UPDATE sessions SET authenticated_at = authenticated_at - ? WHERE user_id = ?", sys.argv[2:])
-    sys.exit(0 if aged.rowcount > 0 else "no session")
+sys.exit(0 if aged.rowcount > 0 else "no session")
 `;
 
 /** Makes an account's sessions older than dangerous actions allow. */

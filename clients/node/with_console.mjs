@@ -21,7 +21,7 @@ function open(browser, lang, person) {
   return Gallery.open(browser, lang, 'console', (page) => new Operator(page, person));
 }
 
-/** Every page in one language. `first` is the operator of an installation without content. */
+/** Every page in one language. `first` is the operator of an installation without content, who sees it in Spanish. */
 async function everyPage(browser, lang, has, first) {
   const full = await open(browser, lang, dev.operator);
   await full.visit(anonymousPages());
@@ -29,15 +29,12 @@ async function everyPage(browser, lang, has, first) {
   await full.hasAll(fullPages(has));
   await full.visit(fullPages(has));
   await full.close();
-  const empty = await open(browser, lang, first);
-  await empty.visitor.signIn();
-  await empty.visit(emptyPages());
-  await empty.close();
-  const viewer = await open(browser, lang, has.viewer);
-  await viewer.visitor.signIn();
-  await viewer.visit(viewerPages(has));
-  await viewer.close();
-  return full.count + empty.count + viewer.count;
+  // Each language has one of the others.
+  const other = await open(browser, lang, lang === 'es' ? first : has.viewer);
+  await other.visitor.signIn();
+  await other.visit(lang === 'es' ? emptyPages() : viewerPages(has));
+  await other.close();
+  return full.count + other.count;
 }
 
 rmSync(`${world.screenshots}/console`, { recursive: true, force: true });

@@ -60,7 +60,7 @@ const PORTAL: Client =
 
 /// It has its own server: it disables, rotates and edits.
 const CONSOLE: Client =
-    Client { name: "Console", runner: Runner::Node, source: "with_console.mjs", seconds_max: 600 };
+    Client { name: "Console", runner: Runner::Node, source: "with_console.mjs", seconds_max: 900 };
 
 /// It has its own server: it calls everything that the document allows, and the other clients would see the results.
 const SCHEMATHESIS: Client =
