@@ -66,21 +66,23 @@ const CONSOLE: Client =
 const SCHEMATHESIS: Client =
     Client { name: "Schemathesis", runner: Runner::Python, source: "with_schemathesis.py", seconds_max: 600 };
 
-/// Those that run without being named. The walk through the console is not among them until it has passed.
+/// They run beside the others, one after the other.
+const APART: [&Client; 2] = [&CONSOLE, &SCHEMATHESIS];
+
 pub(super) fn all() -> Vec<&'static Client> {
-    CLIENTS.iter().chain([&SCHEMATHESIS]).collect()
+    CLIENTS.iter().chain(APART).collect()
 }
 
 /// The named clients, or all of them; the error lists the names.
 pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
-    let all: Vec<&'static Client> = all().into_iter().chain([&CONSOLE]).collect();
+    let all = all();
     let is_named = |name: &str, client: &Client| client.name.eq_ignore_ascii_case(name);
     if let Some(unknown) = names.iter().find(|name| !all.iter().any(|client| is_named(name, client))) {
         let known: Vec<&str> = all.iter().map(|client| client.name).collect();
         return Err(format!("there is no client `{unknown}`; the clients are {}", known.join(", ")));
     }
     if names.is_empty() {
-        return Ok(self::all());
+        return Ok(all);
     }
     let is_chosen = |client: &&Client| names.iter().any(|name| is_named(name, client));
     Ok(all.into_iter().filter(is_chosen).collect())
@@ -93,21 +95,18 @@ pub(super) fn run(
     directories: &Directories,
     environments: &Environments,
 ) -> Result<(), Failure> {
-    let (apart, in_turn): (Vec<&Client>, Vec<&Client>) =
-        chosen.iter().partition(|client| client.name == SCHEMATHESIS.name);
+    let (apart, others): (Vec<&Client>, Vec<&Client>) =
+        chosen.iter().partition(|client| APART.iter().any(|one| one.name == client.name));
+    let failed_of = |clients: &[&Client]| -> Vec<&'static str> {
+        let passes =
+            |client: &Client| passes(client, toolchain, directories, environment(client, environments));
+        clients.iter().filter(|client| !passes(client)).map(|client| client.name).collect()
+    };
     let failed: Vec<&str> = thread::scope(|scope| {
-        let schemathesis = apart.first().map(|client| {
-            let environment = environment(client, environments);
-            scope.spawn(move || (client.name, passes(client, toolchain, directories, environment)))
-        });
-        let mut results: Vec<_> = in_turn
-            .iter()
-            .map(|client| {
-                (client.name, passes(client, toolchain, directories, environment(client, environments)))
-            })
-            .collect();
-        results.extend(schemathesis.map(|run| run.join().unwrap_or((SCHEMATHESIS.name, false))));
-        results.into_iter().filter(|(_, passed)| !passed).map(|(name, _)| name).collect()
+        let beside = scope.spawn(|| failed_of(&apart));
+        let mut failed = failed_of(&others);
+        failed.extend(beside.join().unwrap_or_else(|_| vec!["those that run beside the others"]));
+        failed
     });
     if failed.is_empty() {
         return Ok(());
@@ -174,11 +173,11 @@ mod tests {
             chosen(wanted).unwrap().iter().map(|client| client.name).collect()
         };
         assert_eq!(names(&["schemathesis", "Chromium"]), ["Chromium", "Schemathesis"]);
-        assert_eq!(names(&[]).len(), CLIENTS.len() + 1);
+        assert_eq!(names(&[]).len(), CLIENTS.len() + APART.len());
         let unknown = chosen(&["lynx"]).unwrap_err();
         assert!(
             unknown.contains("`lynx`")
-                && unknown.contains("Chromium, Portal, promtool, Schemathesis, Console"),
+                && unknown.contains("Chromium, Portal, promtool, Console, Schemathesis"),
             "{unknown}"
         );
     }

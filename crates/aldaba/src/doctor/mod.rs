@@ -56,7 +56,7 @@ impl Examiner {
             proxies,
             faults: None,
             addresses: Addresses::default(),
-            file_operations: Arc::new(Semaphore::new(3)),
+            file_operations: Arc::new(Semaphore::new(FILE_OPERATIONS)),
             last: Mutex::new(None),
         }
     }

@@ -378,6 +378,35 @@ fn client_is_changed_disabled_and_enabled() {
 }
 
 #[test]
+fn refused_forms_keep_what_was_sent() {
+    let fixture = Fixture::new();
+    let sent = [
+        ("do", "add"),
+        ("name", "Panel"),
+        ("id", "panel"),
+        ("product", "payroll"),
+        ("pkce", "ignore"),
+        ("redirect_uris", "ftp://panel.example/"),
+    ];
+    let page = fixture.refused("clients", &sent);
+    let is_checked = |page: &str, name: &str, value: &str| {
+        let input = format!("name=\"{name}\" value=\"{value}\"");
+        page.split(&input).nth(1).unwrap_or_else(|| panic!("no {input}")).starts_with(" checked")
+    };
+    let boxes = [("product", "accounting"), ("product", "payroll"), ("consent", "true")];
+    assert_eq!(boxes.map(|(name, value)| is_checked(&page, name, value)), [false, true, false]);
+    assert!(page.contains("ftp://panel.example/") && page.contains("value=\"ignore\" selected"), "{page}");
+
+    fixture.post("clients", CLIENT);
+    let stale = [&[("do", "change"), ("revision", "7")], &CLIENT[1..]].concat();
+    let page = fixture.refused("clients/panel", &stale);
+    assert!(
+        page.contains("name=\"revision\" value=\"7\""),
+        "sending it again changes nothing either: {page}"
+    );
+}
+
+#[test]
 fn subscription_is_made_limited_suspended_and_cancelled() {
     let fixture = Fixture::new();
     let fields =

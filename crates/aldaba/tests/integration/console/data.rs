@@ -278,6 +278,8 @@ fn refused_edit_says_why_and_keeps_what_was_typed() {
     let fields = [("do", "upsert"), ("data", "{}"), ("reason", "r")];
     let refused = fixture.operator.browser.submit(&Form { action: path(&at), ..form }, &fields);
     assert!(refused.status == 400 && refused.text().contains("was changed since you read it"), "{refused:?}");
+    let again = Form { action: path(&at), ..refused.form("post") };
+    assert_eq!(fixture.operator.browser.submit(&again, &fields).status, 400, "it is still the old version");
     assert_eq!(fixture.json(BANK)["record"]["data"]["name"], "Caja del Sur");
     assert_eq!(fixture.audit(), Vec::<Value>::new());
 }

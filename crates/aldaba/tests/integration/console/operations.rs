@@ -185,7 +185,7 @@ fn backup_is_made_listed_downloaded_and_audited() {
     let text = downloaded.text().to_owned();
     assert!(text.starts_with("{\"aldaba_backup\":1,") && text.trim_end().lines().count() > 10, "{text}");
     assert!(text.contains("backup_started"), "the backup contains its own entry");
-    for kind in ["backup_started", "backup_downloaded"] {
+    for kind in ["backup_started", "backup_completed", "backup_downloaded"] {
         let [entry] = &fixture.audit(kind)[..] else { panic!("{:?}", fixture.audit(kind)) };
         assert_eq!(entry["object"], format!("backup:{name}"), "{entry}");
         assert_eq!(entry["actor"], format!("operator:{}", fixture.operator.id), "{entry}");

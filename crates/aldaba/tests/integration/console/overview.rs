@@ -231,7 +231,9 @@ fn first_steps_are_ticked_as_they_are_done() {
     assert!(page.contains("aldaba store backup") && page.contains("Primer tenant"), "{page}");
     server.operator_post("backups", &json!({}));
     let done = |kind| matches!(kind, "backup" | "tenant" | "client");
-    assert_eq!(steps(&operator.json("setup")), all.map(|kind| (kind, done(kind))));
+    wait_for("the backup to be completed", || {
+        (steps(&operator.json("setup")) == all.map(|kind| (kind, done(kind)))).then_some(())
+    });
     wait_for("the overview to count the steps that are left", || {
         (operator.json("")["openSetupSteps"] == 3).then_some(())
     });

@@ -17,4 +17,7 @@ fn operators_are_led_to_the_console_and_signed_in() {
     assert!(operator.get_in("es", "").contains("Resumen"));
     assert!(operator.get_in("en", "").contains("Overview"));
     assert_eq!(operator.get("no-such-page").status, 404);
+    for page in ["tenants/%00", "users/a%00b", "clients/%00", "webhooks/%00"] {
+        assert_eq!(operator.get(page).status, 404, "{page}");
+    }
 }
