@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 
 use domain::change::Change;
 use domain::event::{EventKind, semantic_name};
-use domain::{AccountId, Guid, Random as _, Resource, TenantId, Ticks, WebhookId};
+use domain::{AccountId, Guid, Random as _, Realm, Resource, TenantId, Ticks, WebhookId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{
@@ -18,11 +18,11 @@ use store::{
 use testkit::{SeededRandom, TestClock};
 
 use super::team::Team;
-use super::{counts, history, sandbox, team};
+use super::{counts, history, people, sandbox, team};
 use crate::Fallible;
 use crate::database::Database;
 use crate::program::PreparedStore;
-use crate::rows::{company_line, customer_id, customer_line};
+use crate::rows::{account_line, company_line, customer_id, customer_line};
 
 /// The data is this old; the retention of everything is longer.
 const SPAN: Duration = Duration::from_secs(6 * 24 * 60 * 60);
@@ -65,7 +65,11 @@ impl Size {
 
 /// What the pages need to know of the data.
 pub(super) struct Dataset {
+    /// Of the developer, and of the operator.
     pub(super) cookie: String,
+    pub(super) operator_cookie: String,
+    /// With the records.
+    pub(super) tenant: String,
     pub(super) team: String,
     pub(super) team_name: String,
     pub(super) subscription: String,
@@ -79,6 +83,7 @@ pub(super) struct Dataset {
     pub(super) event: String,
     /// The record of a delivery some thousand deliveries ago.
     pub(super) record: String,
+    pub(super) record_sequence: u64,
     /// A delivery that failed once.
     pub(super) failed_sequence: u64,
     /// A delivery in the middle of the steady traffic, and one among the bulk changes, with their times.
@@ -119,10 +124,15 @@ pub(super) async fn write(store: &PreparedStore, database: &Database, size: &Siz
     eprintln!("calls, figures, audit");
     counts::write(&writer, &team, size).await?;
     let received = sandbox::write(&writer, &team).await?;
-    let cookie = writer.sign_in(&team.developer).await?;
+    eprintln!("people, invitations, reads");
+    let operator = people::write(&writer, &tenant, &team.clients[0], size).await?;
+    let cookie = writer.sign_in(Realm::Developers, &team.developer).await?;
+    let operator_cookie = writer.sign_in(Realm::Operators, &operator).await?;
     writer.close().await?;
     Ok(Dataset {
         cookie,
+        operator_cookie,
+        tenant: tenant.to_string(),
         team: team.id.to_string(),
         team_name: team.name.clone(),
         subscription: team.subscriptions[0].to_string(),
@@ -133,6 +143,7 @@ pub(super) async fn write(store: &PreparedStore, database: &Database, size: &Siz
         down: team.down().id,
         event: semantic_name(Resource::customers(), EventKind::Created),
         record: history.record,
+        record_sequence: history.record_sequence,
         failed_sequence: history.failed_sequence,
         steady: history.steady,
         bulk: history.bulk,
@@ -200,6 +211,12 @@ impl Writer {
         self.apply(tenant, std::iter::once(company_line()).chain(customers)).await
     }
 
+    /// One account of a tenant's company, changed again and again.
+    pub(super) async fn changes_of_one_record(&self, tenant: &TenantId, count: u64) -> Fallible<()> {
+        let line = |number: u64| account_line(1).replace("grupo 1\"", &format!("grupo {number}\""));
+        self.apply(tenant, (0..count).map(line)).await
+    }
+
     async fn apply(&self, tenant: &TenantId, lines: impl Iterator<Item = String>) -> Fallible<()> {
         let parse = |(number, line): (u64, String)| {
             let parsed = Change::parse(line.as_bytes(), || self.random.guid());
@@ -222,22 +239,23 @@ impl Writer {
         Ok(())
     }
 
-    /// Begins a session of the developer and returns its cookie.
-    async fn sign_in(&self, developer: &AccountId) -> Fallible<String> {
+    /// Begins a session and returns its cookie.
+    async fn sign_in(&self, realm: Realm, account: &AccountId) -> Fallible<String> {
         let cookie = domain::Secret::new(self.random.token());
         let session = store::Session {
             id: self.random.guid(),
-            realm: domain::Realm::Developers,
-            account: developer.clone(),
+            realm,
+            account: account.clone(),
             authenticated_at: self.now,
             methods: "pwd".into(),
             expires_at: self.now + SPAN,
             address: "127.0.0.1".into(),
             user_agent: "aldaba-bench".into(),
         };
-        let entry = store::AuditEntry::new(store::AuditKind::DeveloperSignedIn, self.now, &self.by);
+        let kind = store::AuditKind::signed_in(realm);
+        let entry = store::AuditEntry::new(kind, self.now, &self.by);
         self.store.begin_session(&cookie, &session, None, None, &entry).await?;
-        Ok(format!("aldaba-developer-session={}", cookie.reveal()))
+        Ok(format!("aldaba-{}-session={}", realm.person(), cookie.reveal()))
     }
 
     async fn close(self) -> Fallible<()> {

@@ -32,6 +32,7 @@ const EXCERPT: &str = "<html><head><title>503 Service Temporarily Unavailable</t
 /// What the pages show of it.
 pub(super) struct History {
     pub(super) record: String,
+    pub(super) record_sequence: u64,
     pub(super) failed_sequence: u64,
     pub(super) steady: (Ticks, u64),
     pub(super) bulk: (Ticks, u64),
@@ -57,6 +58,7 @@ pub(super) async fn write(writer: &Writer, team: &Team, tenant: &TenantId, size:
     let record = head - head / 500 - head % FAILS - 1;
     Ok(History {
         record: record_of(record),
+        record_sequence: record,
         failed_sequence: head * 3 / 4 - head * 3 / 4 % FAILS,
         steady: at(head * 3 / 4),
         bulk: at(head / 4),

@@ -1,13 +1,16 @@
-//! The page benchmark: how long every page of the developer portal takes with a million records, a million deliveries in
-//! the history and a thousand webhooks of one team, beside the front page, which shows no data.
+//! The page benchmark: how long every page of the developer portal and of the operator console takes with a million records,
+//! a million deliveries in the history and a thousand webhooks of one team, beside the front page, which shows no data.
 
+mod console;
 mod counts;
 mod data;
 mod history;
+mod people;
 mod routes;
 mod sandbox;
 mod team;
 
+use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use tokio::io::AsyncWriteExt as _;
@@ -18,7 +21,7 @@ use crate::program::{PreparedStore, Program};
 use crate::report::{Figure, Report};
 use crate::{Fallible, Options, wire};
 use data::{Dataset, Size};
-use routes::{BARE, Page};
+use routes::{BARE, Page, Site};
 
 /// What every page must stay below.
 const P99_MS: f64 = 50.0;
@@ -41,7 +44,8 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let store = PreparedStore::new(&options.program, &database.url)?;
     let data = data::write(&store, &database, &size).await?;
     let mut visitor = Visitor::new(store.start()?, &data).await?;
-    let pages = routes::pages(&data, &visitor.webhooks_cursor(&data).await?);
+    let mut pages = routes::pages(&data, &visitor.webhooks_cursor(&data).await?);
+    pages.extend(console::pages(&data)?);
     visitor.look_at(&pages).await?;
     let span = Duration::from_secs(options.seconds);
     let rounds_min = if size.is_small { SMALL_ROUNDS } else { ROUNDS_MIN };
@@ -80,23 +84,27 @@ fn figures(pages: &[Page], visits: &[Visits]) -> Fallible<Vec<Figure>> {
     Ok(pages.iter().zip(visits).flat_map(of_page).collect())
 }
 
-/// A signed-in developer with one connection.
+/// A developer and an operator, both signed in, with one connection each.
 struct Visitor {
     program: Program,
+    portal: Connection,
+    console: Connection,
+}
+
+struct Connection {
     stream: TcpStream,
     buffer: Vec<u8>,
     head: String,
 }
 
-impl Visitor {
-    async fn new(program: Program, data: &Dataset) -> Fallible<Self> {
-        let stream = TcpStream::connect(program.public).await?;
+impl Connection {
+    async fn new(address: SocketAddr, cookie: &str) -> Fallible<Self> {
+        let stream = TcpStream::connect(address).await?;
         stream.set_nodelay(true)?;
         let head = format!(
-            " HTTP/1.1\r\nhost: {}\r\naccept: text/html\r\naccept-language: es\r\ncookie: {}\r\n\r\n",
-            program.public, data.cookie
+            " HTTP/1.1\r\nhost: {address}\r\naccept: text/html\r\naccept-language: es\r\ncookie: {cookie}\r\n\r\n"
         );
-        Ok(Self { program, stream, buffer: vec![0; 256 * 1024], head })
+        Ok(Self { stream, buffer: vec![0; 1024 * 1024], head })
     }
 
     async fn get(&mut self, path: &str) -> Fallible<&str> {
@@ -108,13 +116,29 @@ impl Visitor {
         }
         Ok(std::str::from_utf8(response)?)
     }
+}
+
+impl Visitor {
+    async fn new(program: Program, data: &Dataset) -> Fallible<Self> {
+        let portal = Connection::new(program.public, &data.cookie).await?;
+        let console = Connection::new(program.operator, &data.operator_cookie).await?;
+        Ok(Self { program, portal, console })
+    }
+
+    async fn get(&mut self, page: &Page) -> Fallible<&str> {
+        let connection = match page.site {
+            Site::Portal => &mut self.portal,
+            Site::Console => &mut self.console,
+        };
+        connection.get(&page.path).await
+    }
 
     /// The cursor of a page in the middle of the list of webhooks.
     async fn webhooks_cursor(&mut self, data: &Dataset) -> Fallible<String> {
         let mut cursor = String::new();
         for _ in 0..data.webhooks / 100 {
             let path = data.team_path(&format!("webhooks?format=json{cursor}"));
-            let page = self.get(&path).await?;
+            let page = self.portal.get(&path).await?;
             let body = page.split_once("\r\n\r\n").ok_or("no body")?.1;
             let page: serde_json::Value = serde_json::from_str(body)?;
             let next = page["next"].as_str().ok_or("the list of webhooks ends early")?;
@@ -126,7 +150,7 @@ impl Visitor {
     /// Checks that every page shows the data that it is measured with.
     async fn look_at(&mut self, pages: &[Page]) -> Fallible<()> {
         for page in pages {
-            let text = self.get(&page.path).await?;
+            let text = self.get(page).await?;
             // Long names may break at their separators.
             let plain = text.replace("<wbr>", "");
             if let Some(missing) = page.shows.iter().find(|shown| !plain.contains(shown.as_str())) {
@@ -141,14 +165,14 @@ impl Visitor {
         let mut visits: Vec<Vec<f64>> = pages.iter().map(|_| Vec::new()).collect();
         for _ in 0..WARM_UP_ROUNDS {
             for page in pages {
-                self.get(&page.path).await?;
+                self.get(page).await?;
             }
         }
         let from = Instant::now();
         while from.elapsed() < span || visits[0].len() < rounds_min {
             for (page, latencies) in pages.iter().zip(&mut visits) {
                 let sent = Instant::now();
-                self.get(&page.path).await?;
+                self.get(page).await?;
                 latencies.push(sent.elapsed().as_secs_f64() * 1000.0);
             }
         }

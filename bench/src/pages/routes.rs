@@ -1,4 +1,4 @@
-//! The pages that are measured: every route of the portal, and the views of a page that ask the store for something else.
+//! The pages of the portal that are measured: every route, and the views of a page that ask the store for something else.
 
 use domain::delivery::DeliveryCursor;
 
@@ -13,6 +13,14 @@ pub(super) struct Page {
     pub(super) name: String,
     pub(super) path: String,
     pub(super) shows: Vec<String>,
+    pub(super) site: Site,
+}
+
+/// Whose page it is, and so which listener and which session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Site {
+    Portal,
+    Console,
 }
 
 /// Other views of a route, as queries.
@@ -50,7 +58,7 @@ const OF_THE_DOWN_WEBHOOK: [&str; 3] =
     ["webhooks/{down}", "webhooks/{down}/deliveries", "webhooks/{down}/deliveries?status=failed"];
 
 /// What the names in braces stand for.
-fn fill(path: &str, data: &Dataset, webhooks_cursor: &str) -> String {
+pub(super) fn fill(path: &str, data: &Dataset, webhooks_cursor: &str) -> String {
     let cursor = |(at, sequence)| DeliveryCursor { at, sequence }.to_string();
     let values: [(&str, &str); 12] = [
         ("{subscription}", &data.subscription),
@@ -108,13 +116,15 @@ pub(super) fn check() -> Fallible<()> {
 }
 
 pub(super) fn pages(data: &Dataset, webhooks_cursor: &str) -> Vec<Page> {
-    let bare = |path: &str| Page { name: path.into(), path: path.into(), shows: Vec::new() };
+    let bare =
+        |path: &str| Page { name: path.into(), path: path.into(), shows: Vec::new(), site: Site::Portal };
     let mut pages = vec![bare("/livez"), bare(BARE), bare("/portal/account")];
     let mut add = |path: &str| {
         pages.push(Page {
             name: format!("…/{path}"),
             path: data.team_path(&fill(path, data, webhooks_cursor)),
             shows: shown(path, data),
+            site: Site::Portal,
         });
     };
     for (path, _) in portal::team_routes() {

@@ -27,7 +27,7 @@ const REFUSED_REQUESTS: usize = 180;
 /// One in so many webhooks is of the tenant with the records.
 const OF_BIG_TENANT: usize = 20;
 /// The records of every other tenant.
-const FEW_RECORDS: u64 = 20;
+pub(super) const FEW_RECORDS: u64 = 20;
 /// The webhook with the deliveries, and the one whose receiver is down; both of the tenant with the records.
 pub(super) const BUSY: usize = 0;
 pub(super) const DOWN: usize = OF_BIG_TENANT;
@@ -189,7 +189,7 @@ async fn add_customers(
     big_tenant: &TenantId,
     size: &Size,
 ) -> Fallible<Vec<Customer>> {
-    let small = (0..size.tenants).map(|number| TenantId::new(format!("tenant-{number}")));
+    let small = (0..size.tenants).map(small_tenant);
     let customers: Vec<Customer> = std::iter::once(big_tenant.clone())
         .chain(small)
         .enumerate()
@@ -223,6 +223,11 @@ async fn add_customers(
         writer.few_records(&customer.tenant, FEW_RECORDS).await?;
     }
     Ok(customers)
+}
+
+/// A tenant with a few records.
+pub(super) fn small_tenant(number: usize) -> TenantId {
+    TenantId::new(format!("tenant-{number}"))
 }
 
 /// Issues a code and exchanges it, as a sign-in does.
