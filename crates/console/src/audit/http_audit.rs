@@ -10,11 +10,16 @@ use crate::context::Context;
 
 const ROWS: usize = 50;
 const CSV_ROWS: usize = 1000;
+/// Pages that are read until a file is full: each looks at a bounded number of entries.
+const CSV_READS_MAX: usize = 20;
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let rows_max = if context.format == Format::Csv { CSV_ROWS } else { ROWS };
     let nothing = || AuditPage { records: Vec::new(), next: None };
     let found = match request(&context.query, rows_max) {
+        Some(request) if context.format == Format::Csv => {
+            audit::long_page(&*context.admin().store, request, CSV_READS_MAX).await
+        }
         Some(request) => audit::page(&*context.admin().store, &request).await,
         None => Err(AdminError::Invalid(String::new())),
     };

@@ -316,6 +316,7 @@ tests_on_every_store! {
         filter_by_an_unknown_name_finds_nothing,
         nul_in_a_text_is_replaced,
         pages_continue_through_equal_times,
+        page_looks_at_a_bounded_number_of_records,
         concurrent_records_are_all_stored,
         failures_are_counted_by_account_and_minute,
         grant_and_code_reuse_are_audited,

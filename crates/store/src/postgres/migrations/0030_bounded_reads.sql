@@ -1,0 +1,3 @@
+-- What one actor did, newest first; `audit_by_actor` finds what a kind of actors did. The kind is no column of it, so that
+-- PostgreSQL has no other index for the same range.
+CREATE INDEX audit_by_actor_id ON audit (actor_id, at, id) WHERE actor_id IS NOT NULL;
