@@ -542,6 +542,7 @@ tests_on_every_store! {
     }
     operators {
         tokens_are_stored_unchanged_and_found_by_their_secrets,
+        tokens_of_one_creator_are_listed_in_pages,
         revoked_token_is_revoked_once_and_frees_its_name,
         last_use_is_recorded_once_a_minute,
         last_admin_stays,
