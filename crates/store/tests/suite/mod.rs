@@ -371,6 +371,7 @@ tests_on_every_store! {
     }
     authorizations {
         exchange_makes_and_widens_an_authorization,
+        clients_of_a_tenant_are_listed_once_each,
         authorization_ends_with_its_cause_and_its_grants,
         authorization_outlives_its_tokens,
         concurrent_revocations_of_the_last_grants_end_the_authorization,

@@ -4,3 +4,6 @@ CREATE INDEX audit_by_actor_id ON audit (actor_id, at, id) WHERE actor_id IS NOT
 
 -- The tokens that one operator has made.
 CREATE INDEX operator_tokens_by_creator ON operator_tokens (created_by, created_at, id);
+
+-- The applications that a tenant's users have authorized.
+CREATE INDEX authorizations_by_tenant ON authorizations (tenant_id, client_id) WHERE ended_at IS NULL;
