@@ -130,6 +130,7 @@ tests_on_every_store! {
     }
     search {
         records_of_every_tenant_are_found_by_their_id,
+        records_of_deleted_companies_do_not_fill_the_result,
         newest_webhooks_come_first,
         calls_are_found_by_their_request,
     }
