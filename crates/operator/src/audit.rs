@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashMap};
 use domain::{AccountId, ClientId, Guid, Realm, TenantId, Ticks};
 use futures_util::future::try_join_all;
 use serde::Serialize;
-use store::{Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, MemberChange, Store};
+use store::{
+    Actor, ActorFilter, AuditCursor, AuditKind, AuditQuery, AuditRecord, AuditRecords, MemberChange, Store,
+};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -33,6 +35,8 @@ pub struct AuditRequest {
     /// The `next` of the previous page.
     pub before: Option<String>,
     pub rows_max: Option<usize>,
+    /// How many records are looked at for the page; none: as many as the store allows.
+    pub looks_max: Option<usize>,
 }
 
 impl AuditRequest {
@@ -112,7 +116,8 @@ pub struct ChangeView {
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AuditPage {
     pub records: Vec<AuditRecordView>,
-    /// Send it as `before` to get the next page of older records; null on the last page.
+    /// Send it as `before` to get the next page of older records; null on the last page. A page may be shorter than its
+    /// size, or empty, and have a next.
     #[schema(required = true)]
     pub next: Option<String>,
 }
@@ -142,18 +147,36 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
         since: request.since,
         until: request.until,
         rows_max,
+        looks_max: request.looks_max,
     };
-    let records = store.audit(&query).await?;
-    if records.is_empty() && query.before.is_none() {
+    let AuditRecords { records, next } = store.audit_page(&query).await?;
+    if records.is_empty() && next.is_none() && query.before.is_none() {
         check_known(store, &query).await?;
     }
-    let next = if records.len() == rows_max {
-        records.last().map(|last| format_cursor(last.cursor()))
-    } else {
-        None
-    };
+    let next = next.map(format_cursor);
     let emails = emails_of(store, &records).await?;
     Ok(AuditPage { records: records.iter().map(|record| view(record, &emails)).collect(), next })
+}
+
+/// Reads one page after another, at most `reads_max`, until there are as many records as the request asks for.
+pub async fn long_page(
+    store: &dyn Store,
+    mut request: AuditRequest,
+    reads_max: usize,
+) -> Result<AuditPage, AdminError> {
+    let rows_max = request.rows_max.unwrap_or(ROWS_DEFAULT);
+    let mut all = page(store, &request).await?;
+    for _ in 1..reads_max {
+        let missing = rows_max.saturating_sub(all.records.len());
+        if missing == 0 || all.next.is_none() {
+            break;
+        }
+        (request.before, request.rows_max) = (all.next, Some(missing));
+        let more = page(store, &request).await?;
+        all.records.extend(more.records);
+        all.next = more.next;
+    }
+    Ok(all)
 }
 
 /// The addresses of the accounts that the records name.

@@ -5,6 +5,7 @@ mod actor;
 mod entries;
 mod kind;
 mod members;
+mod query;
 mod sandboxes;
 mod second_factors;
 
@@ -17,6 +18,8 @@ pub use actor::{Actor, ActorFilter};
 pub(crate) use entries::*;
 pub use kind::AuditKind;
 pub(crate) use members::new_value;
+pub(crate) use query::AuditIndex;
+pub use query::{AUDIT_LOOKS_MAX, AuditQuery, AuditRecords};
 
 use crate::{Result, Vault};
 
@@ -208,41 +211,6 @@ impl AuditRecord {
     }
 }
 
-/// Filters for audit records; all conditions must hold.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct AuditQuery {
-    /// Only records older than this one.
-    pub before: Option<AuditCursor>,
-    pub kind: Option<AuditKind>,
-    pub user: Option<AccountId>,
-    pub tenant: Option<TenantId>,
-    pub client: Option<ClientId>,
-    pub actor: Option<ActorFilter>,
-    /// What the action was about, as in `webhook:<id>`.
-    pub object: Option<String>,
-    /// What one request did.
-    pub request_id: Option<String>,
-    /// Only records of this time or later.
-    pub since: Option<Ticks>,
-    /// Only records from before this time.
-    pub until: Option<Ticks>,
-    pub rows_max: usize,
-}
-
-impl AuditQuery {
-    /// The cursor to start from; without one, the greatest possible.
-    pub(crate) fn start(&self) -> AuditCursor {
-        let last = AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) };
-        let until = self.until.map(|at| AuditCursor { at, id: Guid::from_bytes([0; 16]) });
-        self.before.into_iter().chain(until).min().unwrap_or(last)
-    }
-
-    /// The earliest time to read.
-    pub(crate) fn end(&self) -> Ticks {
-        self.since.unwrap_or(Ticks(i64::MIN))
-    }
-}
-
 #[async_trait]
 pub trait Audit: Send + Sync + 'static {
     /// Appends a record. A NUL in a text is stored as U+FFFD.
@@ -250,6 +218,10 @@ pub trait Audit: Send + Sync + 'static {
     /// Adds one to the record of the same kind, user and minute, and appends it where there is none. The record shows the
     /// client, address and request of the last one.
     async fn count(&self, entry: &AuditEntry) -> Result<()>;
-    /// Newest first.
-    async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>>;
+    /// A page, newest first. It may be shorter than its size, or empty, and have a next.
+    async fn audit_page(&self, query: &AuditQuery) -> Result<AuditRecords>;
+    /// The records of a page alone: all that match, up to `rows_max`, where one index has all conditions of the query.
+    async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
+        Ok(self.audit_page(query).await?.records)
+    }
 }

@@ -206,6 +206,9 @@ pub trait Authorizations: Send + Sync + 'static {
         rows_max: usize,
     ) -> Result<Vec<AuthorizationFacts>>;
 
+    /// What a user has allowed an application for a tenant, also if it has ended.
+    async fn find_authorization(&self, access: &ClientAccess) -> Result<Option<Authorization>>;
+
     /// The applications that a tenant's users have authorized, by id, at most `rows_max`.
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>>;
 

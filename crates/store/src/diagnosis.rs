@@ -16,10 +16,11 @@ pub struct PostgresDiagnosis {
     pub connections_max: u32,
     /// For superusers and other roles.
     pub connections_reserved: u32,
-    pub connections_used: u32,
+    /// None: the server does not tell.
+    pub connections_used: Option<u32>,
     pub wal_level: String,
     pub is_archiving: bool,
-    /// The last attempt to archive failed.
+    /// The last attempt to archive failed; false where the server does not tell.
     pub is_archiving_failing: bool,
 }
 

@@ -62,8 +62,8 @@ use domain::{Clock, Random};
 pub use accounts::{Account, AccountUpdate, Accounts};
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue, RestoredAccess};
 pub use audit::{
-    Actor, ActorFilter, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord,
-    MemberChange,
+    AUDIT_LOOKS_MAX, Actor, ActorFilter, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery,
+    AuditRecord, AuditRecords, MemberChange,
 };
 pub use authorizations::{
     Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, EndedAuthorization, OwnerAccess,

@@ -69,6 +69,12 @@ pub trait OperatorTokens: Send + Sync + 'static {
     ) -> Result<()>;
     /// Also those that have expired or are revoked.
     async fn list_operator_tokens(&self, query: &ListQuery) -> Result<ListPage<NamedToken>>;
+    /// The same, of those that one actor has added, as the audit names them.
+    async fn list_operator_tokens_by(
+        &self,
+        created_by: &str,
+        query: &ListQuery,
+    ) -> Result<ListPage<NamedToken>>;
     async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>>;
     /// The token with this name that is not revoked.
     async fn find_operator_token_by_name(&self, name: &str) -> Result<Option<NamedToken>>;

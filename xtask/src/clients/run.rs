@@ -90,17 +90,21 @@ pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
 
 /// Runs the chosen clients, also after a failure: which of them fail helps to find the cause.
 pub(super) fn run(
-    chosen: &[&Client],
+    chosen: &[&'static Client],
     toolchain: &Toolchain,
     directories: &Directories,
     environments: &Environments,
 ) -> Result<(), Failure> {
-    let (apart, others): (Vec<&Client>, Vec<&Client>) =
+    let (apart, others): (Vec<&'static Client>, Vec<&'static Client>) =
         chosen.iter().partition(|client| APART.iter().any(|one| one.name == client.name));
-    let failed_of = |clients: &[&Client]| -> Vec<&'static str> {
-        let passes =
-            |client: &Client| passes(client, toolchain, directories, environment(client, environments));
-        clients.iter().filter(|client| !passes(client)).map(|client| client.name).collect()
+    let with_environment = |clients: Vec<&'static Client>| -> Vec<(&'static Client, &Path)> {
+        clients.into_iter().map(|client| (client, environment(client, environments))).collect()
+    };
+    let (apart, others) = (with_environment(apart), with_environment(others));
+    let failed_of = |clients: &[(&'static Client, &Path)]| -> Vec<&'static str> {
+        let is_failed =
+            |(client, environment): &&(&Client, &Path)| !passes(client, toolchain, directories, environment);
+        clients.iter().filter(is_failed).map(|(client, _)| client.name).collect()
     };
     let failed: Vec<&str> = thread::scope(|scope| {
         let beside = scope.spawn(|| failed_of(&apart));

@@ -26,6 +26,8 @@ const DEADLINE: Duration = Duration::from_millis(1800);
 const KEPT: Duration = Duration::from_secs(10);
 /// Reasons of systems and libraries may be long.
 const REASON_CHARS_MAX: usize = 200;
+/// One for each check that reads files.
+const FILE_OPERATIONS: usize = 4;
 
 /// The first proxies that are not trusted, of each listener.
 #[derive(Clone, Debug, Default)]

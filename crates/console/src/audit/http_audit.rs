@@ -9,15 +9,19 @@ use super::view_audit::AuditView;
 use crate::context::Context;
 
 const ROWS: usize = 50;
-/// How many entries one CSV file holds, and how many are read at once.
+/// How many entries one CSV file holds.
 const CSV_ROWS: usize = 10_000;
-const CSV_READ: usize = 1_000;
+/// Pages that are read until a file is full: each looks at a bounded number of entries.
+const CSV_READS_MAX: usize = 30;
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
-    let rows_max = if context.format == Format::Csv { CSV_READ } else { ROWS };
+    let rows_max = if context.format == Format::Csv { CSV_ROWS } else { ROWS };
     let nothing = || AuditPage { records: Vec::new(), next: None };
     let found = match request(&context.query, rows_max) {
-        Some(request) => read(context, request).await,
+        Some(request) if context.format == Format::Csv => {
+            audit::long_page(&*context.admin().store, request, CSV_READS_MAX).await
+        }
+        Some(request) => audit::page(&*context.admin().store, &request).await,
         None => Err(AdminError::Invalid(String::new())),
     };
     let (page, is_refused) = match found {
@@ -28,19 +32,6 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
         Err(error) => return Err(error.into()),
     };
     Ok(context.show(&AuditView { records: page.records, next: page.next, is_refused }))
-}
-
-/// A page, or as many pages as a file holds.
-async fn read(context: &Context, mut request: AuditRequest) -> Result<AuditPage, AdminError> {
-    let store = context.admin().store;
-    let mut page = audit::page(&*store, &request).await?;
-    while context.format == Format::Csv && page.records.len() < CSV_ROWS && page.next.is_some() {
-        request.before = page.next.take();
-        let more = audit::page(&*store, &request).await?;
-        page.records.extend(more.records);
-        page.next = more.next;
-    }
-    Ok(page)
 }
 
 /// The filters of the page; none if one of them cannot be read.

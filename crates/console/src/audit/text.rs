@@ -22,6 +22,9 @@ texts! {
         none_text: "La primera aparece con el primer inicio de sesión o el primer cambio.", "The first one appears with the first sign-in or the first change.";
         none_found: "Ninguna entrada cumple el filtro", "No entry matches the filter";
         none_found_text: "Quita alguna condición. Las entradas se borran cuando superan retention.audit.", "Remove a condition. Entries are deleted once they are older than retention.audit.";
+        none_here: "Nada en este tramo", "Nothing in this part";
+        none_here_text: "En las entradas miradas hasta ahora no hay ninguna que cumpla el filtro, pero quedan más antiguas.", "None of the entries looked at so far match the filter, but there are older ones.";
+        look_further: "Seguir buscando", "Look further";
         wrong_filter: "Un filtro no es válido", "A filter is not valid";
         wrong_filter_text: "«Quién» es operator, token, cli, user, developer, client, service o anonymous, o uno de ellos con su identificador: cli:ana. Las horas van como 2026-11-15T08:30.", "“Who” is operator, token, cli, user, developer, client, service or anonymous, or one of them with its id: cli:ana. Times are written as 2026-11-15T08:30.";
     }

@@ -50,7 +50,7 @@ impl View<Context> for AuditView {
             }
             (filters(context))
             div #entries data-live=[live] data-live-part {
-                @if self.records.is_empty() { (empty(context)) } @else { (self.table(context)) }
+                @if self.records.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             }
         }
     }
@@ -167,17 +167,24 @@ fn filters(context: &Context) -> Markup {
     }
 }
 
-fn empty(context: &Context) -> Markup {
-    let text = AuditText::of(context.lang());
-    let names = ["kind", "actor", "target", "tenant", "request", "since", "until"];
-    if names.iter().any(|name| context.query.is_set(name)) {
-        let clear = (CommonText::of(context.lang()).clear_filter, context.path());
-        return empty_state(text.none_found, text.none_found_text, Some(clear));
-    }
-    empty_state(text.none, text.none_text, None)
-}
-
 impl AuditView {
+    fn empty(&self, context: &Context) -> Markup {
+        let text = AuditText::of(context.lang());
+        if let Some(next) = self.next_page(context) {
+            return empty_state(text.none_here, text.none_here_text, Some((text.look_further, &next)));
+        }
+        let names = ["kind", "actor", "target", "tenant", "request", "since", "until"];
+        if names.iter().any(|name| context.query.is_set(name)) {
+            let clear = (CommonText::of(context.lang()).clear_filter, context.path());
+            return empty_state(text.none_found, text.none_found_text, Some(clear));
+        }
+        empty_state(text.none, text.none_text, None)
+    }
+
+    fn next_page(&self, context: &Context) -> Option<String> {
+        self.next.as_ref().map(|next| context.here(&["before"], [("before", next.as_str())]))
+    }
+
     fn table(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let (text, common) = (AuditText::of(lang), CommonText::of(lang));
@@ -195,7 +202,6 @@ impl AuditView {
                 request(context, one),
             ]
         };
-        let next = self.next.as_ref().map(|next| context.here(&["before"], [("before", next.as_str())]));
         let first = context.query.get("before").map(|_| context.here(&["before"], []));
         table(
             lang,
@@ -205,7 +211,7 @@ impl AuditView {
                 rows: self.records.iter().map(|one| (one.id.clone(), cells(one))).collect(),
                 csv: Some(context.here(&[], [("format", "csv")])),
                 first,
-                next,
+                next: self.next_page(context),
             },
         )
     }

@@ -87,12 +87,8 @@ impl Admin {
             client: ClientId::new(client),
             tenant: TenantId::new(tenant),
         };
-        let owner = WebhookOwner { tenant: access.tenant.clone(), client: access.client.clone() };
-        let found = self.store.owner_access(&owner).await?;
-        let is_open = |facts: &AuthorizationFacts| {
-            facts.authorization.access.user == user.id && facts.authorization.ended.is_none()
-        };
-        super::check_found(found.authorizations.iter().any(is_open), || {
+        let found = self.store.find_authorization(&access).await?;
+        super::check_found(found.is_some_and(|found| found.ended.is_none()), || {
             format!("authorization of \"{client}\" for \"{tenant}\" by \"{}\"", user.email)
         })?;
         self.store.revoke_client_access(&access, self.now(), context, "withdrawn by an operator").await?;

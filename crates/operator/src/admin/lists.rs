@@ -47,12 +47,10 @@ impl Admin {
         Ok(client.map_or_else(|| id.to_string(), |client| client.name))
     }
 
-    /// The tokens of the operator's API that an operator has made, oldest first.
+    /// The tokens of the operator's API that an operator has made, oldest first, at most `LIST_ROWS_MAX`.
     pub async fn tokens_by(&self, operator: &Account) -> Result<Vec<NamedToken>> {
         let made_by = Actor::account(operator.realm, operator.id.clone()).to_string();
-        let mut tokens = self.store.list_operator_tokens(&ListQuery::default()).await?.rows;
-        tokens.retain(|token| token.created_by == made_by);
-        Ok(tokens)
+        Ok(self.store.list_operator_tokens_by(&made_by, &ListQuery::default()).await?.rows)
     }
 
     /// The tenants of a user, oldest membership first.

@@ -117,7 +117,8 @@ pub(super) fn routes() -> Routes {
 /// Read the audit
 ///
 /// Sign-ins and failed sign-ins; grants made, refreshed, reused and revoked; changes to tenants, users, clients,
-/// subscriptions, signing keys and webhooks. Newest first.
+/// subscriptions, signing keys and webhooks. Newest first. Where several conditions match few of many records, a page may be
+/// shorter than its size, or empty, and have a `next`.
 #[utoipa::path(
     get,
     path = "/operator/v1/audit",
@@ -140,6 +141,7 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<AuditP
         until: params.until.map(|until| until.0),
         before: params.before.map(|cursor| cursor.0),
         rows_max: params.page_size.map(|size| size.0),
+        looks_max: None,
     };
     Ok(Json(audit::page(&*state.admin.store, &request).await?).into_response())
 }

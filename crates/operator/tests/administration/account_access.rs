@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use axum::http::Method;
-use domain::{AccountId, Guid, Realm, Secret};
+use domain::{AccountId, Guid, Realm, Secret, TenantId};
+use operator::audit::{AuditRequest, long_page, page};
 use serde_json::{Value, json};
 use store::{AuditContext, AuditEntry, AuditKind, Session};
 
@@ -107,4 +108,34 @@ async fn sessions_are_ended_and_names_changed() {
         api.patch(&format!("/users/{id}"), &json!({"givenName": "Eva", "lang": "en"})).await;
     assert_eq!((status, &changed["givenName"], &changed["lang"]), (200, &json!("Eva"), &json!("en")));
     assert_eq!(api.patch(&format!("/users/{id}"), &json!({"givenName": " "})).await.0, 400);
+}
+
+/// A page looks at a bounded number of records: one without any that matches is not the last.
+#[tokio::test]
+async fn audit_continues_after_a_page_without_records() {
+    let api = Api::new();
+    let kinds =
+        [AuditKind::TenantChanged, AuditKind::SignedIn, AuditKind::SignedIn, AuditKind::TenantChanged];
+    for kind in kinds.into_iter().chain([AuditKind::SignedIn; 4]) {
+        let entry = AuditEntry::new(kind, api.admin.clock.now(), &AuditContext::default());
+        api.store.record(&entry.tenant(&TenantId::new("erased"))).await.unwrap();
+    }
+    let request = AuditRequest {
+        tenant: Some("erased".into()),
+        kind: Some("tenant_changed".into()),
+        rows_max: Some(5),
+        looks_max: Some(3),
+        ..AuditRequest::default()
+    };
+    let first = page(&*api.store, &request).await.unwrap();
+    assert_eq!((first.records.len(), first.next.is_some()), (0, true));
+    let second = page(&*api.store, &AuditRequest { before: first.next, ..request.clone() }).await.unwrap();
+    assert_eq!((second.records.len(), second.next.is_some()), (1, true));
+    let all = long_page(&*api.store, request.clone(), 20).await.unwrap();
+    assert_eq!((all.records.len(), all.next), (2, None));
+    let short = long_page(&*api.store, request.clone(), 2).await.unwrap();
+    assert_eq!((short.records.len(), short.next), (1, second.next));
+    let full = long_page(&*api.store, AuditRequest { rows_max: Some(1), ..request }, 20).await.unwrap();
+    assert_eq!(full.records[0].id, second.records[0].id);
+    assert_eq!((full.records.len(), full.next.is_some()), (1, true));
 }

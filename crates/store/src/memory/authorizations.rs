@@ -9,8 +9,8 @@ use domain::{AccountId, ClientId, GrantId, Scopes, TenantId, Ticks, WebhookId};
 use super::{MemoryStore, State};
 use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::{
-    AuditContext, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess, EndedAuthorization,
-    Grant, OwnerAccess, Ports, Result, WebhookOwner,
+    AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
+    EndedAuthorization, Grant, OwnerAccess, Ports, Result, WebhookOwner,
 };
 
 impl State {
@@ -178,6 +178,10 @@ impl Authorizations for MemoryStore {
         found.sort_by_key(place);
         found.truncate(rows_max);
         Ok(found)
+    }
+
+    async fn find_authorization(&self, access: &ClientAccess) -> Result<Option<Authorization>> {
+        Ok(self.state().authorizations.get(&key(access)).cloned())
     }
 
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {

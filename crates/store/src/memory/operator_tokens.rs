@@ -34,6 +34,16 @@ impl OperatorTokens for MemoryStore {
         Ok(query.page_of_all(self.state().operator_tokens.values().cloned()))
     }
 
+    async fn list_operator_tokens_by(
+        &self,
+        created_by: &str,
+        query: &ListQuery,
+    ) -> Result<ListPage<NamedToken>> {
+        let state = self.state();
+        let made = state.operator_tokens.values().filter(|token| token.created_by == created_by);
+        Ok(query.page_of_all(made.cloned()))
+    }
+
     async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
         Ok(self.state().operator_tokens.values().find(|token| token.id == *id).cloned())
     }

@@ -1,15 +1,18 @@
 //! The audit trail in PostgreSQL.
 
 use async_trait::async_trait;
-use deadpool_postgres::GenericClient;
+use deadpool_postgres::{GenericClient, Transaction};
 use domain::{AccountId, ClientId, GrantId, Random, TenantId, Ticks};
 use tokio_postgres::Row;
 
-use super::rows::{guid, limit};
+use super::rows::{guid, limit, rows, snapshot};
 use super::{PostgresStore, store_error};
-use crate::audit::{changes_from_json, changes_to_json};
+use crate::audit::{AuditIndex, changes_from_json, changes_to_json};
 use crate::plan::{signed, unsigned};
-use crate::{Actor, Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
+use crate::{
+    Actor, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords,
+    Result, StoreError,
+};
 
 const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
     actor_kind, actor_id, object, changes, count";
@@ -85,48 +88,77 @@ fn record(row: &Row) -> Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The column whose index the query uses, and its parameter; the other conditions are checked per row.
-fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
-    match query {
-        AuditQuery { request_id: Some(_), .. } => Some(["request_id", "$11"]),
-        AuditQuery { object: Some(_), .. } => Some(["object", "$12"]),
-        AuditQuery { user: Some(_), .. } => Some(["user_id", "$3"]),
-        AuditQuery { tenant: Some(_), .. } => Some(["tenant_id", "$4"]),
-        AuditQuery { client: Some(_), .. } => Some(["client_id", "$5"]),
-        AuditQuery { kind: Some(_), .. } => Some(["kind", "$6"]),
-        AuditQuery { actor: Some(_), .. } => Some(["actor_kind", "$9"]),
-        _ => None,
+/// The first column of an index with its parameter, and the condition that the index has besides.
+fn indexed(index: AuditIndex) -> (Option<[&'static str; 2]>, &'static str) {
+    match index {
+        AuditIndex::Time => (None, ""),
+        AuditIndex::Request => (Some(["request_id", "$11"]), ""),
+        AuditIndex::Object => (Some(["object", "$12"]), ""),
+        // As the index `audit_granted_by_client` has it, and no other.
+        AuditIndex::GrantedToClient => (Some(["(client_id || '')", "$5"]), "kind = 'granted' AND "),
+        AuditIndex::User => (Some(["user_id", "$3"]), ""),
+        AuditIndex::Actor => (Some(["actor_id", "$10"]), "actor_id IS NOT NULL AND "),
+        AuditIndex::Tenant => (Some(["tenant_id", "$4"]), ""),
+        AuditIndex::Client => (Some(["client_id", "$5"]), ""),
+        AuditIndex::Kind => (Some(["kind", "$6"]), ""),
+        AuditIndex::ActorKind => (Some(["actor_kind", "$9"]), ""),
     }
 }
 
 /// The index range and its order. With `column = parameter` PostgreSQL may scan the primary key when it
-/// considers the value common, and scan far when the value is rare. Only constants are composed; values are
-/// bound.
-fn range(query: &AuditQuery) -> [String; 2] {
-    if let AuditQuery {
-        user: None,
-        tenant: None,
-        client: Some(_),
-        kind: Some(AuditKind::Granted),
-        object: None,
-        request_id: None,
-        ..
-    } = query
-    {
-        // As the index `audit_granted_by_client` has it, and no other.
-        let column = "(client_id || '')";
-        return [
-            format!("kind = 'granted' AND {column} >= $5 AND ({column}, at, id) < ($5, $1, $2)"),
-            format!("{column} DESC, at DESC, id DESC"),
-        ];
-    }
-    match leading(query) {
-        None => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],
-        Some([column, argument]) => [
-            format!("{column} >= {argument} AND ({column}, at, id) < ({argument}, $1, $2)"),
+/// considers the value common, and scan far when the value is rare. It would not stop at the earliest time, which is
+/// therefore checked on each record. Only constants are composed; values are bound.
+fn range(index: AuditIndex) -> [String; 2] {
+    match indexed(index) {
+        (None, _) => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],
+        (Some([column, argument]), condition) => [
+            format!("{condition}{column} >= {argument} AND ({column}, at, id) < ({argument}, $1, $2)"),
             format!("{column} DESC, at DESC, id DESC"),
         ],
     }
+}
+
+const CONDITIONS: &str =
+    "at >= $8 AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
+    AND ($5::text IS NULL OR client_id = $5) AND ($6::text IS NULL OR kind = $6)
+    AND ($9::text IS NULL OR actor_kind = $9) AND ($10::text IS NULL OR actor_id = $10)
+    AND ($11::text IS NULL OR request_id = $11) AND ($12::text IS NULL OR object = $12)";
+
+/// The rows of a statement that has the conditions of the query.
+async fn select(on: &Transaction<'_>, sql: &str, query: &AuditQuery, rows_max: usize) -> Result<Vec<Row>> {
+    let start = query.start();
+    rows(
+        on,
+        sql,
+        &[
+            &start.at.0,
+            &start.id.as_bytes().as_slice(),
+            &query.user.as_ref().map(AccountId::as_str),
+            &query.tenant.as_ref().map(TenantId::as_str),
+            &query.client.as_ref().map(ClientId::as_str),
+            &query.kind.map(AuditKind::as_str),
+            &limit(rows_max),
+            &query.end().0,
+            &query.actor.as_ref().map(|actor| actor.kind),
+            &query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
+            &query.request_id,
+            &query.object,
+        ],
+    )
+    .await
+}
+
+/// Whether a text of the query has a NUL, which no record has.
+fn has_nul(query: &AuditQuery) -> bool {
+    let texts = [
+        query.user.as_ref().map(AccountId::as_str),
+        query.tenant.as_ref().map(TenantId::as_str),
+        query.client.as_ref().map(ClientId::as_str),
+        query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
+        query.request_id.as_deref(),
+        query.object.as_deref(),
+    ];
+    texts.into_iter().flatten().any(|text| text.contains('\0'))
 }
 
 #[async_trait]
@@ -140,36 +172,30 @@ impl Audit for PostgresStore {
         insert(&*self.client().await?, record, ADD_TO_COUNT).await
     }
 
-    async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
-        let start = query.start();
-        let [range, order] = range(query);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM audit
-             WHERE {range} AND at >= $8 AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
-             AND ($5::text IS NULL OR client_id = $5) AND ($6::text IS NULL OR kind = $6)
-             AND ($9::text IS NULL OR actor_kind = $9) AND ($10::text IS NULL OR actor_id = $10)
-             AND ($11::text IS NULL OR request_id = $11) AND ($12::text IS NULL OR object = $12)
-             ORDER BY {order} LIMIT $7"
+    async fn audit_page(&self, query: &AuditQuery) -> Result<AuditRecords> {
+        if has_nul(query) {
+            return Ok(AuditRecords::default());
+        }
+        let mut client = self.client().await?;
+        let on = snapshot(&mut client).await?;
+        let [range, order] = range(query.index());
+        // In the order of the inner statement; the database reads no more of its rows than the page needs.
+        let looked_at = format!(
+            "FROM (SELECT * FROM audit WHERE {range} ORDER BY {order} LIMIT {}) looked_at",
+            query.looks_max()
         );
-        let rows = self
-            .rows(
-                &sql,
-                &[
-                    &start.at.0,
-                    &start.id.as_bytes().as_slice(),
-                    &query.user.as_ref().map(AccountId::as_str),
-                    &query.tenant.as_ref().map(TenantId::as_str),
-                    &query.client.as_ref().map(ClientId::as_str),
-                    &query.kind.map(AuditKind::as_str),
-                    &limit(query.rows_max),
-                    &query.end().0,
-                    &query.actor.as_ref().map(|actor| actor.kind),
-                    &query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
-                    &query.request_id,
-                    &query.object,
-                ],
-            )
-            .await?;
-        rows.iter().map(record).collect()
+        let found = format!("SELECT {COLUMNS} {looked_at} WHERE {CONDITIONS} LIMIT $7");
+        let found = select(&on, &found, query, query.rows_max).await?;
+        let records: Vec<AuditRecord> = found.iter().map(record).collect::<Result<_>>()?;
+        let mut last_looked_at = None;
+        if records.len() < query.rows_max {
+            let last =
+                format!("SELECT at, id, {CONDITIONS} {looked_at} OFFSET {} LIMIT $7", query.looks_max() - 1);
+            if let Some(row) = select(&on, &last, query, 1).await?.first() {
+                last_looked_at = Some(AuditCursor { at: Ticks(row.get(0)), id: guid(row, 1)? });
+            }
+        }
+        on.commit().await.map_err(store_error)?;
+        Ok(query.page(records, last_looked_at))
     }
 }

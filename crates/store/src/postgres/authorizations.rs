@@ -328,9 +328,23 @@ impl Authorizations for PostgresStore {
         Ok(found.iter().map(facts).collect())
     }
 
+    async fn find_authorization(&self, access: &ClientAccess) -> Result<Option<Authorization>> {
+        let sql = format!("SELECT {COLUMNS} FROM authorizations a WHERE {OF_OWNER} AND a.user_id = $3");
+        let ids: Args<'_> = &[&access.tenant.as_str(), &access.client.as_str(), &access.user.as_str()];
+        Ok(self.row(&sql, ids).await?.as_ref().map(authorization))
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
-        let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = $1 AND ended_at IS NULL
-                   ORDER BY client_id LIMIT $2";
+        // From one client to the next, however many users have authorized each.
+        let sql = "WITH RECURSIVE found (client_id) AS (
+            (SELECT client_id FROM authorizations WHERE tenant_id = $1 AND ended_at IS NULL
+                ORDER BY tenant_id, client_id LIMIT 1)
+            UNION ALL
+            SELECT n.client_id FROM found CROSS JOIN LATERAL (
+                SELECT a.client_id FROM authorizations a
+                WHERE a.tenant_id = $1 AND a.ended_at IS NULL AND a.client_id > found.client_id
+                ORDER BY a.tenant_id, a.client_id LIMIT 1) n
+        ) SELECT client_id FROM found LIMIT $2";
         let found = self.rows(sql, &[&tenant.as_str(), &limit(rows_max)]).await?;
         Ok(found.iter().map(|row| ClientId::new(row.get::<_, Box<str>>(0))).collect())
     }

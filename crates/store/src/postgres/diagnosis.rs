@@ -6,6 +6,7 @@ use std::sync::Arc;
 use domain::Ticks;
 
 use super::connect::Connector;
+use super::inventory::unless_refused;
 use super::{PostgresStore, SERVER_DEADLINES, STATEMENT_DEADLINE, StorePool, nodes, store_error};
 use crate::{PostgresDiagnosis, Result};
 
@@ -26,8 +27,9 @@ impl PostgresStore {
         let settings: HashMap<String, String> = rows.iter().map(|row| (row.get(0), row.get(1))).collect();
         let text = |name: &str| settings.get(name).cloned().unwrap_or_default();
         let number = |name: &str| text(name).parse::<u32>().unwrap_or(0);
-        let used: i64 = client.query_one(CONNECTIONS, &[]).await.map_err(store_error)?.get(0);
-        let failing = client.query_opt(IS_ARCHIVING_FAILING, &[]).await.map_err(store_error)?;
+        // Other engines with the same protocol may lack these views.
+        let used = unless_refused(client.query_one(CONNECTIONS, &[]).await)?;
+        let failing = unless_refused(client.query_opt(IS_ARCHIVING_FAILING, &[]).await)?.flatten();
         let now = client.query_one(&format!("SELECT {}", nodes::NOW), &[]).await.map_err(store_error)?;
         Ok(PostgresDiagnosis {
             now: Ticks(now.get(0)),
@@ -37,7 +39,7 @@ impl PostgresStore {
             synchronous_commit: text("synchronous_commit"),
             connections_max: number("max_connections"),
             connections_reserved: number("superuser_reserved_connections") + number("reserved_connections"),
-            connections_used: u32::try_from(used).unwrap_or(u32::MAX),
+            connections_used: used.map(|row| u32::try_from(row.get::<_, i64>(0)).unwrap_or(u32::MAX)),
             wal_level: text("wal_level"),
             is_archiving: matches!(text("archive_mode").as_str(), "on" | "always"),
             is_archiving_failing: failing.is_some_and(|row| row.get(0)),

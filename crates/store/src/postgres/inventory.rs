@@ -42,16 +42,21 @@ fn replica(row: &Row) -> Option<Replica> {
     })
 }
 
+/// The answer to a query that the database may refuse; None: it refused it.
+pub(super) fn unless_refused<T>(answer: std::result::Result<T, tokio_postgres::Error>) -> Result<Option<T>> {
+    match answer {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.as_db_error().is_some() => Ok(None),
+        Err(error) => Err(store_error(error)),
+    }
+}
+
 impl PostgresStore {
     /// The rows of a query that the database may refuse: to a role without privileges, or because it is another engine
     /// with the same protocol. A refusal is no failure of the store and is not counted as one.
     async fn optional_rows(&self, sql: &str) -> Result<Option<Vec<Row>>> {
         let client = self.lend(OperationClass::Query).await?;
-        match client.query(sql, &[]).await {
-            Ok(rows) => Ok(Some(rows)),
-            Err(error) if error.as_db_error().is_some() => Ok(None),
-            Err(error) => Err(store_error(error)),
-        }
+        unless_refused(client.query(sql, &[]).await)
     }
 
     async fn number(&self, sql: &str) -> Result<Option<u64>> {

@@ -62,6 +62,18 @@ impl OperatorTokens for PostgresStore {
         Ok(query.page(rows.iter().map(token).collect()))
     }
 
+    async fn list_operator_tokens_by(
+        &self,
+        created_by: &str,
+        query: &ListQuery,
+    ) -> Result<ListPage<NamedToken>> {
+        let (created_at, id) = query.after();
+        let sql =
+            format!("{TOKEN} WHERE created_by = $4 AND {AFTER} ORDER BY created_by, created_at, id LIMIT $3");
+        let rows = self.rows(&sql, &[&created_at, &id, &query.limit(), &created_by]).await?;
+        Ok(query.page(rows.iter().map(token).collect()))
+    }
+
     async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
         Ok(self.row(&format!("{TOKEN} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(token))
     }

@@ -50,6 +50,11 @@ async fn find_tenant_nos(on: &Transaction<'_>, counts: &[ReadCount]) -> Result<H
     Ok(found.iter().map(|row| (TenantId::new(row.get::<_, &str>(0)), row.get(1))).collect())
 }
 
+/// The place of a row among the keys, from the column `place`, which comes first.
+fn place(row: &Row) -> Option<usize> {
+    usize::try_from(row.get::<_, i64>(0) - 1).ok()
+}
+
 async fn find_stored(on: &Transaction<'_>, additions: &ReadAdditions) -> Result<HashSet<ReadRowKey>> {
     let all: Vec<ReadRowKey> = additions.keys().cloned().collect();
     let keys = KeyArrays::of(&all);
@@ -57,7 +62,6 @@ async fn find_stored(on: &Transaction<'_>, additions: &ReadAdditions) -> Result<
     let found =
         rows(on, &sql, &[&keys.tenant_nos, &keys.days, &keys.clients, &keys.resources, &keys.companies])
             .await?;
-    let place = |row: &Row| usize::try_from(row.get::<_, i64>(0) - 1).ok();
     Ok(found.iter().filter_map(place).filter_map(|place| all.get(place).cloned()).collect())
 }
 
@@ -76,7 +80,7 @@ async fn sizes_of(on: &Transaction<'_>, days: &BTreeSet<(i64, i64)>) -> Result<H
 
 /// Makes the rows that are missing, locks all in order, and writes the sums.
 async fn write(on: &Transaction<'_>, additions: ReadAdditions) -> Result<()> {
-    let (all, added): (Vec<ReadRowKey>, Vec<Hours>) = additions.into_iter().unzip();
+    let (all, mut sums): (Vec<ReadRowKey>, Vec<Hours>) = additions.into_iter().unzip();
     let keys = KeyArrays::of(&all);
     let insert = format!(
         "INSERT INTO reads ({COLUMNS}, hours) SELECT {COLUMNS}, ''::bytea FROM {KEYS} ORDER BY place
@@ -85,25 +89,28 @@ async fn write(on: &Transaction<'_>, additions: ReadAdditions) -> Result<()> {
     execute(on, &insert, &[&keys.tenant_nos, &keys.days, &keys.clients, &keys.resources, &keys.companies])
         .await
         .map_err(store_error)?;
-    let lock =
-        format!("SELECT r.hours FROM {KEYS} JOIN reads r USING ({COLUMNS}) ORDER BY place FOR UPDATE OF r");
+    let lock = format!(
+        "SELECT place, r.hours FROM {KEYS} JOIN reads r USING ({COLUMNS}) ORDER BY place FOR UPDATE OF r"
+    );
     let stored =
         rows(on, &lock, &[&keys.tenant_nos, &keys.days, &keys.clients, &keys.resources, &keys.companies])
             .await?;
-    let mut sums = Vec::with_capacity(all.len());
-    for (hours, row) in added.iter().zip(&stored) {
-        let mut sum = unpack_hours(row.get(0))?;
-        add_hours(&mut sum, hours);
-        sums.push(pack_hours(&sum));
+    // Expiry may have deleted some of them meanwhile.
+    for row in &stored {
+        if let Some(sum) = place(row).and_then(|place| sums.get_mut(place)) {
+            add_hours(sum, &unpack_hours(row.get(1))?);
+        }
     }
-    let update = "UPDATE reads r SET hours = added.hours
-        FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
-            AS added(tenant_no, day, client_id, resource, company, hours)
-        WHERE r.tenant_no = added.tenant_no AND r.day = added.day AND r.client_id = added.client_id
-            AND r.resource = added.resource AND r.company = added.company";
+    let sums = column(&sums, pack_hours);
+    let put = format!(
+        "INSERT INTO reads ({COLUMNS}, hours) SELECT {COLUMNS}, hours
+         FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bigint[], $5::text[], $6::bytea[])
+             WITH ORDINALITY AS added({COLUMNS}, hours, place) ORDER BY place
+         ON CONFLICT ({COLUMNS}) DO UPDATE SET hours = excluded.hours"
+    );
     execute(
         on,
-        update,
+        &put,
         &[&keys.tenant_nos, &keys.days, &keys.clients, &keys.resources, &keys.companies, &sums],
     )
     .await

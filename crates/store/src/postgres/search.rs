@@ -8,13 +8,15 @@ use super::calls::{COLUMNS, numbered};
 use super::rows::{code, guid, limit};
 use crate::{FoundRecord, NumberedCall, Result, SEARCHED_TENANTS_MAX, Search, StoreError};
 
+/// The records of a deleted company do not count.
 const RECORDS: &str = "SELECT t.id, r.company_no, r.resource, k.correlation_id
     FROM (SELECT no, id FROM tenants ORDER BY created_at DESC, id DESC LIMIT $3) t
     CROSS JOIN LATERAL (SELECT company_no, resource FROM records
-        WHERE tenant_no = t.no AND correlation_id = $1 ORDER BY tenant_no, correlation_id, company_no, resource LIMIT $2) r
+        WHERE tenant_no = t.no AND correlation_id = $1 ORDER BY tenant_no, correlation_id, company_no, resource) r
     LEFT JOIN LATERAL (SELECT correlation_id FROM records
         WHERE tenant_no = t.no AND company_no = 0 AND resource = $4 AND ordinal = r.company_no
         ORDER BY tenant_no, company_no, resource, ordinal LIMIT 1) k ON true
+    WHERE r.company_no = 0 OR k.correlation_id IS NOT NULL
     LIMIT $2";
 
 #[async_trait]
@@ -26,10 +28,6 @@ impl Search for PostgresStore {
         for row in &rows {
             let company_no: i64 = row.get(1);
             let company: Option<Box<str>> = row.get(3);
-            if company_no != 0 && company.is_none() {
-                // The company is deleted, and its records with it.
-                continue;
-            }
             let unknown = || StoreError::internal("a record has an unknown resource");
             let resource = i16::try_from(row.get::<_, i64>(2)).map_err(|_| unknown())?;
             found.push(FoundRecord {

@@ -6,9 +6,12 @@ use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
 use super::{SqliteStore, store_error};
-use crate::audit::{changes_from_json, changes_to_json};
+use crate::audit::{AuditIndex, changes_from_json, changes_to_json};
 use crate::plan::{signed, unsigned};
-use crate::{Actor, Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
+use crate::{
+    Actor, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords,
+    Result,
+};
 
 const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
     actor_kind, actor_id, object, changes, count";
@@ -78,22 +81,63 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The index to use and its condition; the other conditions are checked per row. Without INDEXED BY, SQLite may
-/// scan the primary key when it considers a value common. Only constants are composed; values are bound.
-fn leading(query: &AuditQuery) -> [&'static str; 2] {
-    match query {
-        AuditQuery { request_id: Some(_), .. } => ["INDEXED BY audit_by_request", "request_id = ?11 AND"],
-        AuditQuery { object: Some(_), .. } => ["INDEXED BY audit_by_object", "object = ?12 AND"],
-        AuditQuery { user: None, tenant: None, client: Some(_), kind: Some(AuditKind::Granted), .. } => {
+/// The index to use and its condition. Without INDEXED BY, SQLite may scan the primary key when it considers a value
+/// common. Only constants are composed; values are bound.
+fn indexed(index: AuditIndex) -> [&'static str; 2] {
+    match index {
+        AuditIndex::Time => ["", ""],
+        AuditIndex::Request => ["INDEXED BY audit_by_request", "request_id = ?11 AND"],
+        AuditIndex::Object => ["INDEXED BY audit_by_object", "object = ?12 AND"],
+        AuditIndex::GrantedToClient => {
             ["INDEXED BY audit_granted_by_client", "kind = 'granted' AND client_id = ?5 AND"]
         }
-        AuditQuery { user: Some(_), .. } => ["INDEXED BY audit_by_user", "user_id = ?3 AND"],
-        AuditQuery { tenant: Some(_), .. } => ["INDEXED BY audit_by_tenant", "tenant_id = ?4 AND"],
-        AuditQuery { client: Some(_), .. } => ["INDEXED BY audit_by_client", "client_id = ?5 AND"],
-        AuditQuery { kind: Some(_), .. } => ["INDEXED BY audit_by_kind", "kind = ?6 AND"],
-        AuditQuery { actor: Some(_), .. } => ["INDEXED BY audit_by_actor", "actor_kind = ?9 AND"],
-        _ => ["", ""],
+        AuditIndex::User => ["INDEXED BY audit_by_user", "user_id = ?3 AND"],
+        AuditIndex::Actor => ["INDEXED BY audit_by_actor_id", "actor_id = ?10 AND"],
+        AuditIndex::Tenant => ["INDEXED BY audit_by_tenant", "tenant_id = ?4 AND"],
+        AuditIndex::Client => ["INDEXED BY audit_by_client", "client_id = ?5 AND"],
+        AuditIndex::Kind => ["INDEXED BY audit_by_kind", "kind = ?6 AND"],
+        AuditIndex::ActorKind => ["INDEXED BY audit_by_actor", "actor_kind = ?9 AND"],
     }
+}
+
+/// Reads records one by one until the page is full or has looked at enough of them.
+fn read_page(reader: &Connection, query: &AuditQuery) -> rusqlite::Result<AuditRecords> {
+    let start = query.start();
+    let [index, condition] = indexed(query.index());
+    let sql = format!(
+        "SELECT {COLUMNS}, (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant_id = ?4)
+             AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
+             AND (?9 IS NULL OR actor_kind = ?9) AND (?10 IS NULL OR actor_id = ?10)
+             AND (?11 IS NULL OR request_id = ?11) AND (?12 IS NULL OR object = ?12)
+         FROM audit {index} WHERE {condition} (at, id) < (?1, ?2) AND at >= ?8
+         ORDER BY at DESC, id DESC LIMIT ?7"
+    );
+    let mut find = reader.prepare_cached(&sql)?;
+    let mut rows = find.query(params![
+        start.at.0,
+        start.id.as_bytes(),
+        query.user.as_ref().map(AccountId::as_str),
+        query.tenant.as_ref().map(TenantId::as_str),
+        query.client.as_ref().map(ClientId::as_str),
+        query.kind.map(AuditKind::as_str),
+        i64::try_from(query.looks_max()).unwrap_or(i64::MAX),
+        query.end().0,
+        query.actor.as_ref().map(|actor| actor.kind),
+        query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
+        query.request_id,
+        query.object
+    ])?;
+    let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
+    while found.len() < query.rows_max
+        && let Some(row) = rows.next()?
+    {
+        (looked_at, last) = (looked_at + 1, Some(AuditCursor { at: Ticks(row.get(0)?), id: guid(row, 1)? }));
+        // Null: a condition on what the record does not have.
+        if row.get::<_, Option<bool>>(15)?.unwrap_or(false) {
+            found.push(record(row)?);
+        }
+    }
+    Ok(query.page(found, last.filter(|_| looked_at == query.looks_max())))
 }
 
 #[async_trait]
@@ -108,36 +152,7 @@ impl Audit for SqliteStore {
         self.write(move |writer| insert(writer, record, ADD_TO_COUNT)).await
     }
 
-    async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
-        let start = query.start();
-        let [index, condition] = leading(query);
-        let sql = format!(
-            "SELECT {COLUMNS} FROM audit {index} WHERE {condition} (at, id) < (?1, ?2) AND at >= ?8
-             AND (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant_id = ?4)
-             AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
-             AND (?9 IS NULL OR actor_kind = ?9) AND (?10 IS NULL OR actor_id = ?10)
-             AND (?11 IS NULL OR request_id = ?11) AND (?12 IS NULL OR object = ?12)
-             ORDER BY at DESC, id DESC LIMIT ?7"
-        );
-        let parameters = params![
-            start.at.0,
-            start.id.as_bytes(),
-            query.user.as_ref().map(AccountId::as_str),
-            query.tenant.as_ref().map(TenantId::as_str),
-            query.client.as_ref().map(ClientId::as_str),
-            query.kind.map(AuditKind::as_str),
-            i64::try_from(query.rows_max).unwrap_or(i64::MAX),
-            query.end().0,
-            query.actor.as_ref().map(|actor| actor.kind),
-            query.actor.as_ref().and_then(|actor| actor.id.as_deref()),
-            query.request_id,
-            query.object
-        ];
-        self.read(|reader| {
-            reader
-                .prepare_cached(&sql)
-                .and_then(|mut find| find.query_map(parameters, record)?.collect())
-                .map_err(store_error)
-        })
+    async fn audit_page(&self, query: &AuditQuery) -> Result<AuditRecords> {
+        self.read(|reader| read_page(reader, query).map_err(store_error))
     }
 }

@@ -58,6 +58,16 @@ fn find_all(reader: &Connection, condition: &str, args: impl Params) -> Result<V
         .map_err(store_error)
 }
 
+fn find_one(reader: &Connection, access: &ClientAccess) -> Result<Option<Authorization>> {
+    let ids = [access.tenant.as_str(), access.client.as_str(), access.user.as_str()];
+    reader
+        .prepare_cached(&format!(
+            "{AUTHORIZATION} FROM authorizations a WHERE a.tenant_id = ?1 AND a.client_id = ?2 AND a.user_id = ?3"
+        ))
+        .and_then(|mut find| find.query_row(ids, authorization).optional())
+        .map_err(store_error)
+}
+
 fn status(reader: &Connection, sql: &str, id: &str) -> Result<Option<Status>> {
     reader
         .prepare_cached(sql)
@@ -92,13 +102,8 @@ pub(super) fn add(writer: &Connection, grant: &Grant, scopes: Scopes) -> Result<
         .and_then(|mut find| find.query_row([ids[2], ids[0]], |row| row.get(0)).optional())
         .map_err(store_error)?;
     let Some(membership) = membership.map(MembershipId::new) else { return Ok(None) };
-    let before = writer
-        .prepare_cached(&format!(
-            "{AUTHORIZATION} FROM authorizations a WHERE a.tenant_id = ?1 AND a.client_id = ?2 AND a.user_id = ?3"
-        ))
-        .and_then(|mut find| find.query_row(ids, authorization).optional())
-        .map_err(store_error)?;
     let access = ClientAccess::of(grant);
+    let before = find_one(writer, &access)?;
     let Some(after) = authorize(before.as_ref(), &access, &membership, scopes, grant.created_at) else {
         return Ok(None);
     };
@@ -255,9 +260,20 @@ impl Authorizations for SqliteStore {
         self.read(|reader| find_all(reader, condition, params![user.as_str(), tenant, client, rows_max]))
     }
 
+    async fn find_authorization(&self, access: &ClientAccess) -> Result<Option<Authorization>> {
+        self.read(|reader| find_one(reader, access))
+    }
+
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {
-        let sql = "SELECT DISTINCT client_id FROM authorizations WHERE tenant_id = ?1 AND ended_at IS NULL
-                   ORDER BY client_id LIMIT ?2";
+        // From one client to the next, however many users have authorized each.
+        let sql = "WITH RECURSIVE found (client_id) AS (
+            SELECT min(client_id) FROM authorizations INDEXED BY authorizations_by_tenant
+            WHERE tenant_id = ?1 AND ended_at IS NULL
+            UNION ALL
+            SELECT (SELECT min(a.client_id) FROM authorizations a INDEXED BY authorizations_by_tenant
+                WHERE a.tenant_id = ?1 AND a.ended_at IS NULL AND a.client_id > found.client_id)
+            FROM found WHERE found.client_id IS NOT NULL LIMIT ?2
+        ) SELECT client_id FROM found WHERE client_id IS NOT NULL";
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
         let client = |row: &Row<'_>| Ok(ClientId::new(row.get::<_, Box<str>>(0)?));
         self.read(|reader| {

@@ -41,6 +41,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0027_console_lists", include_str!("migrations/0027_console_lists.sql")),
     ("0028_application_lists", include_str!("migrations/0028_application_lists.sql")),
     ("0029_webhook_hosts", include_str!("migrations/0029_webhook_hosts.sql")),
+    ("0030_bounded_reads", include_str!("migrations/0030_bounded_reads.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

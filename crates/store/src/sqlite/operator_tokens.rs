@@ -71,6 +71,26 @@ impl OperatorTokens for SqliteStore {
         self.read(|reader| list(reader, &format!("{TOKEN} WHERE {AFTER} {IN_ORDER}"), query, token))
     }
 
+    async fn list_operator_tokens_by(
+        &self,
+        created_by: &str,
+        query: &ListQuery,
+    ) -> Result<ListPage<NamedToken>> {
+        let (created_at, id) = query.after();
+        let sql = format!(
+            "{TOKEN} INDEXED BY operator_tokens_by_creator WHERE created_by = ?4 AND {AFTER} {IN_ORDER}"
+        );
+        self.read(|reader| {
+            let rows = reader
+                .prepare_cached(&sql)
+                .and_then(|mut all| {
+                    all.query_map(params![created_at, id, query.limit(), created_by], token)?.collect()
+                })
+                .map_err(store_error)?;
+            Ok(query.page(rows))
+        })
+    }
+
     async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
         self.read(|reader| find_row(reader, id))
     }

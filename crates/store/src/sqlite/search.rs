@@ -2,21 +2,20 @@
 
 use async_trait::async_trait;
 use domain::{Resource, TenantId, WebhookId};
-use rusqlite::{OptionalExtension, params};
+use rusqlite::params;
 
 use super::calls::{COLUMNS, numbered};
 use super::rows::guid;
 use super::{SqliteStore, store_error};
 use crate::{FoundRecord, NumberedCall, Result, SEARCHED_TENANTS_MAX, Search, StoreError};
 
-const RECORDS: &str = "SELECT t.no, t.id, r.company_no, r.resource
+/// The row of a company has its number in its row number. A deleted company has none, and its records do not count.
+const RECORDS: &str = "SELECT t.id, r.company_no, r.resource, k.correlation_id
     FROM (SELECT no, id FROM tenants ORDER BY created_at DESC, id DESC LIMIT ?3) t
     CROSS JOIN records r INDEXED BY records_by_id
-    WHERE r.tenant_no = t.no AND r.correlation_id = ?1 LIMIT ?2";
-
-/// The row of a company: its number is in its row number.
-const COMPANY: &str = "SELECT correlation_id FROM records WHERE row =
-    ((SELECT no FROM places WHERE tenant_no = ?1 AND company_no = 0 AND resource = ?2) << 32) | ?3";
+    LEFT JOIN records k ON k.row =
+        ((SELECT no FROM places WHERE tenant_no = t.no AND company_no = 0 AND resource = ?4) << 32) | r.company_no
+    WHERE r.tenant_no = t.no AND r.correlation_id = ?1 AND (r.company_no = 0 OR k.row IS NOT NULL) LIMIT ?2";
 
 fn limit(rows_max: usize) -> i64 {
     i64::try_from(rows_max).unwrap_or(i64::MAX)
@@ -27,23 +26,16 @@ impl Search for SqliteStore {
     async fn find_records(&self, correlation_id: &str, rows_max: usize) -> Result<Vec<FoundRecord>> {
         self.read_fresh_snapshot(|reader| {
             let mut find = reader.prepare_cached(RECORDS).map_err(store_error)?;
-            let mut find_company = reader.prepare_cached(COMPANY).map_err(store_error)?;
-            let args = params![correlation_id, limit(rows_max), limit(SEARCHED_TENANTS_MAX)];
+            let companies = Resource::companies().code();
+            let args = params![correlation_id, limit(rows_max), limit(SEARCHED_TENANTS_MAX), companies];
             let rows = find.query_map(args, |row| {
-                Ok((row.get::<_, i64>(0)?, row.get::<_, Box<str>>(1)?, row.get::<_, i64>(2)?, row.get(3)?))
+                Ok((row.get::<_, Box<str>>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
             });
             let mut found = Vec::new();
             for row in rows.map_err(store_error)? {
-                let (tenant_no, tenant, company_no, resource) = row.map_err(store_error)?;
-                let company: Option<Box<str>> = find_company
-                    .query_row(params![tenant_no, Resource::companies().code(), company_no], |row| row.get(0))
-                    .optional()
-                    .map_err(store_error)?;
-                if company_no != 0 && company.is_none() {
-                    // The company is deleted, and its records with it.
-                    continue;
-                }
+                let (tenant, company_no, resource, company) = row.map_err(store_error)?;
                 let unknown = || StoreError::internal("a record has an unknown resource");
+                let company: Option<Box<str>> = company;
                 found.push(FoundRecord {
                     tenant: TenantId::new(tenant),
                     company: company.filter(|_| company_no != 0),

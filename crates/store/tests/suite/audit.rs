@@ -125,6 +125,7 @@ pub(crate) async fn every_filter_finds_its_records(fixture: Fixture) {
                 since: has(64).then(|| everything[80].entry.at),
                 until: has(256).then(|| everything[20].entry.at),
                 rows_max: 100,
+                looks_max: None,
             };
             let matches = |record: &&AuditRecord| {
                 let entry = &record.entry;
@@ -231,6 +232,53 @@ pub(crate) async fn pages_continue_through_equal_times(fixture: Fixture) {
             }
             assert_eq!(read, whole, "in pages of {rows_max}");
         }
+    }
+}
+
+/// A page looks at a bounded number of records, says where the next one continues, and misses none.
+pub(crate) async fn page_looks_at_a_bounded_number_of_records(fixture: Fixture) {
+    let (store, start) = (&fixture.store, fixture.now());
+    let tenant = TenantId::new("t");
+    for number in 0..40 {
+        let actor = if number == 3 { "rare" } else { "common" };
+        let context = context().by(Actor::User(AccountId::new(actor)));
+        let kind = if number % 20 == 3 { AuditKind::TenantChanged } else { AuditKind::SignedIn };
+        let at = start + Duration::from_secs(number / 2);
+        store.record(&AuditEntry::new(kind, at, &context).tenant(&tenant)).await.unwrap();
+    }
+    let of_kind = AuditQuery {
+        tenant: Some(tenant),
+        kind: Some(AuditKind::TenantChanged),
+        looks_max: Some(10),
+        rows_max: 5,
+        ..all()
+    };
+    let (mut counts, mut found, mut query) = (Vec::new(), Vec::new(), of_kind.clone());
+    loop {
+        let page = store.audit_page(&query).await.unwrap();
+        counts.push(page.records.len());
+        found.extend(page.records);
+        query.before = page.next;
+        if page.next.is_none() {
+            break;
+        }
+    }
+    assert_eq!(counts, [0, 1, 0, 1, 0], "the last page has looked at as many as there are");
+    assert_eq!(found, store.audit(&AuditQuery { looks_max: None, ..of_kind.clone() }).await.unwrap());
+    let full = store.audit_page(&AuditQuery { rows_max: 1, looks_max: Some(20), ..of_kind }).await.unwrap();
+    assert_eq!(full.next, Some(found[0].cursor()), "a full page continues after its last record");
+
+    // What an index has is found at once.
+    let by_actor = AuditQuery { actor: ActorFilter::parse("user:rare"), looks_max: Some(1), ..all() };
+    assert_eq!(store.audit(&by_actor).await.unwrap().len(), 1);
+    let and_kind = AuditQuery { kind: Some(AuditKind::TenantChanged), ..by_actor };
+    assert_eq!(store.audit(&and_kind).await.unwrap().len(), 1);
+    for (since, expected) in [(None, 40), (Some(start + Duration::from_secs(15)), 10)] {
+        let page = store.audit_page(&AuditQuery { since, looks_max: Some(41), ..all() }).await.unwrap();
+        assert_eq!((page.records.len(), page.next), (expected, None));
+        let page = store.audit_page(&AuditQuery { since, looks_max: Some(11), ..all() }).await.unwrap();
+        let has_next = since.is_none();
+        assert_eq!((page.records.len(), page.next.is_some()), (expected.min(11), has_next));
     }
 }
 

@@ -43,7 +43,8 @@ fn code_of(id: &str) -> Secret {
 }
 
 async fn redeem(store: &Arc<dyn Store>, id: &str, now: Ticks, grant: Option<NewGrant>) -> CodeOutcome {
-    let (code, client) = (code_of(id), ClientId::new("erp"));
+    let erp = ClientId::new("erp");
+    let (code, client) = (code_of(id), grant.as_ref().map_or(erp, |new| new.grant.client.clone()));
     let exchange = CodeExchange { code, client, now, context: context() };
     store.take_code(&exchange, Box::new(move |_| grant)).await.unwrap()
 }
@@ -56,8 +57,12 @@ pub(crate) async fn sign_in(
     id: &str,
     scopes: &str,
 ) -> Grant {
+    sign_in_as(fixture, access(tenant, user), id, scopes).await
+}
+
+async fn sign_in_as(fixture: &Fixture, access: ClientAccess, id: &str, scopes: &str) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
-    let ClientAccess { user, client, tenant } = access(tenant, user);
+    let ClientAccess { user, client, tenant } = access;
     let code = AuthorizationCode {
         client: client.clone(),
         user: user.clone(),
@@ -127,6 +132,48 @@ pub(crate) async fn exchange_makes_and_widens_an_authorization(fixture: Fixture)
     store.revoke_tenant_access(&tenant.id, &client, fixture.now(), &context(), "").await.unwrap();
     assert_eq!(store.authorized_clients(&tenant.id, 10).await, Ok(Vec::new()));
     assert_eq!(store.count_client_authorizations(&client, 10).await, Ok(0));
+}
+
+pub(crate) async fn clients_of_a_tenant_are_listed_once_each(fixture: Fixture) {
+    let (store, tenant) = (&fixture.store, tenant_with_member(&fixture).await);
+    add_member(&fixture, &tenant, "juan").await;
+    let other = fixture.add_tenant().await;
+    let membership = membership(&fixture, "m3", "maria", &other.id);
+    store.add_membership(&membership, &by()).await.unwrap();
+    for name in ["a", "b", "c", "z"] {
+        let secret = Secret::new(format!("secret of {name}"));
+        store.add_client(&client(&fixture, name), &secret, &by()).await.unwrap();
+    }
+    for (number, (user, name)) in
+        [("maria", "c"), ("juan", "a"), ("maria", "a"), ("juan", "b"), ("juan", "z"), ("juan", "c")]
+            .into_iter()
+            .enumerate()
+    {
+        let access = ClientAccess { client: ClientId::new(name), ..access(&tenant, user) };
+        sign_in_as(&fixture, access, &format!("g{number}"), ALL).await;
+    }
+    let listed = async |rows_max: usize| {
+        let found = store.authorized_clients(&tenant.id, rows_max).await.unwrap();
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(listed(10).await, ["a", "b", "c", "z"]);
+    assert_eq!(listed(4).await, ["a", "b", "c", "z"]);
+    assert_eq!(listed(2).await, ["a", "b"]);
+    assert_eq!(listed(0).await, [""; 0]);
+    assert_eq!(store.authorized_clients(&other.id, 10).await, Ok(Vec::new()));
+    let of = |user: &str, name: &str| ClientAccess { client: ClientId::new(name), ..access(&tenant, user) };
+    store.revoke_client_access(&of("juan", "b"), fixture.now(), &context(), "").await.unwrap();
+    store.revoke_client_access(&of("juan", "a"), fixture.now(), &context(), "").await.unwrap();
+    assert_eq!(listed(10).await, ["a", "c", "z"], "maria still allows a");
+
+    let find = async |access: ClientAccess| store.find_authorization(&access).await.unwrap();
+    let standing = find(of("maria", "a")).await.unwrap();
+    assert_eq!((&standing.access, standing.ended), (&of("maria", "a"), None));
+    let ended = find(of("juan", "b")).await.unwrap();
+    assert_eq!(ended.ended.map(|ended| ended.at), Some(fixture.now()));
+    for none in [of("maria", "b"), of("nobody", "a"), of("maria", "a\0"), of("maria", "")] {
+        assert_eq!(find(none).await, None);
+    }
 }
 
 pub(crate) async fn authorization_ends_with_its_cause_and_its_grants(fixture: Fixture) {

@@ -130,6 +130,7 @@ tests_on_every_store! {
     }
     search {
         records_of_every_tenant_are_found_by_their_id,
+        records_of_deleted_companies_do_not_fill_the_result,
         newest_webhooks_come_first,
         calls_are_found_by_their_request,
     }
@@ -316,6 +317,7 @@ tests_on_every_store! {
         filter_by_an_unknown_name_finds_nothing,
         nul_in_a_text_is_replaced,
         pages_continue_through_equal_times,
+        page_looks_at_a_bounded_number_of_records,
         concurrent_records_are_all_stored,
         failures_are_counted_by_account_and_minute,
         grant_and_code_reuse_are_audited,
@@ -370,6 +372,7 @@ tests_on_every_store! {
     }
     authorizations {
         exchange_makes_and_widens_an_authorization,
+        clients_of_a_tenant_are_listed_once_each,
         authorization_ends_with_its_cause_and_its_grants,
         authorization_outlives_its_tokens,
         concurrent_revocations_of_the_last_grants_end_the_authorization,
@@ -541,6 +544,7 @@ tests_on_every_store! {
     }
     operators {
         tokens_are_stored_unchanged_and_found_by_their_secrets,
+        tokens_of_one_creator_are_listed_in_pages,
         revoked_token_is_revoked_once_and_frees_its_name,
         last_use_is_recorded_once_a_minute,
         last_admin_stays,

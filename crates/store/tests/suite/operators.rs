@@ -57,6 +57,36 @@ pub(crate) async fn tokens_are_stored_unchanged_and_found_by_their_secrets(fixtu
     assert!(store.add_operator_token(&same_secret, &first, &by()).await.is_err());
 }
 
+pub(crate) async fn tokens_of_one_creator_are_listed_in_pages(fixture: Fixture) {
+    let store = &fixture.store;
+    let mut expected = Vec::new();
+    for number in 0..9 {
+        let (id, name) = (number.to_string(), format!("token {number}"));
+        let created_by = if number % 3 == 2 { "operator:ana" } else { "operator:an" };
+        let token = NamedToken { created_by: created_by.into(), ..named_token(&fixture, &id, &name) };
+        store.add_operator_token(&token, &Secret::new(format!("secret-{number}")), &by()).await.unwrap();
+        expected.extend((number % 3 == 2).then_some(token));
+        fixture.clock.advance(Duration::from_secs(number % 2));
+    }
+    let all = store.list_operator_tokens_by("operator:ana", &ListQuery::default()).await.unwrap();
+    assert_eq!((all.rows, all.next), (expected.clone(), None));
+    let (mut read, mut after) = (Vec::new(), None);
+    loop {
+        let query = ListQuery { after, rows_max: 1 };
+        let page = store.list_operator_tokens_by("operator:ana", &query).await.unwrap();
+        read.extend(page.rows);
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
+    }
+    assert_eq!(read, expected);
+    for nobody in ["", "operator:", "operator:ana\0", "operator:Ana"] {
+        let none = store.list_operator_tokens_by(nobody, &ListQuery::default()).await.unwrap();
+        assert_eq!(none.rows, [], "{nobody:?}");
+    }
+}
+
 pub(crate) async fn revoked_token_is_revoked_once_and_frees_its_name(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let (token, secret) = (named_token(&fixture, "1", "nightly"), Secret::new("secret-1"));

@@ -41,6 +41,17 @@ pub(crate) async fn records_of_every_tenant_are_found_by_their_id(fixture: Fixtu
     assert_eq!(found("x1", 10).await.len(), 2, "a deleted company's records are gone with it");
 }
 
+pub(crate) async fn records_of_deleted_companies_do_not_fill_the_result(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    for number in 0..8 {
+        let id = format!("c{number}");
+        tenant.accept([company(&id), journal(&id, "x1", "{}")]).await;
+    }
+    tenant.accept((0..7).map(|number| delete(company(&format!("c{number}"))))).await;
+    let found = fixture.store.find_records("x1", 3).await.unwrap();
+    assert_eq!(found.iter().map(|one| one.company.as_deref()).collect::<Vec<_>>(), [Some("c7")]);
+}
+
 pub(crate) async fn newest_webhooks_come_first(fixture: Fixture) {
     let tenant = fixture.add_tenant().await;
     tenant.accept([company("c1")]).await;

@@ -159,7 +159,8 @@ pub struct PostgresFacts {
     pub connections_max: u32,
     /// For superusers and other roles.
     pub connections_reserved: u32,
-    pub connections_used: u32,
+    /// None: the server does not tell.
+    pub connections_used: Option<u32>,
     /// What this node may open.
     pub own_connections_max: u32,
     pub wal_level: String,

@@ -230,14 +230,14 @@ fn postgres_connections(facts: &PostgresFacts) -> Finding {
     let usable = facts.connections_max.saturating_sub(facts.connections_reserved);
     let outcome = if facts.own_connections_max > usable {
         Outcome::PostgresConnectionsShort
-    } else if facts.connections_used >= usable / 10 * 9 {
+    } else if facts.connections_used.is_some_and(|used| used >= usable / 10 * 9) {
         Outcome::PostgresConnectionsNearlyUsed
     } else {
         Outcome::PostgresConnectionsEnough
     };
-    let numbers =
-        [usable, facts.own_connections_max, facts.connections_used].map(|number| number.to_string());
-    Finding::new(Check::Store, outcome, [&numbers[0], &numbers[1], &numbers[2]])
+    let [usable, own] = [usable, facts.own_connections_max].map(|number| number.to_string());
+    let used = facts.connections_used.map_or_else(|| "?".to_owned(), |used| used.to_string());
+    Finding::new(Check::Store, outcome, [&usable, &own, &used])
 }
 
 fn sqlite(facts: &SqliteFacts) -> Vec<Finding> {

@@ -168,7 +168,7 @@ fn postgres_settings_that_matter() {
         synchronous_commit: "on".into(),
         connections_max: 100,
         connections_reserved: 3,
-        connections_used: 10,
+        connections_used: Some(10),
         own_connections_max: 20,
         wal_level: "replica".into(),
         is_archiving: true,
@@ -189,8 +189,10 @@ fn postgres_settings_that_matter() {
     }
     let short = PostgresFacts { own_connections_max: 98, ..good.clone() };
     assert_eq!(codes(short)[2], "postgres_connections_short");
-    let used = PostgresFacts { connections_used: 81, ..good.clone() };
+    let used = PostgresFacts { connections_used: Some(81), ..good.clone() };
     assert_eq!(codes(used)[2], "postgres_connections_nearly_used");
+    let unknown = PostgresFacts { connections_used: None, ..good.clone() };
+    assert_eq!(codes(unknown), all_good);
     assert_eq!(
         codes(PostgresFacts { is_archiving_failing: true, ..good.clone() })[3],
         "postgres_archive_fails"

@@ -3,17 +3,38 @@
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 
-use crate::suite::postgres_database::Database;
+use crate::suite::postgres_database::{Database, connect};
 
 #[tokio::test]
 async fn postgres_tells_its_settings() {
     let database = Database::create().await;
     let found = PostgresStore::diagnose(&database.url()).await.unwrap();
     assert!(found.version >= 150_000, "{found:?}");
-    assert!(found.connections_max > found.connections_reserved && found.connections_used > 0, "{found:?}");
+    assert!(
+        found.connections_max > found.connections_reserved && found.connections_used > Some(0),
+        "{found:?}"
+    );
     assert!(["on", "off", "local", "remote_write", "remote_apply"].contains(&&*found.synchronous_commit));
     assert!(["minimal", "replica", "logical"].contains(&&*found.wal_level), "{found:?}");
     assert!(*found.now.iso() > *"2026", "{found:?}");
+}
+
+/// As on an engine with the same protocol that lacks the views.
+#[tokio::test]
+async fn postgres_without_its_statistics_tells_the_rest() {
+    let database = Database::create().await;
+    let client = connect(&database.url()).await;
+    client
+        .batch_execute(
+            "CREATE VIEW public.pg_stat_archiver AS SELECT 1 AS other;
+             CREATE VIEW public.pg_stat_activity AS SELECT 1 AS other;
+             DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = public, pg_catalog', current_database()); END $$",
+        )
+        .await
+        .unwrap();
+    let found = PostgresStore::diagnose(&database.url()).await.unwrap();
+    assert_eq!((found.connections_used, found.is_archiving_failing), (None, false));
+    assert!(found.version >= 150_000 && found.connections_max > 0, "{found:?}");
 }
 
 #[tokio::test]

@@ -11,6 +11,7 @@ mod postgres_cluster;
 mod postgres_network;
 mod postgres_nodes;
 mod postgres_outage;
+mod postgres_reads;
 mod postgres_tls;
 mod purged_rows;
 mod refused_restores;
