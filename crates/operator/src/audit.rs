@@ -165,13 +165,14 @@ pub async fn long_page(
     reads_max: usize,
 ) -> Result<AuditPage, AdminError> {
     let rows_max = request.rows_max.unwrap_or(ROWS_DEFAULT);
+    request.rows_max = Some(rows_max.min(ROWS_MAX));
     let mut all = page(store, &request).await?;
     for _ in 1..reads_max {
         let missing = rows_max.saturating_sub(all.records.len());
         if missing == 0 || all.next.is_none() {
             break;
         }
-        (request.before, request.rows_max) = (all.next, Some(missing));
+        (request.before, request.rows_max) = (all.next, Some(missing.min(ROWS_MAX)));
         let more = page(store, &request).await?;
         all.records.extend(more.records);
         all.next = more.next;

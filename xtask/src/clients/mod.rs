@@ -43,7 +43,7 @@ pub fn run_all() -> Result<(), Failure> {
     run_clients(&run::all())
 }
 
-fn run_clients(chosen: &[&run::Client]) -> Result<(), Failure> {
+fn run_clients(chosen: &[&'static run::Client]) -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
