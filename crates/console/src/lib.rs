@@ -6,6 +6,7 @@
 
 mod accounts;
 mod actions;
+mod actors;
 mod applications;
 mod audit;
 mod context;

@@ -3,11 +3,13 @@
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use axum::http::HeaderMap;
 use ipnet::IpNet;
 use parking_lot::Mutex;
+
+use crate::Stopwatch;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 const FORWARDED: &str = "forwarded";
@@ -21,11 +23,11 @@ const REMEMBERED: Duration = Duration::from_secs(60 * 60);
 
 /// The last peer of a listener that forwarded a request like a proxy and is not trusted.
 #[derive(Clone, Debug, Default)]
-pub struct UnnamedProxy(Arc<Mutex<Option<(IpAddr, Instant)>>>);
+pub struct UnnamedProxy(Arc<Mutex<Option<(IpAddr, Stopwatch)>>>);
 
 impl UnnamedProxy {
     pub(crate) fn note(&self, peer: IpAddr) {
-        *self.0.lock() = Some((peer, Instant::now()));
+        *self.0.lock() = Some((peer, Stopwatch::start()));
     }
 
     pub fn get(&self) -> Option<IpAddr> {

@@ -4,10 +4,11 @@ use domain::{OperatorRole, Realm, TenantId};
 use operator::admin::{NewInvitation, Permission, SentInvitation};
 use pages::{PageContext, PageError, Params, Response};
 use serde_json::json;
-use store::{InvitationFilter, InvitationState};
+use store::{Invitation, InvitationFilter, InvitationState};
 
 use super::parts::{form_error, ids, list_query, next_text, require};
 use super::views::invitations::{InvitationRow, InvitationsPage};
+use crate::actors;
 use crate::context::Context;
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
@@ -20,6 +21,21 @@ fn state(context: &Context) -> Option<InvitationState> {
         None => Some(InvitationState::Pending),
         Some(name) => InvitationState::from_name(name),
     }
+}
+
+/// The rows of a list, with the addresses of who invited.
+pub(super) async fn rows(
+    context: &Context,
+    invitations: Vec<Invitation>,
+) -> Result<Vec<InvitationRow>, PageError> {
+    let mut rows: Vec<InvitationRow> =
+        invitations.into_iter().map(|one| InvitationRow::new(one, context.now)).collect();
+    let actors: Vec<String> = rows.iter().map(|row| row.invited_by.clone()).collect();
+    let labels = actors::labels(context, actors.iter().map(String::as_str)).await?;
+    for (row, actor) in rows.iter_mut().zip(&actors) {
+        row.inviter = labels.get(actor.as_str()).cloned().unwrap_or_default();
+    }
+    Ok(rows)
 }
 
 async fn show(context: &Context, link: Option<String>) -> Result<Response, PageError> {
@@ -35,7 +51,7 @@ async fn show(context: &Context, link: Option<String>) -> Result<Response, PageE
     let invited = query.get("invite").or(context.typed("realm")).or(query.get("realm"));
     Ok(context.show(&InvitationsPage {
         next: next_text(page.next.as_ref()),
-        invitations: page.rows.into_iter().map(|one| InvitationRow::new(one, context.now)).collect(),
+        invitations: rows(context, page.rows).await?,
         link,
         invited: invited.and_then(Realm::from_name).unwrap_or(Realm::Users),
     }))

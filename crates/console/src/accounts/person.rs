@@ -7,8 +7,8 @@ use serde_json::json;
 use store::{Account, InvitationFilter, ListQuery};
 
 use super::account::{self, ActionOutcome};
+use super::invitations;
 use super::parts::require;
-use super::views::invitations::InvitationRow;
 use super::views::person::{DeveloperPage, OperatorPage, TeamRow, TokenRow};
 use crate::context::Context;
 
@@ -33,12 +33,12 @@ async fn show_developer(
         ..InvitationFilter::default()
     };
     let query = ListQuery { after: None, rows_max: INVITATIONS_MAX };
-    let mut invitations = admin.invitations(&filter, &query).await?.rows;
-    invitations.retain(|one| one.email == developer.email);
+    let mut sent = admin.invitations(&filter, &query).await?.rows;
+    sent.retain(|one| one.email == developer.email);
     Ok(context.show(&DeveloperPage {
         account: account::read(context, developer, link).await?,
         teams: teams.into_iter().map(|(team, role)| TeamRow::new(team, role)).collect(),
-        invitations: invitations.into_iter().map(|one| InvitationRow::new(one, context.now)).collect(),
+        invitations: invitations::rows(context, sent).await?,
     }))
 }
 

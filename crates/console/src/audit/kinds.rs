@@ -135,7 +135,7 @@ pub(crate) fn kind_text(lang: Lang, kind: &'static str) -> &'static str {
     find(lang, KINDS, kind).unwrap_or(kind)
 }
 
-pub(super) fn actor_text(lang: Lang, kind: &str) -> &'static str {
+pub(crate) fn actor_text(lang: Lang, kind: &str) -> &'static str {
     find(lang, ACTORS, kind).unwrap_or_default()
 }
 

@@ -17,7 +17,7 @@ use crate::context::Context;
 use crate::routes::page;
 use crate::text::Done;
 
-pub(crate) use kinds::kind_text;
+pub(crate) use kinds::{actor_text, kind_text};
 
 /// What the forms of this area do.
 pub(crate) const ACTIONS: &[Action] = &[];

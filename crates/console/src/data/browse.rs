@@ -1,13 +1,13 @@
 //! The handlers of lists: the companies of a tenant, what there is of each resource, the records of one.
 
 use domain::{Resource, TenantId};
-use operator::admin::{Admin, CollectionName, RECORD_ROWS_MAX, RecordPageJson};
+use operator::admin::{Admin, AdminError, CollectionName, RECORD_ROWS_MAX, RecordPageJson};
 use pages::{Format, PageContext, PageError, Response};
 
 use super::paths;
 use super::views::data::{DataPage, Owner};
 use super::views::records::RecordsPage;
-use super::views::title_of;
+use super::views::{Owners, title_of};
 use crate::context::Context;
 
 const ROWS: usize = 50;
@@ -51,8 +51,24 @@ pub(crate) async fn records(context: &Context) -> Result<Response, PageError> {
             None => not_found = Some(id.to_owned()),
         }
     }
-    let page = read(context, &admin, &of).await?;
-    Ok(context.show(&RecordsPage { of, tenant_name: tenant.name, page, offset: offset(context), not_found }))
+    let (page, owners) = (read(context, &admin, &of).await?, owners(context, &of).await?);
+    Ok(context.show(&RecordsPage { of, owners, page, offset: offset(context), not_found }))
+}
+
+/// The names of the tenant and of the company that records belong to.
+pub(super) async fn owners(context: &Context, of: &CollectionName) -> Result<Owners, PageError> {
+    let admin = context.admin();
+    let tenant = admin.tenant(&of.tenant).await?.name;
+    let Some(id) = &of.company else { return Ok(Owners { tenant, company: None }) };
+    let companies =
+        CollectionName { tenant: of.tenant.clone(), resource: Resource::companies(), company: None };
+    // A company that was deleted has no name any more.
+    let name = match admin.record(&companies.record(id)).await {
+        Ok(record) => record.data.as_deref().and_then(title_of),
+        Err(AdminError::NotFound(_)) => None,
+        Err(error) => return Err(error.into()),
+    };
+    Ok(Owners { tenant, company: Some(name.unwrap_or_else(|| id.clone())) })
 }
 
 /// A page of the list, or as many records as a file holds.

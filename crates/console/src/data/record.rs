@@ -6,6 +6,7 @@ use operator::admin::{
 };
 use pages::{Format, PageContext, PageError, Params, Response};
 
+use super::browse::owners;
 use super::views::diff::DiffPage;
 use super::views::notified::NotifiedPage;
 use super::views::record::RecordPage;
@@ -38,7 +39,8 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     } else {
         admin.record_history(&name, before, CHANGES).await?
     };
-    Ok(context.show(&RecordPage { name, record, history }))
+    let owners = owners(context, &name.collection).await?;
+    Ok(context.show(&RecordPage { name, owners, record, history }))
 }
 
 /// As many changes as a file holds.
@@ -66,7 +68,8 @@ pub(crate) async fn diff(context: &Context) -> Result<Response, PageError> {
         return Err(PageError::Refused("name two versions: from and to".into()));
     };
     let diff = context.admin().record_diff(&name, from, to).await?;
-    Ok(context.show(&DiffPage { name, diff }))
+    let owners = owners(context, &name.collection).await?;
+    Ok(context.show(&DiffPage { name, owners, diff }))
 }
 
 pub(crate) async fn notified(context: &Context) -> Result<Response, PageError> {
@@ -74,7 +77,8 @@ pub(crate) async fn notified(context: &Context) -> Result<Response, PageError> {
     let after = context.query.get("after").map(str::parse).transpose().map_err(PageError::Refused)?;
     let query = NotifiedQuery { change: sequence(context, "change")?, after, rows_max: None };
     let page = context.console.ports.webhook_admin.notified(&name, &query).await?;
-    Ok(context.show(&NotifiedPage { name, change: query.change, page }))
+    let owners = owners(context, &name.collection).await?;
+    Ok(context.show(&NotifiedPage { name, owners, change: query.change, page }))
 }
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {

@@ -8,11 +8,15 @@ use operator::operations::backups::BackupContent;
 use pages::{PageContext, PageError, Params, Response};
 
 use super::views::backups::BackupsPage;
+use crate::actors;
 use crate::context::Context;
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let list = context.operations().backups().await?;
-    Ok(context.show(&BackupsPage { list }))
+    let started_by = list.run.as_ref().map(|run| run.started_by.clone()).unwrap_or_default();
+    let labels = actors::labels(context, std::iter::once(started_by.as_str())).await?;
+    let started_by = labels.into_values().next().unwrap_or_default();
+    Ok(context.show(&BackupsPage { list, started_by }))
 }
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {

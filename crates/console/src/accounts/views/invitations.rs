@@ -41,6 +41,9 @@ pub(crate) struct InvitationRow {
     tenants: Vec<String>,
     state: &'static str,
     pub(crate) invited_by: String,
+    /// The same for people.
+    #[serde(skip)]
+    pub(crate) inviter: String,
     created: String,
     expires: String,
     #[serde(skip)]
@@ -69,6 +72,7 @@ impl InvitationRow {
             tenants: one.tenants.iter().map(ToString::to_string).collect(),
             state: present_state.as_str(),
             invited_by: one.invited_by.to_string(),
+            inviter: String::new(),
             created: one.created_at.iso(),
             expires: one.expires_at.iso(),
             of: one.realm,
@@ -225,7 +229,7 @@ impl InvitationsPage {
                 one.gets(context),
                 one.state(lang),
                 timestamp(lang, one.expires_at),
-                html! { (DisplayName(&one.invited_by)) span.sub { (timestamp(lang, one.created_at)) } },
+                html! { (DisplayName(&one.inviter)) span.sub { (timestamp(lang, one.created_at)) } },
                 html! { @if context.may(Permission::Accounts) { (row_actions(context, one)) } },
             ]
         };

@@ -120,7 +120,7 @@ impl DeveloperPage {
                 one.gets(context),
                 one.state(lang),
                 timestamp(lang, one.created_at),
-                html! { (DisplayName(&one.invited_by)) },
+                html! { (DisplayName(&one.inviter)) },
             ]
         };
         html! {

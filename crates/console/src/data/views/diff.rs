@@ -7,7 +7,7 @@ use serde::Serialize;
 use ui::app::{Column, Table, empty_state, facts, number, table};
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
-use super::{crumbs, kind_word, source, who};
+use super::{Owners, crumbs, kind_word, source, who};
 use crate::context::Context;
 use crate::data::paths;
 use crate::data::text::{DataText, DiffText, RecordText};
@@ -17,6 +17,8 @@ use crate::shell::Section;
 pub(crate) struct DiffPage {
     #[serde(skip)]
     pub(crate) name: RecordName,
+    #[serde(skip)]
+    pub(crate) owners: Owners,
     #[serde(flatten)]
     pub(crate) diff: RecordDiffJson,
 }
@@ -34,7 +36,7 @@ impl View<Context> for DiffPage {
         let lang = context.lang();
         let (text, record) = (DiffText::of(lang), RecordText::of(lang));
         html! {
-            (crumbs(context, &self.name.collection, Some(&self.name)))
+            (crumbs(context, &self.owners, &self.name.collection, Some(&self.name)))
             h1 { (text.title) }
             p.lead {
                 a href=(safe_href(&paths::record(context, &self.name, ""))) { code { (DisplayName(&self.name.id)) } } ": "

@@ -94,8 +94,16 @@ fn source(change: &RecordChangeJson) -> Markup {
     }
 }
 
+/// The names of the tenant and of the company whose records a page shows.
+#[derive(Debug)]
+pub(super) struct Owners {
+    pub(super) tenant: String,
+    /// None for what belongs to the tenant.
+    pub(super) company: Option<String>,
+}
+
 /// Links to the pages above a list or a record.
-fn crumbs(context: &Context, of: &CollectionName, record: Option<&RecordName>) -> Markup {
+fn crumbs(context: &Context, owners: &Owners, of: &CollectionName, record: Option<&RecordName>) -> Markup {
     let lang = context.lang();
     let (common, text) = (CommonText::of(lang), DataText::of(lang));
     let tenant = of.tenant.as_str();
@@ -103,10 +111,10 @@ fn crumbs(context: &Context, of: &CollectionName, record: Option<&RecordName>) -
     html! {
         p.crumbs {
             a href=(safe_href(&context.console_path("tenants"))) { (common.tenants) } " › "
-            a href=(safe_href(&context.console_path(&format!("tenants/{tenant}")))) { (tenant) } " › "
+            a href=(safe_href(&context.console_path(&format!("tenants/{tenant}")))) { (DisplayName(&owners.tenant)) } " › "
             a href=(safe_href(&paths::data(context, tenant, None))) { (text.title) }
             @if let Some(company) = &of.company {
-                " › " a href=(safe_href(&paths::data(context, tenant, Some(company)))) { (DisplayName(company)) }
+                " › " a href=(safe_href(&paths::data(context, tenant, Some(company)))) { (DisplayName(owners.company.as_deref().unwrap_or(company))) }
             }
             @if record.is_some() && !is_companies {
                 " › " a href=(safe_href(&paths::records(context, of))) { (of.resource.as_str()) }

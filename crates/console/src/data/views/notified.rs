@@ -9,8 +9,8 @@ use serde::Serialize;
 use ui::app::{Column, Table, empty_state, number, parts_code, table};
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
-use super::crumbs;
 use super::record::record_tabs;
+use super::{Owners, crumbs};
 use crate::context::Context;
 use crate::data::text::{DataText, NotifiedText};
 use crate::shell::Section;
@@ -20,6 +20,8 @@ use crate::text::CommonText;
 pub(crate) struct NotifiedPage {
     #[serde(skip)]
     pub(crate) name: RecordName,
+    #[serde(skip)]
+    pub(crate) owners: Owners,
     /// The change in question; none for the newest ones.
     pub(crate) change: Option<u64>,
     #[serde(flatten)]
@@ -39,7 +41,7 @@ impl View<Context> for NotifiedPage {
         let lang = context.lang();
         let text = NotifiedText::of(lang);
         html! {
-            (crumbs(context, &self.name.collection, Some(&self.name)))
+            (crumbs(context, &self.owners, &self.name.collection, Some(&self.name)))
             h1 { (text.title) }
             (record_tabs(context, &self.name, true))
             p.lead {

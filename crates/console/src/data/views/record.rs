@@ -10,7 +10,7 @@ use serde::Serialize;
 use ui::app::{Column, State, Table, copy_block, copy_inline, empty_state, facts, state, table, tabs};
 use ui::{DisplayName, Lang, Severity, hidden_field, notice, safe_href, timestamp};
 
-use super::{crumbs, forms, kind_word, record_state, source, title_of, who};
+use super::{Owners, crumbs, forms, kind_word, record_state, source, title_of, who};
 use crate::context::Context;
 use crate::data::paths;
 use crate::data::text::{DataText, RecordText};
@@ -25,6 +25,8 @@ const VALUE_CHARS_MAX: usize = 120;
 pub(crate) struct RecordPage {
     #[serde(skip)]
     pub(crate) name: RecordName,
+    #[serde(skip)]
+    pub(crate) owners: Owners,
     pub(crate) record: RecordJson,
     pub(crate) history: RecordHistoryJson,
 }
@@ -41,7 +43,7 @@ impl View<Context> for RecordPage {
     fn content(&self, context: &Context) -> Markup {
         let title = self.record.data.as_deref().and_then(title_of);
         html! {
-            (crumbs(context, &self.name.collection, Some(&self.name)))
+            (crumbs(context, &self.owners, &self.name.collection, Some(&self.name)))
             div.title-row {
                 h1 { (DisplayName(title.as_deref().unwrap_or(&self.record.id))) }
                 (self.status(context.lang()))

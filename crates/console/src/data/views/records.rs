@@ -9,7 +9,7 @@ use ui::app::{Column, Table, empty_state, number, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use super::data::find_form;
-use super::{crumbs, record_state, title_of};
+use super::{Owners, crumbs, record_state, title_of};
 use crate::context::Context;
 use crate::data::paths;
 use crate::data::text::DataText;
@@ -19,7 +19,7 @@ use crate::text::CommonText;
 #[derive(Debug)]
 pub(crate) struct RecordsPage {
     pub(crate) of: CollectionName,
-    pub(crate) tenant_name: String,
+    pub(crate) owners: Owners,
     pub(crate) page: RecordPageJson,
     pub(crate) offset: u64,
     /// The id that was looked for in vain.
@@ -57,9 +57,9 @@ impl View<Context> for RecordsPage {
         let mut hidden = vec![("area", area)];
         hidden.extend(self.of.company.as_deref().map(|company| ("company", company)));
         html! {
-            (crumbs(context, &self.of, None))
+            (crumbs(context, &self.owners, &self.of, None))
             h1 { (self.of.resource.as_str()) }
-            p.lead { (DisplayName(&self.tenant_name)) " · " (DataText::area_name(lang, area)) " · " (number(lang, self.page.total)) " " (text.in_all) }
+            p.lead { @if let Some(company) = &self.owners.company { (DisplayName(company)) " · " } (DataText::area_name(lang, area)) " · " (number(lang, self.page.total)) " " (text.in_all) }
             @if let Some(id) = &self.not_found {
                 (notice(Severity::Warning, "not-found", &html! { (text.not_found) }, Some(&html! { code { (DisplayName(id)) } ": " (text.not_found_text) })))
             }

@@ -17,6 +17,9 @@ use crate::text::CommonText;
 pub(crate) struct BackupsPage {
     #[serde(flatten)]
     pub(crate) list: BackupList,
+    /// Who started the last one, for people.
+    #[serde(skip)]
+    pub(crate) started_by: String,
 }
 
 impl View<Context> for BackupsPage {
@@ -44,7 +47,7 @@ impl View<Context> for BackupsPage {
                     ]))
                 }
                 div #backup-run data-live=[live] data-live-part {
-                    @if let Some(run) = &self.list.run { (run_card(lang, run)) }
+                    @if let Some(run) = &self.list.run { (run_card(lang, run, &self.started_by)) }
                     @if !self.is_running() { (make_form(context)) }
                 }
                 div #backups data-live-part {
@@ -94,7 +97,7 @@ fn size(lang: Lang, bytes: u64) -> String {
 }
 
 /// The backup that is being made, or the last one.
-fn run_card(lang: Lang, run: &BackupRun) -> Markup {
+fn run_card(lang: Lang, run: &BackupRun, started_by: &str) -> Markup {
     let text = BackupText::of(lang);
     let (kind, word) = match run.phase {
         BackupPhase::Writing => (State::Waiting, text.writing),
@@ -106,7 +109,7 @@ fn run_card(lang: Lang, run: &BackupRun) -> Markup {
     let share = run.share().filter(|_| run.phase == BackupPhase::Writing);
     let mut rows = vec![
         (text.name, parts_code(&run.name.to_string())),
-        (text.started_by, html! { (DisplayName(&run.started_by)) }),
+        (text.started_by, html! { (DisplayName(started_by)) }),
         (text.started, timestamp(lang, run.started_at)),
     ];
     rows.extend(run.ended_at.map(|at| (text.ended, timestamp(lang, at))));
