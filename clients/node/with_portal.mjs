@@ -56,9 +56,9 @@ async function everyPage(browser, lang, email, has, empty, nobody) {
   await gallery.visit(anonymousPages());
   await gallery.visitor.signIn();
   await gallery.hasAll(fullPages(has));
-  await gallery.visit(fullPages(has));
+  await gallery.visit(gallery.part(fullPages(has)));
   gallery.visitor.team = empty;
-  await gallery.visit(emptyPages());
+  await gallery.visit(gallery.part(emptyPages()));
   await gallery.close();
   const other = await Gallery.open(browser, lang, 'portal', (page) => new Developer(page, nobody));
   await other.visitor.signIn();

@@ -28,7 +28,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     let chosen = run::chosen(arguments).map_err(Failure::usage)?;
     let steps = Steps::start();
     steps.step("build", build)?;
-    steps.step("clients", || run_clients(&chosen))?;
+    steps.step("clients", || run_clients(&chosen, Languages::Both))?;
     steps.finish();
     Ok(())
 }
@@ -40,10 +40,18 @@ fn build() -> Result<(), Failure> {
 
 /// Runs every client against the debug program, which must have been built.
 pub fn run_all() -> Result<(), Failure> {
-    run_clients(&run::all())
+    run_clients(&run::all(), Languages::Alternating)
 }
 
-fn run_clients(chosen: &[&'static run::Client]) -> Result<(), Failure> {
+/// The languages in which the walks through the portal and the console visit each page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Languages {
+    Both,
+    /// Every other page in each: half the time.
+    Alternating,
+}
+
+fn run_clients(chosen: &[&'static run::Client], languages: Languages) -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
@@ -56,7 +64,8 @@ fn run_clients(chosen: &[&'static run::Client]) -> Result<(), Failure> {
     };
     let toolchain = Toolchain::prepare(&directories)?;
     let environments = Environments::start(&program, &directories)?;
-    let result = run::run(chosen, &toolchain, &directories, &environments);
+    let setup = run::Setup { toolchain: &toolchain, directories: &directories, languages };
+    let result = run::run(chosen, setup, &environments);
     let stopped = environments.stop();
     result?;
     Ok(stopped?)

@@ -4,7 +4,7 @@
 use std::{path::Path, process::Command, thread, time::Duration};
 
 use super::{
-    Directories,
+    Directories, Languages,
     environment::Environments,
     prepare::Toolchain,
     process::{Process, now},
@@ -88,11 +88,18 @@ pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
+/// What all clients of a run share.
+#[derive(Clone, Copy)]
+pub(super) struct Setup<'a> {
+    pub(super) toolchain: &'a Toolchain,
+    pub(super) directories: &'a Directories,
+    pub(super) languages: Languages,
+}
+
 /// Runs the chosen clients, also after a failure: which of them fail helps to find the cause.
 pub(super) fn run(
     chosen: &[&'static Client],
-    toolchain: &Toolchain,
-    directories: &Directories,
+    setup: Setup<'_>,
     environments: &Environments,
 ) -> Result<(), Failure> {
     let (apart, others): (Vec<&'static Client>, Vec<&'static Client>) =
@@ -102,8 +109,7 @@ pub(super) fn run(
     };
     let (apart, others) = (with_environment(apart), with_environment(others));
     let failed_of = |clients: &[(&'static Client, &Path)]| -> Vec<&'static str> {
-        let is_failed =
-            |(client, environment): &&(&Client, &Path)| !passes(client, toolchain, directories, environment);
+        let is_failed = |(client, environment): &&(&Client, &Path)| !passes(client, setup, environment);
         clients.iter().filter(is_failed).map(|(client, _)| client.name).collect()
     };
     let failed: Vec<&str> = thread::scope(|scope| {
@@ -129,11 +135,11 @@ fn environment<'a>(client: &Client, environments: &'a Environments) -> &'a Path 
 }
 
 /// Runs one client and prints its result.
-fn passes(client: &Client, toolchain: &Toolchain, directories: &Directories, environment: &Path) -> bool {
+fn passes(client: &Client, setup: Setup<'_>, environment: &Path) -> bool {
     let started = now();
     let mut output = String::new();
-    let result = Process::start(client.name, &mut command(client, toolchain, directories, environment))
-        .and_then(|mut process| {
+    let result =
+        Process::start(client.name, &mut command(client, setup, environment)).and_then(|mut process| {
             process.finish(Duration::from_secs(client.seconds_max))?;
             process.output().clone_into(&mut output);
             Ok(())
@@ -147,7 +153,8 @@ fn passes(client: &Client, toolchain: &Toolchain, directories: &Directories, env
     result.is_ok()
 }
 
-fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, environment: &Path) -> Command {
+fn command(client: &Client, setup: Setup<'_>, environment: &Path) -> Command {
+    let Setup { toolchain, directories, languages } = setup;
     let mut command = match client.runner {
         Runner::Python => {
             let mut python = Command::new(&toolchain.python);
@@ -163,6 +170,7 @@ fn command(client: &Client, toolchain: &Toolchain, directories: &Directories, en
     };
     // A proxy of this machine must not be used for loopback.
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
+    command.env("ALDABA_TEST_BOTH_LANGUAGES", if languages == Languages::Both { "1" } else { "0" });
     command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium).env("ALDABA_TEST_PROMTOOL", &toolchain.promtool);
     command
 }
