@@ -3,15 +3,13 @@
 
 import { writeFile } from 'node:fs/promises';
 
-import { LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
+import { ALL_LOOKS, LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
 import { check, world } from './stage.mjs';
 
 /** Between a phone and a desktop. */
 const WIDTHS = [768, 1024];
 /** Each language is seen in both sizes and both themes, and each size in both themes. */
 const LOOKS = { es: [['desk', 'light'], ['phone', 'dark']], en: [['desk', 'dark'], ['phone', 'light']] };
-/** Whether each page is visited in both languages; else every other page in each, which takes half the time. */
-const IN_BOTH_LANGUAGES = process.env.ALDABA_TEST_BOTH_LANGUAGES === '1';
 /** The same with all parts of the page open, and with axe. */
 const AUDITS = { es: ['phone', 'dark'], en: ['desk', 'light'] };
 
@@ -57,9 +55,9 @@ export class Gallery {
     check('every section is visited', links.length > 9 && missing.length === 0, missing);
   }
 
-  /** The part of the pages that this language visits. */
+  /** The part of the pages that this language visits: all, or every other one. */
   part(pages) {
-    return IN_BOTH_LANGUAGES ? pages : pages.filter((_, index) => index % 2 === (this.lang === 'es' ? 0 : 1));
+    return ALL_LOOKS ? pages : pages.filter((_, index) => index % 2 === (this.lang === 'es' ? 0 : 1));
   }
 
   /** Visits each page: a name, its path (or a URL), the status, and what to do there first. */

@@ -28,7 +28,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     let chosen = run::chosen(arguments).map_err(Failure::usage)?;
     let steps = Steps::start();
     steps.step("build", build)?;
-    steps.step("clients", || run_clients(&chosen, Languages::Both))?;
+    steps.step("clients", || run_clients(&chosen, Looks::All))?;
     steps.finish();
     Ok(())
 }
@@ -40,18 +40,18 @@ fn build() -> Result<(), Failure> {
 
 /// Runs every client against the debug program, which must have been built.
 pub fn run_all() -> Result<(), Failure> {
-    run_clients(&run::all(), Languages::Alternating)
+    run_clients(&run::all(), Looks::Half)
 }
 
-/// The languages in which the walks through the portal and the console visit each page.
+/// In which combinations of language, theme and size a browser looks at the pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Languages {
-    Both,
-    /// Every other page in each: half the time.
-    Alternating,
+enum Looks {
+    All,
+    /// Every page, in half of them: half the time.
+    Half,
 }
 
-fn run_clients(chosen: &[&'static run::Client], languages: Languages) -> Result<(), Failure> {
+fn run_clients(chosen: &[&'static run::Client], looks: Looks) -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
@@ -64,7 +64,7 @@ fn run_clients(chosen: &[&'static run::Client], languages: Languages) -> Result<
     };
     let toolchain = Toolchain::prepare(&directories)?;
     let environments = Environments::start(&program, &directories)?;
-    let setup = run::Setup { toolchain: &toolchain, directories: &directories, languages };
+    let setup = run::Setup { toolchain: &toolchain, directories: &directories, looks };
     let result = run::run(chosen, setup, &environments);
     let stopped = environments.stop();
     result?;
