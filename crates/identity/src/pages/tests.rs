@@ -329,7 +329,7 @@ fn signed_out_page_says_that_applications_keep_access() {
     };
     let page = signed_out(&model).into_string();
     let end = r#"retirarlo en <a href="/auth/core/permissions">Aplicaciones con acceso</a>."#;
-    assert!(page.contains("lo conservan; puede ") && page.contains(end), "{page}");
+    assert!(page.contains("lo conservan; puedes ") && page.contains(end), "{page}");
 }
 
 #[test]
