@@ -34,13 +34,18 @@ export function viewerPages({ tenant, user }) {
   ];
 }
 
+/** The pages of the navigation. */
+export function sectionPages() {
+  return SECTIONS.map((path) => ({ name: named(path), path }));
+}
+
 /** The pages of an installation in use. */
 export function fullPages(has) {
   const company = encodeURIComponent(has.company);
   const { tenant, disabledTenant, user, team, emptyTeam, client, subscription, webhook, failing, delivered, failed } = has;
   const [approved, refused, pending] = has.requests;
   return [
-    ...SECTIONS.map((path) => ({ name: named(path), path })),
+    ...sectionPages(),
     { name: 'overview-menu', path: '#menu' },
     { name: 'overview-week', path: '?span=week' },
     { name: 'setup', path: 'setup' },
