@@ -48,7 +48,7 @@ const CLIENTS: [Client; 12] = [
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
-    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 600 },
+    Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 900 },
     PORTAL,
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
@@ -64,7 +64,7 @@ const CONSOLE: Client =
 
 /// It has its own server: it calls everything that the document allows, and the other clients would see the results.
 const SCHEMATHESIS: Client =
-    Client { name: "Schemathesis", runner: Runner::Python, source: "with_schemathesis.py", seconds_max: 600 };
+    Client { name: "Schemathesis", runner: Runner::Python, source: "with_schemathesis.py", seconds_max: 900 };
 
 /// They run beside the others, one after the other.
 const APART: [&Client; 2] = [&CONSOLE, &SCHEMATHESIS];
