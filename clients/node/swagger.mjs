@@ -3,8 +3,6 @@
 
 import { accessToken, check, world } from './stage.mjs';
 
-/** Swagger UI draws all operations at once, which takes long on a busy machine. */
-const READY_MS_MAX = 90_000;
 const LIST = 'operations-Accounting-listCompanies';
 
 async function authorize(page, values) {
@@ -25,7 +23,7 @@ async function open(page, url) {
 
 /** Goes to the operation on the page. */
 async function unfold(page) {
-  await page.locator('html[data-ready=yes]').waitFor({ timeout: READY_MS_MAX });
+  await page.locator('html[data-ready=yes]').waitFor();
   await page.locator('#operations-tag-Accounting').click();
   await page.locator(`#${LIST} .opblock-summary-control`).click();
 }
@@ -91,7 +89,7 @@ async function refusesStrangers(page, base) {
   const answer = await page.goto(`${base}oauth2-redirect.html?code=stolen&state=x`);
   const policy = answer.headers()['content-security-policy'];
   check('a strict policy', policy.includes("default-src 'none'; script-src 'self'; "), policy);
-  await page.locator('html[data-ready=yes]').waitFor({ timeout: READY_MS_MAX });
+  await page.locator('html[data-ready=yes]').waitFor();
   check('the code leaves the address', !page.url().includes('stolen'), page.url());
 }
 
@@ -102,7 +100,7 @@ export async function swagger(newPage) {
   const token = await accessToken(dev, user);
   const page = await newPage();
   await page.goto(`${dev.base_url}/docs/`);
-  await page.locator('html[data-ready=yes]').waitFor({ timeout: READY_MS_MAX });
+  await page.locator('html[data-ready=yes]').waitFor();
   const base = new URL('/docs/', dev.base_url.replace('127.0.0.1', 'localhost')).href;
   check('the page at the address that can be registered', page.url() === base, page.url());
   const title = await page.locator('.info h1, .info h2').first().innerText();
@@ -116,7 +114,7 @@ export async function swagger(newPage) {
   const given = await tryIt(page);
   check('an answer with both', given.status === '200' && given.body.trim().startsWith('['), given);
   await page.reload();
-  await page.locator('html[data-ready=yes]').waitFor({ timeout: READY_MS_MAX });
+  await page.locator('html[data-ready=yes]').waitFor();
   check('nothing is kept in the browser', await page.evaluate(() => localStorage.length) === 0, 'localStorage');
   await filledIn(await newPage(), dev, base);
   await refusesStrangers(page, base);

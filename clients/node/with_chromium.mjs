@@ -67,6 +67,8 @@ function resetWays() {
 async function document(browser) {
   const context = await browser.newContext({ locale: LOCALES.en, viewport: SIZES.desk, reducedMotion: 'reduce' });
   const troubles = watched(context, new RegExp(`${STATUS.source}|${ADVICE.source}`));
+  // Swagger UI draws all operations of a tag at once, which takes ten seconds on a slow machine.
+  context.setDefaultTimeout(90_000);
   try {
     await swagger(() => context.newPage());
   } catch (error) {
