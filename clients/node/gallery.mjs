@@ -3,7 +3,7 @@
 
 import { writeFile } from 'node:fs/promises';
 
-import { ALL_LOOKS, LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
+import { IS_FULL, LOCALES, SIZES, audit, fits, watched } from './browser.mjs';
 import { check, world } from './stage.mjs';
 
 /** Between a phone and a desktop. */
@@ -57,7 +57,7 @@ export class Gallery {
 
   /** The part of the pages that this language visits: all, or every other one. */
   part(pages) {
-    return ALL_LOOKS ? pages : pages.filter((_, index) => index % 2 === (this.lang === 'es' ? 0 : 1));
+    return IS_FULL ? pages : pages.filter((_, index) => index % 2 === (this.lang === 'es' ? 0 : 1));
   }
 
   /** Visits each page: a name, its path (or a URL), the status, and what to do there first. */

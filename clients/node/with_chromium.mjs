@@ -4,7 +4,7 @@
 
 import { mkdirSync, readdirSync, rmSync } from 'node:fs';
 
-import { ALL_LOOKS, LOCALES, SIZES, STATUS, audit, fits, launch, shot, versions, watched } from './browser.mjs';
+import { IS_FULL, LOCALES, SIZES, STATUS, audit, fits, launch, shot, versions, watched } from './browser.mjs';
 import { Callbacks } from './callbacks.mjs';
 import { invitation } from './invitation.mjs';
 import { Mailbox } from './mailbox.mjs';
@@ -30,7 +30,7 @@ function ways() {
   }
   // Half of them: each language in both themes and sizes, and each with axe once.
   const isOwn = { seen: isEven, axe: ({ theme }) => theme === 'light', plain: () => true };
-  return all.filter((way) => ALL_LOOKS || isOwn[way.kind](way));
+  return all.filter((way) => IS_FULL || isOwn[way.kind](way));
 }
 
 /** Whether the way is in one of the halves of all combinations, in which each language has both themes and both sizes. */
@@ -46,7 +46,7 @@ function factorWays() {
       all.push({ lang, theme: 'light', size: 'desk', kind }, { lang, theme: 'dark', size: 'phone', kind });
     }
   }
-  return all.filter(({ lang, theme, kind }) => ALL_LOOKS || ((lang === 'es') === (theme === 'light')) === (kind === 'seen'));
+  return all.filter(({ lang, theme, kind }) => IS_FULL || ((lang === 'es') === (theme === 'light')) === (kind === 'seen'));
 }
 
 /** The walks through the password reset. One address may ask for ten mails in a row, so the walks with axe take pictures too. */
@@ -60,7 +60,7 @@ function resetWays() {
       }
     }
   }
-  return all.filter(({ kind }) => ALL_LOOKS || kind === 'axe');
+  return all.filter(({ kind }) => IS_FULL || kind === 'axe');
 }
 
 /** The API documentation page. */

@@ -4,7 +4,7 @@
 
 import { mkdirSync, rmSync } from 'node:fs';
 
-import { ALL_LOOKS, LOCALES, launch, versions } from './browser.mjs';
+import { IS_FULL, LOCALES, launch, versions } from './browser.mjs';
 import { firstRun } from './console_first_run.mjs';
 import { forms } from './console_forms.mjs';
 import { anonymousPages, emptyPages, fullPages, sectionPages, viewerPages } from './console_pages.mjs';
@@ -27,9 +27,9 @@ async function everyPage(browser, lang, has, first) {
   await full.visit(anonymousPages());
   await full.visitor.signIn();
   await full.hasAll(fullPages(has));
-  await full.visit(ALL_LOOKS ? fullPages(has) : full.part(sectionPages()));
+  await full.visit(IS_FULL ? fullPages(has) : full.part(sectionPages()));
   await full.close();
-  if (!ALL_LOOKS) return full.count;
+  if (!IS_FULL) return full.count;
   // Each language has one of the others.
   const other = await open(browser, lang, lang === 'es' ? first : has.viewer);
   await other.visitor.signIn();

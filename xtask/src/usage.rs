@@ -6,10 +6,11 @@ cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
                      fuzz targets, and `clients`. --fast leaves out clippy, the fuzz targets and the clients.
-  clients [NAME...]  test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
+  clients [--bounded] [NAME...]
+                     test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
                      named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium).
-                     Writes screenshots to target/screenshots.
+                     Writes screenshots to target/screenshots. --bounded tries as little as `test` does.
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
@@ -23,7 +24,7 @@ Environment of `test`, `clients` and `prove`:
   ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it, a temporary server is started
                             (as root on Debian, PostgreSQL is installed if missing)
   ALDABA_TEST_POSTGRES_BIN  folder with PostgreSQL's server programs (initdb, pg_ctl), 15 or newer
-  ALDABA_TEST_CHROMIUM      the Chromium to use; without it, the one on the path, installed if missing
+  ALDABA_TEST_CHROMIUM      the Chromium to use; without it, Debian's chromium-headless-shell, installed if missing
   ALDABA_TEST_PROMTOOL      the promtool to use; without it, the one on the path, or the one in Debian's package
 
 Exit codes: 0 success, 1 failure, 2 usage error; a failing step's own exit code is passed on.";

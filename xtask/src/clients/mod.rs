@@ -25,10 +25,14 @@ struct Directories {
 }
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
-    let chosen = run::chosen(arguments).map_err(Failure::usage)?;
+    let (depth, names) = match arguments {
+        ["--bounded", names @ ..] => (Depth::Bounded, names),
+        names => (Depth::Full, names),
+    };
+    let chosen = run::chosen(names).map_err(Failure::usage)?;
     let steps = Steps::start();
     steps.step("build", build)?;
-    steps.step("clients", || run_clients(&chosen, Looks::All))?;
+    steps.step("clients", || run_clients(&chosen, depth))?;
     steps.finish();
     Ok(())
 }
@@ -40,18 +44,29 @@ fn build() -> Result<(), Failure> {
 
 /// Runs every client against the debug program, which must have been built.
 pub fn run_all() -> Result<(), Failure> {
-    run_clients(&run::all(), Looks::Half)
+    run_clients(&run::all(), Depth::Bounded)
 }
 
-/// In which combinations of language, theme and size a browser looks at the pages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Looks {
-    All,
-    /// Every page, in half of them: half the time.
-    Half,
+/// How much the clients that take longest try.
+#[derive(Clone, Copy, Debug)]
+enum Depth {
+    /// Every page in all combinations of language, theme and size; many examples of each operation.
+    Full,
+    /// What the test command has time for: every page in half of the combinations, a few examples of each operation.
+    Bounded,
 }
 
-fn run_clients(chosen: &[&'static run::Client], looks: Looks) -> Result<(), Failure> {
+impl Depth {
+    /// The value of `ALDABA_TEST_DEPTH`, which the clients read.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Full => "full",
+            Self::Bounded => "bounded",
+        }
+    }
+}
+
+fn run_clients(chosen: &[&'static run::Client], depth: Depth) -> Result<(), Failure> {
     let target = workspace::target();
     let program = target.join("debug").join("aldaba");
     if !program.is_file() {
@@ -64,7 +79,7 @@ fn run_clients(chosen: &[&'static run::Client], looks: Looks) -> Result<(), Fail
     };
     let toolchain = Toolchain::prepare(&directories)?;
     let environments = Environments::start(&program, &directories)?;
-    let setup = run::Setup { toolchain: &toolchain, directories: &directories, looks };
+    let setup = run::Setup { toolchain: &toolchain, directories: &directories, depth };
     let result = run::run(chosen, setup, &environments);
     let stopped = environments.stop();
     result?;

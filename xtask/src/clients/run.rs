@@ -4,7 +4,7 @@
 use std::{path::Path, process::Command, thread, time::Duration};
 
 use super::{
-    Directories, Looks,
+    Depth, Directories,
     environment::Environments,
     prepare::Toolchain,
     process::{Process, now},
@@ -93,7 +93,7 @@ pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
 pub(super) struct Setup<'a> {
     pub(super) toolchain: &'a Toolchain,
     pub(super) directories: &'a Directories,
-    pub(super) looks: Looks,
+    pub(super) depth: Depth,
 }
 
 /// Runs the chosen clients, also after a failure: which of them fail helps to find the cause.
@@ -154,7 +154,7 @@ fn passes(client: &Client, setup: Setup<'_>, environment: &Path) -> bool {
 }
 
 fn command(client: &Client, setup: Setup<'_>, environment: &Path) -> Command {
-    let Setup { toolchain, directories, looks } = setup;
+    let Setup { toolchain, directories, depth } = setup;
     let mut command = match client.runner {
         Runner::Python => {
             let mut python = Command::new(&toolchain.python);
@@ -170,7 +170,7 @@ fn command(client: &Client, setup: Setup<'_>, environment: &Path) -> Command {
     };
     // A proxy of this machine must not be used for loopback.
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
-    command.env("ALDABA_TEST_LOOKS", if looks == Looks::All { "all" } else { "half" });
+    command.env("ALDABA_TEST_DEPTH", depth.name());
     command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium).env("ALDABA_TEST_PROMTOOL", &toolchain.promtool);
     command
 }
