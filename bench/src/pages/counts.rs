@@ -1,9 +1,7 @@
 //! What is counted and logged beside the deliveries: the log of calls, usage, figures and the audit trail.
 
-use std::time::Duration;
-
 use domain::figures::{FigureCounts, Outcome, Resolution, Series};
-use domain::{CallRecord, ClientId, Random as _, Refusal, Ticks};
+use domain::{CallRecord, ClientId, Random as _, Refusal};
 use store::{AuditEntry, AuditKind, CALLS_KEPT, CallCount, FigureDelta, WebhookCheckpoint};
 
 use super::data::{Size, Writer};
@@ -13,15 +11,13 @@ use crate::Fallible;
 pub(super) const ROUTE: &str = "/accounting/api/customers";
 const USAGE_DAYS: i64 = 30;
 const ROUTES: usize = 40;
-const FIGURE_HOURS: u64 = 7 * 24;
-const FIGURE_MINUTES: u64 = 24 * 60;
 /// Rows in one transaction.
 const BATCH: usize = 2_000;
 
 pub(super) async fn write(writer: &Writer, team: &Team, size: &Size) -> Fallible<()> {
     calls(writer, team).await?;
     usage(writer, team).await?;
-    figures(writer, team, size).await?;
+    figures_of_team(writer, team, size).await?;
     audit(writer, team, size).await
 }
 
@@ -67,28 +63,36 @@ async fn usage(writer: &Writer, team: &Team) -> Fallible<()> {
 }
 
 /// A week of hours of every webhook, and a day of minutes of every subscription.
-async fn figures(writer: &Writer, team: &Team, size: &Size) -> Fallible<()> {
+async fn figures_of_team(writer: &Writer, team: &Team, size: &Size) -> Fallible<()> {
+    let webhooks = team.webhooks.iter().map(|one| Series::WebhookDeliveries(one.webhook.id));
+    figures(writer, webhooks, Resolution::Hour, size).await?;
+    let subscriptions = team.subscriptions.iter().map(|id| Series::SubscriptionCalls(id.clone()));
+    figures(writer, subscriptions, Resolution::Minute, size).await
+}
+
+/// The same counts in each series: a week of hours, or a day of minutes.
+pub(super) async fn figures(
+    writer: &Writer,
+    series: impl Iterator<Item = Series>,
+    resolution: Resolution,
+    size: &Size,
+) -> Fallible<()> {
     let mut counts = FigureCounts::default();
     for number in 0..100 {
         let outcome = if number % 20 == 0 { Outcome::Failed } else { Outcome::Succeeded };
         counts.count(outcome, Some(500 * (number + 1)));
     }
-    let back = |resolution: Resolution, count: u64| -> Vec<Ticks> {
-        let span = |number: u64| Duration::from_secs(resolution.span().as_secs() * number);
-        (0..count).map(|number| writer.now.minus(span(number))).collect()
+    let spans = match (resolution, size.is_small) {
+        (Resolution::Hour, true) => 24,
+        (Resolution::Hour, false) => 7 * 24,
+        (Resolution::Minute, true) => 60,
+        (Resolution::Minute, false) => 24 * 60,
     };
-    let hours = back(Resolution::Hour, if size.is_small { 24 } else { FIGURE_HOURS });
-    let minutes = back(Resolution::Minute, if size.is_small { 60 } else { FIGURE_MINUTES });
-    let of_webhooks = team
-        .webhooks
-        .iter()
-        .flat_map(|one| hours.iter().map(|at| (Series::WebhookDeliveries(one.webhook.id), *at)));
-    let of_subscriptions = team
-        .subscriptions
-        .iter()
-        .flat_map(|id| minutes.iter().map(|at| (Series::SubscriptionCalls(id.clone()), *at)));
-    let deltas: Vec<FigureDelta> =
-        of_webhooks.chain(of_subscriptions).map(|(series, at)| FigureDelta { series, at, counts }).collect();
+    let back = |number: u32| writer.now.minus(resolution.span() * number);
+    let delta = |series: Series| {
+        (0..spans).map(move |number| FigureDelta { series: series.clone(), at: back(number), counts })
+    };
+    let deltas: Vec<FigureDelta> = series.flat_map(delta).collect();
     for batch in deltas.chunks(BATCH) {
         writer.store.add_figures(batch).await?;
     }

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
-use domain::figures::{FigureCounts, Outcome, Resolution, Series};
+use domain::figures::{Resolution, Series};
 use domain::ids::InvitationId;
 use domain::{AccountId, Area, ClientId, OperatorRole, Random as _, Realm, Resource, Secret, TenantId};
-use store::{Account, Actor, FigureDelta, Invitation, InvitationLink, Membership, ReadCount, ReadTarget};
+use store::{Account, Actor, Invitation, InvitationLink, Membership, ReadCount, ReadTarget};
 
+use super::counts::figures;
 use super::data::{Size, Writer};
 use super::team::{account, small_tenant};
 use crate::Fallible;
@@ -22,11 +23,7 @@ const READ_DAYS: i64 = 7;
 const READ_COMPANIES: usize = 500;
 /// Of the record with a history, whose resource no webhook is for.
 pub(super) const CHANGES_OF_RECORD: u64 = 400;
-const FIGURE_HOURS: u64 = 7 * 24;
-const FIGURE_MINUTES: u64 = 24 * 60;
 const WEEK: Duration = Duration::from_secs(7 * 24 * 60 * 60);
-/// Rows in one transaction.
-const BATCH: usize = 2_000;
 
 pub(super) async fn write(
     writer: &Writer,
@@ -47,7 +44,7 @@ pub(super) async fn write(
         writer.store.add_account(&user, &[membership], &writer.by).await?;
     }
     invitations(writer, tenant).await?;
-    figures(writer).await?;
+    figures_of_service(writer, size).await?;
     reads(writer, tenant, client).await?;
     writer.changes_of_one_record(&small_tenant(0), CHANGES_OF_RECORD).await?;
     Ok(AccountId::new(OPERATOR))
@@ -79,27 +76,11 @@ async fn invitations(writer: &Writer, tenant: &TenantId) -> Fallible<()> {
     Ok(())
 }
 
-/// A week of hours and a day of minutes of the whole service.
-async fn figures(writer: &Writer) -> Fallible<()> {
-    let mut counts = FigureCounts::default();
-    for number in 0..100 {
-        let outcome = if number % 20 == 0 { Outcome::Failed } else { Outcome::Succeeded };
-        counts.count(outcome, Some(500 * (number + 1)));
-    }
-    let back = |resolution: Resolution, count: u64| {
-        let span = resolution.span().as_secs();
-        (0..count).map(move |number| writer.now.minus(Duration::from_secs(span * number)))
-    };
-    let times: Vec<_> =
-        back(Resolution::Hour, FIGURE_HOURS).chain(back(Resolution::Minute, FIGURE_MINUTES)).collect();
-    let series = Area::ALL.into_iter().map(Series::AreaCalls).chain([Series::SignIns, Series::Deliveries]);
-    let delta =
-        |series: Series| times.iter().map(move |at| FigureDelta { series: series.clone(), at: *at, counts });
-    let deltas: Vec<FigureDelta> = series.flat_map(delta).collect();
-    for batch in deltas.chunks(BATCH) {
-        writer.store.add_figures(batch).await?;
-    }
-    Ok(())
+/// The figures of the whole service.
+async fn figures_of_service(writer: &Writer, size: &Size) -> Fallible<()> {
+    let series = || Area::ALL.into_iter().map(Series::AreaCalls).chain([Series::SignIns, Series::Deliveries]);
+    figures(writer, series(), Resolution::Hour, size).await?;
+    figures(writer, series(), Resolution::Minute, size).await
 }
 
 /// One client read the customers of many companies on each day.

@@ -13,6 +13,12 @@ use std::{
 /// A Unix socket's path may have 107 bytes; the names of the folder and the socket need the rest.
 const FOLDER_BYTES_MAX: usize = 60;
 
+/// The folder that Linux keeps in memory.
+const MEMORY: &str = "/dev/shm";
+
+/// What the tests leave there at most, several times over; containers often have a few megabytes only.
+const MEMORY_KIBIBYTES_MIN: u64 = 4 * 1024 * 1024;
+
 /// The user and group of the server; none if this process does not run as root.
 #[derive(Debug)]
 pub(super) struct Account {
@@ -46,9 +52,14 @@ impl Account {
             .map_err(|error| format!("cannot give {} to user {user}: {error}", folder.display()))
     }
 
-    /// Where this account can store its data: the default temporary folder, or /tmp if that one is not accessible or its path
-    /// is too long for a socket.
-    pub(super) fn temporary_folder(&self) -> PathBuf {
+    /// Where this account can store its data: in memory if it need not be durable, because tests create and drop thousands of
+    /// files, which ext4 is slow at; else the default temporary folder, or /tmp if that one is not accessible or its path is
+    /// too long for a socket.
+    pub(super) fn temporary_folder(&self, durable: bool) -> PathBuf {
+        let memory = Path::new(MEMORY);
+        if !durable && open_to_all(memory) && free_kibibytes(memory) >= MEMORY_KIBIBYTES_MIN {
+            return memory.to_owned();
+        }
         let default = env::temp_dir();
         let reachable = self.other.is_none() || default.ancestors().all(open_to_all);
         if reachable && default.as_os_str().len() <= FOLDER_BYTES_MAX {
@@ -61,6 +72,13 @@ impl Account {
 
 fn open_to_all(folder: &Path) -> bool {
     fs::metadata(folder).is_ok_and(|found| found.mode() & 0o001 != 0)
+}
+
+/// The free space of a folder's file system, according to `df`; zero where it says nothing.
+fn free_kibibytes(folder: &Path) -> u64 {
+    let output = Command::new("df").args(["-k", "--output=avail"]).arg(folder).output();
+    let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
+    text.lines().nth(1).and_then(|line| line.trim().parse().ok()).unwrap_or_default()
 }
 
 /// A user's id and group id in the text of /etc/passwd.

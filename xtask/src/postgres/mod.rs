@@ -48,7 +48,7 @@ impl Cluster {
     pub fn start(settings: Settings) -> Result<Self, String> {
         let programs = programs::find_or_install()?;
         let account = Account::for_server()?;
-        let parent = account.temporary_folder();
+        let parent = account.temporary_folder(settings.durable);
         let folder = TempDir::inside(&parent, "postgres")
             .map_err(|error| format!("cannot create a folder in {}: {error}", parent.display()))?;
         account.give_ownership(folder.path())?;

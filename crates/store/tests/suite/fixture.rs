@@ -17,13 +17,14 @@ use testkit::{SeededRandom, TestClock};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
+use super::migrated;
 use super::postgres_database::Database;
 use super::test_tenant::TestTenant;
 
 /// Few, so that tests that run in parallel do not exhaust the server's connections.
-const CONNECTIONS_MAX: usize = 8;
+pub(crate) const CONNECTIONS_MAX: usize = 8;
 /// The file of a SQLite store, in its folder.
-const FILE: &str = "aldaba.db";
+pub(crate) const FILE: &str = "aldaba.db";
 const EVENTUALLY_MAX: Duration = Duration::from_secs(1);
 /// A time with all seven decimals, so that a test notices a lost digit.
 const START: &str = "2026-11-15T08:30:00.1234567Z";
@@ -51,6 +52,18 @@ impl Storage {
             StoreKind::Sqlite => Self::Sqlite(tempfile::tempdir().unwrap()),
             StoreKind::Postgres => Self::Postgres(Database::create().await),
         }
+    }
+
+    /// The storage of a store that was opened once: without the migrations to run.
+    async fn migrated(kind: StoreKind) -> Self {
+        let storage = match kind {
+            StoreKind::Postgres => return Self::Postgres(migrated::postgres().await),
+            StoreKind::Memory | StoreKind::Sqlite => Self::create(kind).await,
+        };
+        if kind == StoreKind::Sqlite {
+            migrated::write_sqlite(&storage.file());
+        }
+        storage
     }
 
     pub(crate) fn url(&self) -> String {
@@ -110,7 +123,7 @@ pub(crate) struct Fixture {
 
 impl Fixture {
     pub(crate) async fn open(kind: StoreKind) -> Self {
-        let storage = Storage::create(kind).await;
+        let storage = Storage::migrated(kind).await;
         let (clock, random) = (Arc::new(test_clock()), Arc::new(SeededRandom::new(SEED)));
         let handle = storage.open(ports(&clock, &random, &master_key())).await.unwrap();
         Self { store: handle.store.clone(), handle, clock, random, kind, tenants: AtomicU64::new(0), storage }

@@ -1,6 +1,7 @@
 //! The list of all tests. Each test function is written once and runs on every store that it applies to.
 
 mod fixture;
+mod migrated;
 mod postgres_database;
 mod test_tenant;
 mod webhook_fixtures;

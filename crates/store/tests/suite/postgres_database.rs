@@ -1,5 +1,6 @@
 //! A PostgreSQL database for one test: created empty, dropped when the test ends.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio::sync::{Semaphore, SemaphorePermit};
@@ -7,6 +8,10 @@ use tokio_postgres::{Client, Config, NoTls};
 
 const VARIABLE: &str = "ALDABA_TEST_POSTGRES";
 const MISSING: &str = "run `cargo xtask test`, or set ALDABA_TEST_POSTGRES";
+/// PostgreSQL's own template.
+const EMPTY: &str = "template1";
+/// How the names of our templates begin; the process id follows.
+const TEMPLATE: &str = "aldaba_suite_template_";
 /// How many databases may be in use at once, whatever the number of cores: the server's connections are limited.
 const DATABASES_MAX: usize = 8;
 
@@ -20,25 +25,59 @@ pub(crate) struct Database {
 
 impl Database {
     pub(crate) async fn create() -> Self {
+        Self::copy_of(EMPTY).await
+    }
+
+    pub(crate) async fn copy_of(template: &str) -> Self {
         static NEXT: AtomicU32 = AtomicU32::new(0);
-        let server = std::env::var(VARIABLE).unwrap_or_else(|_| panic!("{MISSING}"));
+        let server = server();
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         let name = format!("aldaba_suite_{}_{number}", std::process::id());
         let permit = DATABASE_PERMITS.acquire().await.unwrap();
-        // A killed run with the same process id may have left its database behind.
-        command(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
-        command(&server, &format!("CREATE DATABASE {name}")).await;
+        create(&server, &name, template).await;
         Self { server, name, _permit: permit }
+    }
+
+    /// The name and the url of an empty database for copies. A run cannot drop its own at the end: the next run does.
+    pub(crate) async fn create_template() -> (String, String) {
+        let server = server();
+        let client = connect(&server).await;
+        let query = format!("SELECT datname FROM pg_database WHERE datname LIKE '{TEMPLATE}%'");
+        for row in client.query(&query, &[]).await.unwrap() {
+            let name: String = row.get(0);
+            let process = name.trim_start_matches(TEMPLATE);
+            if !Path::new("/proc").join(process).exists() {
+                command(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+            }
+        }
+        let name = format!("{TEMPLATE}{}", std::process::id());
+        create(&server, &name, EMPTY).await;
+        let url = url(&server, &name);
+        (name, url)
     }
 
     /// The server's url with its database replaced by this one.
     pub(crate) fn url(&self) -> String {
-        let (address, options) = self.server.split_once('?').unwrap_or((&self.server, ""));
-        let start = address.find("://").map_or(0, |at| at + 3);
-        let end = address[start..].find('/').map_or(address.len(), |at| start + at);
-        let options = if options.is_empty() { String::new() } else { format!("?{options}") };
-        format!("{}/{}{options}", &address[..end], self.name)
+        url(&self.server, &self.name)
     }
+}
+
+fn server() -> String {
+    std::env::var(VARIABLE).unwrap_or_else(|_| panic!("{MISSING}"))
+}
+
+async fn create(server: &str, name: &str, template: &str) {
+    // A killed run with the same process id may have left its database behind.
+    command(server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
+    command(server, &format!("CREATE DATABASE {name} TEMPLATE {template}")).await;
+}
+
+fn url(server: &str, name: &str) -> String {
+    let (address, options) = server.split_once('?').unwrap_or((server, ""));
+    let start = address.find("://").map_or(0, |at| at + 3);
+    let end = address[start..].find('/').map_or(address.len(), |at| start + at);
+    let options = if options.is_empty() { String::new() } else { format!("?{options}") };
+    format!("{}/{name}{options}", &address[..end])
 }
 
 impl Drop for Database {

@@ -1,5 +1,6 @@
 //! Tenants, people and invitations in the console: what each action does, who may do it, and what the lists show.
 
+use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,27 +9,29 @@ use domain::{
     AccountId, ClientId, Clock as _, GrantId, Guid, MembershipId, OperatorRole, Realm, Scopes, Secret,
     TenantId,
 };
-use hyper::Method;
 use serde_json::{Value, json};
 use store::{
     Account, Actor, AuditContext, AuditEntry, AuditKind, AuthorizationCode, CodeExchange, FIRST_REVISION,
     FactorEffects, FactorMethod, Grant, Membership, NewGrant, SecondFactor, Session, Status, Store,
 };
-use testkit::{Request, SeededRandom, TestClock, TestServer};
+use testkit::SeededRandom;
 
-use super::fixture::{Operator, PASSWORD, path};
-use crate::harness::Page;
+use super::fixture::{Console, PASSWORD, shown_once};
 
 /// Longer than a sign-in counts as fresh, and shorter than a session.
 const LATER: Duration = Duration::from_secs(60 * 60);
 
-/// An operator whose role a test chooses, the tenant "norte", and an account "ana" of each realm.
+/// The tenant "norte", and an account "ana" of each realm.
 struct Fixture {
-    server: TestServer,
-    clock: Arc<TestClock>,
-    operator: Operator,
-    /// Of the operator's session: also for roles whose pages show no forms.
-    token: String,
+    console: Console,
+}
+
+impl Deref for Fixture {
+    type Target = Console;
+
+    fn deref(&self) -> &Console {
+        &self.console
+    }
 }
 
 fn account_id(realm: Realm) -> String {
@@ -37,18 +40,11 @@ fn account_id(realm: Realm) -> String {
 
 impl Fixture {
     fn new() -> Self {
-        let clock = Arc::new(TestClock::default());
-        let server = TestServer::builder().clock(clock.clone()).start();
-        // Somebody else stays admin.
-        Operator::sign_in(&server, OperatorRole::Admin);
-        let operator = Operator::sign_in(&server, OperatorRole::Viewer);
-        server.operator_post("tenants", &json!({"name": "Asesoría Norte", "id": "norte"}));
-        let mut fixture = Self { server, clock, operator, token: String::new() };
+        let fixture = Self { console: Console::new() };
+        fixture.server.operator_post("tenants", &json!({"name": "Asesoría Norte", "id": "norte"}));
         for realm in Realm::ALL {
             fixture.add_account(realm);
         }
-        fixture.act_as(OperatorRole::Admin);
-        fixture.token = value_after(fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
         fixture
     }
 
@@ -167,55 +163,12 @@ impl Fixture {
         client
     }
 
-    fn act_as(&self, role: OperatorRole) {
-        let url = format!("{}/operator/v1/operators/{}", self.server.operator_url(), self.operator.id);
-        let body = json!({"role": role.as_str()});
-        let change = Request::new(Method::PATCH, &url).bearer(self.server.operator_token()).json(&body);
-        change.send().expect_status(200);
-    }
-
-    fn post(&self, page: &str, fields: &[(&str, &str)]) -> Page {
-        let fields = [&[("token", self.token.as_str())], fields].concat();
-        self.operator.browser.post(&path(page), &fields)
-    }
-
-    /// Does it, and expects the page that says so, in both languages.
-    #[track_caller]
-    fn done(&self, page: &str, fields: &[(&str, &str)], code: &str) {
-        let done = self.post(page, fields);
-        assert!(done.location().ends_with(&format!("done={code}")), "{page} {fields:?}: {done:?}");
-        for lang in ["es", "en"] {
-            let said = self.operator.get_in(lang, done.location().trim_start_matches("/console/"));
-            assert!(said.contains("id=\"done\""), "{page} {code} in {lang}");
-        }
-    }
-
-    /// What a page says against it.
-    #[track_caller]
-    fn refused(&self, page: &str, fields: &[(&str, &str)]) -> String {
-        let refused = self.post(page, fields);
-        assert_eq!(refused.status, 400, "{page} {fields:?}: {refused:?}");
-        refused.text().to_owned()
-    }
-
     fn audit_kinds(&self) -> Vec<String> {
         let records = self.server.operator_get("/operator/v1/audit?pageSize=50").json();
         let own = format!("operator:{}", self.operator.id);
         let own = records["records"].as_array().unwrap().iter().filter(|record| record["actor"] == own);
         own.map(|record| record["kind"].as_str().unwrap().to_owned()).collect()
     }
-}
-
-fn value_after(text: &str, start: &str) -> String {
-    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
-    rest.split(['"', '<']).next().unwrap().to_owned()
-}
-
-/// The link that a page shows once.
-#[track_caller]
-fn shown_link(page: &Page) -> String {
-    assert_eq!(page.status, 200, "{page:?}");
-    value_after(page.text(), "<code id=\"shown-link\">").replace("&amp;", "&")
 }
 
 fn column(page: &Value, list: &str, member: &str) -> Vec<String> {
@@ -268,7 +221,7 @@ fn actions(fixture: &Fixture) -> Vec<(String, Vec<(&'static str, String)>)> {
 
 #[test]
 fn actions_are_for_admins_and_the_dangerous_ones_after_a_fresh_sign_in() {
-    let fixture = Fixture::new();
+    let mut fixture = Fixture::new();
     let actions = actions(&fixture);
     for role in [OperatorRole::Viewer, OperatorRole::Support] {
         fixture.act_as(role);
@@ -301,8 +254,7 @@ fn actions_are_for_admins_and_the_dangerous_ones_after_a_fresh_sign_in() {
         .browser
         .submit(&sign_in.form("post"), &[("username", &email), ("password", PASSWORD)]);
     assert!(back.location().ends_with("/console/invitations"), "{back:?}");
-    let token = value_after(fixture.operator.get("tenants").text(), "name=\"token\" value=\"");
-    let fixture = Fixture { token, ..fixture };
+    fixture.console.read_token();
     for (page, fields) in &actions {
         let all: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
         let done = fixture.post(page, &all);
@@ -406,7 +358,7 @@ fn accounts_of_every_realm_are_disabled_and_their_access_is_reset() {
         assert_eq!(fixture.operator.json(&page)["factors"], json!([]));
         fixture.done(&page, &[("do", "rename"), ("name", "Ana Mª"), ("lang", "en")], "account_renamed");
         fixture.refused(&page, &[("do", "rename"), ("name", " "), ("lang", "en")]);
-        let link = shown_link(&fixture.post(&page, &[("do", "reset_password")]));
+        let link = shown_once(&fixture.post(&page, &[("do", "reset_password")]), "shown-link");
         let token = Secret::new(link.split_once("token=").unwrap().1);
         let now = fixture.clock.now();
         let found =
@@ -474,7 +426,7 @@ fn people_are_invited_to_every_realm() {
     ];
     for fields in invitations {
         let page = fixture.post("invitations", &[&[("do", "invite")], fields].concat());
-        assert!(shown_link(&page).contains("/invitation?token="), "{page:?}");
+        assert!(shown_once(&page, "shown-link").contains("/invitation?token="), "{page:?}");
         assert!(!fixture.operator.get("invitations").text().contains("shown-link"), "it is shown once");
     }
     let all = fixture.operator.json("invitations");
@@ -500,7 +452,7 @@ fn people_are_invited_to_every_realm() {
         fixture.refused("invitations", &[&[("do", "invite")], wrong].concat());
     }
     let id = invited("op@example.com")["id"].as_str().unwrap();
-    shown_link(&fixture.post("invitations", &[("do", "resend"), ("invitation", id)]));
+    shown_once(&fixture.post("invitations", &[("do", "resend"), ("invitation", id)]), "shown-link");
     fixture.done("invitations", &[("do", "revoke"), ("invitation", id)], "account_invitation_revoked");
     fixture.refused("invitations", &[("do", "resend"), ("invitation", id)]);
     let emails =
@@ -544,7 +496,7 @@ fn lists_are_searched_paged_and_downloaded() {
         "users",
         &[("do", "add"), ("email", "Zoe@Example.com"), ("name", "Zoe"), ("tenants", "norte, c-07")],
     );
-    assert!(shown_link(&added).contains("/reset?token="), "{added:?}");
+    assert!(shown_once(&added, "shown-link").contains("/reset?token="), "{added:?}");
     let zoe = fixture.operator.json("users?q=zoe@")["people"][0]["id"].as_str().unwrap().to_owned();
     let tenants = column(&fixture.operator.json(&format!("users/{zoe}")), "tenants", "tenant");
     assert_eq!(tenants.len(), 2, "{tenants:?}");

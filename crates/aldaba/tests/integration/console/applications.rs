@@ -1,92 +1,28 @@
 //! Requests, teams, applications, subscriptions and tokens in the console: who may do what, and what comes of it.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Clock as _, OperatorRole, Secret, TeamId};
-use hyper::Method;
 use serde_json::{Value, json};
 use store::{Consent, Status};
-use testkit::{Request, TestClock, TestServer};
+use testkit::Request;
 
-use super::fixture::{Operator, path};
-use crate::harness::Page;
+use super::fixture::{Console, shown_once};
 use crate::integration::portal::fixture::Developer;
 
-/// A team "ana" with its owner of that name, and an operator whose role a test chooses.
-struct Fixture {
-    server: TestServer,
-    clock: Arc<TestClock>,
-    operator: Operator,
-    /// Of the operator's session: also for roles whose pages show no forms.
-    token: String,
+/// A team "ana" with its owner of that name.
+fn fixture() -> Console {
+    let console = Console::new();
+    Developer::sign_in(&console.server, "ana");
+    console
 }
 
-impl Fixture {
-    fn new() -> Self {
-        let clock = Arc::new(TestClock::default());
-        let server = TestServer::builder().clock(clock.clone()).start();
-        // Somebody else stays admin.
-        Operator::sign_in(&server, OperatorRole::Admin);
-        Developer::sign_in(&server, "ana");
-        let operator = Operator::sign_in(&server, OperatorRole::Viewer);
-        let mut fixture = Self { server, clock, operator, token: String::new() };
-        fixture.act_as(OperatorRole::Admin);
-        fixture.token = value_after(fixture.operator.get("teams").text(), "name=\"token\" value=\"");
-        fixture
-    }
-
-    fn act_as(&self, role: OperatorRole) {
-        let url = format!("{}/operator/v1/operators/{}", self.server.operator_url(), self.operator.id);
-        let body = json!({"role": role.as_str()});
-        let change = Request::new(Method::PATCH, &url).bearer(self.server.operator_token()).json(&body);
-        change.send().expect_status(200);
-    }
-
-    fn post(&self, page: &str, fields: &[(&str, &str)]) -> Page {
-        let fields = [&[("token", self.token.as_str())], fields].concat();
-        self.operator.browser.post(&path(page), &fields)
-    }
-
-    /// Does it, and expects the page that says so.
-    #[track_caller]
-    fn done(&self, page: &str, fields: &[(&str, &str)], code: &str) {
-        let done = self.post(page, fields);
-        assert!(done.location().ends_with(&format!("done={code}")), "{page} {fields:?}: {done:?}");
-        for lang in ["es", "en"] {
-            let target = done.location().trim_start_matches("/console/");
-            let said = self.operator.get_in(lang, target);
-            assert!(said.contains("id=\"done\""), "{page} {code} in {lang}");
-        }
-    }
-
-    /// What a page says against it.
-    #[track_caller]
-    fn refused(&self, page: &str, fields: &[(&str, &str)]) -> String {
-        let refused = self.post(page, fields);
-        assert_eq!(refused.status, 400, "{page} {fields:?}: {refused:?}");
-        refused.text().to_owned()
-    }
-
-    /// A request of the team for a client.
-    fn ask(&self, name: &str) -> String {
-        let client =
-            json!({"name": name, "redirectUris": ["https://panel.example/back"], "products": ["accounting"]});
-        let body = json!({"team": "ana", "developer": "ana@developers.example", "client": client, "note": "Para\nventas"});
-        self.server.operator_post("requests", &body)["id"].as_str().unwrap().to_owned()
-    }
-}
-
-fn value_after(text: &str, start: &str) -> String {
-    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
-    rest.split(['"', '<']).next().unwrap().to_owned()
-}
-
-/// The secret that a page shows once.
-#[track_caller]
-fn shown(page: &Page, id: &str) -> String {
-    assert_eq!(page.status, 200, "{page:?}");
-    value_after(page.text(), &format!("<code id=\"{id}\">"))
+/// A request of the team for a client.
+fn ask(console: &Console, name: &str) -> String {
+    let client =
+        json!({"name": name, "redirectUris": ["https://panel.example/back"], "products": ["accounting"]});
+    let body = json!({"team": "ana", "developer": "ana@developers.example", "client": client, "note": "Para\nventas"});
+    console.server.operator_post("requests", &body)["id"].as_str().unwrap().to_owned()
 }
 
 fn ids(page: &Value, list: &str) -> Vec<String> {
@@ -106,8 +42,8 @@ const CLIENT: &[(&str, &str)] = &[
 
 #[test]
 fn every_action_needs_its_role() {
-    let fixture = Fixture::new();
-    let (request, other) = (fixture.ask("Uno"), fixture.ask("Dos"));
+    let fixture = fixture();
+    let (request, other) = (ask(&fixture, "Uno"), ask(&fixture, "Dos"));
     let client = fixture.server.add_client("Panel").id;
     let subscription = fixture.server.add_subscription("Panel").id;
     let made = json!({"name": "nightly", "role": "viewer"});
@@ -170,8 +106,8 @@ fn every_action_needs_its_role() {
 
 #[test]
 fn what_gives_or_ends_access_needs_a_fresh_sign_in() {
-    let fixture = Fixture::new();
-    let request = format!("requests/{}", fixture.ask("Uno"));
+    let fixture = fixture();
+    let request = format!("requests/{}", ask(&fixture, "Uno"));
     let client = format!("clients/{}", fixture.server.add_client("Panel").id);
     let subscription = fixture.server.add_subscription("Panel").id;
     let subscription_page = format!("subscriptions/{subscription}");
@@ -209,11 +145,11 @@ fn what_gives_or_ends_access_needs_a_fresh_sign_in() {
 
 #[test]
 fn requests_are_approved_with_or_without_consent_and_refused_with_a_reason() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     let store = fixture.server.store();
     let consents = [("required", Consent::Required), ("none", Consent::None)];
     for (choice, expected) in consents {
-        let page = format!("requests/{}", fixture.ask(&format!("Panel <{choice}>")));
+        let page = format!("requests/{}", ask(&fixture, &format!("Panel <{choice}>")));
         let shown = fixture.operator.get_in("es", &page);
         for part in ["https://panel.example/back", "Para", "ana@developers.example", "Contabilidad", "&lt;"] {
             assert!(shown.contains(part), "{part}: {shown}");
@@ -239,7 +175,7 @@ fn requests_are_approved_with_or_without_consent_and_refused_with_a_reason() {
         assert!(fixture.refused(&page, &[("do", "approve")]).contains("already"), "{page}");
         assert!(fixture.operator.get_in("en", &page).contains(&format!("/console/clients/{result}")));
     }
-    let page = format!("requests/{}", fixture.ask("Tres"));
+    let page = format!("requests/{}", ask(&fixture, "Tres"));
     assert!(fixture.refused(&page, &[("do", "refuse"), ("reason", " ")]).contains("needs a reason"));
     fixture.done(&page, &[("do", "refuse"), ("reason", "Falta el NIF")], "request_refused");
     let listed = |query: &str| ids(&fixture.operator.json(&format!("requests?{query}")), "requests").len();
@@ -251,7 +187,7 @@ fn requests_are_approved_with_or_without_consent_and_refused_with_a_reason() {
 
 #[test]
 fn team_is_made_and_its_members_are_changed() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     fixture.done("teams", &[("do", "add"), ("name", "Sur"), ("id", "sur")], "team_made");
     assert!(fixture.refused("teams", &[("do", "add"), ("name", "Sur"), ("id", "sur")]).contains("already"));
     assert_eq!(fixture.operator.get("teams/nobody").status, 404);
@@ -286,7 +222,7 @@ fn team_is_made_and_its_members_are_changed() {
 
 #[test]
 fn team_shows_its_sandbox_and_closes_it() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     assert_eq!(fixture.operator.json("teams/ana")["sandbox"], Value::Null);
     assert_eq!(fixture.post("teams/ana", &[("do", "close_sandbox")]).status, 404);
     let url = format!("{}/operator/v1/teams/ana/sandbox", fixture.server.operator_url());
@@ -304,8 +240,8 @@ fn team_shows_its_sandbox_and_closes_it() {
 
 #[test]
 fn client_secret_is_shown_once_and_rotated_with_an_overlap() {
-    let fixture = Fixture::new();
-    let first = shown(&fixture.post("clients", CLIENT), "clientSecret");
+    let fixture = fixture();
+    let first = shown_once(&fixture.post("clients", CLIENT), "clientSecret");
     let client = fixture.operator.json("clients/panel");
     assert_eq!(
         client["redirectUris"],
@@ -314,7 +250,7 @@ fn client_secret_is_shown_once_and_rotated_with_an_overlap() {
     assert_eq!((&client["team"]["id"], &client["products"]), (&json!("ana"), &json!(["accounting"])));
     assert_eq!((&client["pkce"], &client["hasConsent"]), (&json!("if-sent"), &json!(true)));
     let second =
-        shown(&fixture.post("clients/panel", &[("do", "rotate"), ("overlap", "hour")]), "clientSecret");
+        shown_once(&fixture.post("clients/panel", &[("do", "rotate"), ("overlap", "hour")]), "clientSecret");
     for secret in [&first, &second] {
         assert!(!fixture.operator.get("clients/panel").text().contains(secret.as_str()));
     }
@@ -332,8 +268,8 @@ fn client_secret_is_shown_once_and_rotated_with_an_overlap() {
 
 #[test]
 fn client_is_changed_disabled_and_enabled() {
-    let fixture = Fixture::new();
-    shown(&fixture.post("clients", CLIENT), "clientSecret");
+    let fixture = fixture();
+    shown_once(&fixture.post("clients", CLIENT), "clientSecret");
     fixture.operator.get_in("en", "");
     assert!(fixture.refused("clients", CLIENT).contains("already"));
     let change = |fields: &[(&'static str, &'static str)]| {
@@ -379,7 +315,7 @@ fn client_is_changed_disabled_and_enabled() {
 
 #[test]
 fn refused_forms_keep_what_was_sent() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     let sent = [
         ("do", "add"),
         ("name", "Panel"),
@@ -408,16 +344,18 @@ fn refused_forms_keep_what_was_sent() {
 
 #[test]
 fn subscription_is_made_limited_suspended_and_cancelled() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     let fields =
         [("do", "add"), ("name", "Panel"), ("product", "accounting"), ("quota", "500"), ("team", "ana")];
     let made = fixture.post("subscriptions", &fields);
-    let (primary, secondary) = (shown(&made, "primaryKey"), shown(&made, "secondaryKey"));
+    let (primary, secondary) = (shown_once(&made, "primaryKey"), shown_once(&made, "secondaryKey"));
     let id = ids(&fixture.operator.json("subscriptions?q=pan"), "subscriptions")[0].clone();
     let page = format!("subscriptions/{id}");
     assert_eq!(fixture.operator.json(&page)["dailyQuota"], 500);
-    let regenerated =
-        shown(&fixture.post(&page, &[("do", "regenerate"), ("slot", "primary"), ("overlap", "none")]), "key");
+    let regenerated = shown_once(
+        &fixture.post(&page, &[("do", "regenerate"), ("slot", "primary"), ("overlap", "none")]),
+        "key",
+    );
     for key in [&primary, &secondary, &regenerated] {
         assert!(!fixture.operator.get(&page).text().contains(key.as_str()));
     }
@@ -447,9 +385,9 @@ fn subscription_is_made_limited_suspended_and_cancelled() {
 
 #[test]
 fn token_is_shown_once_works_and_is_revoked() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     let fields = [("do", "add"), ("name", "nightly"), ("role", "support"), ("lifetime", "month")];
-    let secret = shown(&fixture.post("tokens", &fields), "token");
+    let secret = shown_once(&fixture.post("tokens", &fields), "token");
     assert!(fixture.refused("tokens", &fields).contains("nightly"));
     assert!(!fixture.operator.get("tokens").text().contains(&secret));
     let works = || {
@@ -470,7 +408,7 @@ fn token_is_shown_once_works_and_is_revoked() {
 
 #[test]
 fn lists_are_searched_filtered_and_paged() {
-    let fixture = Fixture::new();
+    let fixture = fixture();
     for number in 0..60 {
         let body = json!({"name": format!("Zona {number:02}"), "id": format!("z{number:02}")});
         fixture.server.operator_post("teams", &body);

@@ -1,8 +1,12 @@
-//! Operators who are signed in to the console.
+//! Operators who are signed in to the console, and a server with one whose role a test chooses.
+
+use std::sync::Arc;
 
 use domain::{AccountId, OperatorRole, Realm, Secret, password};
+use hyper::Method;
+use serde_json::json;
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{SeededRandom, TestServer};
+use testkit::{Request, SeededRandom, TestClock, TestServer};
 
 use crate::harness::{Browser, Form, Page};
 
@@ -75,4 +79,77 @@ impl Operator {
 
 pub(crate) fn path(page: &str) -> String {
     format!("/console/{page}")
+}
+
+/// A server and an operator who is an admin until a test chooses another role.
+pub(crate) struct Console {
+    pub(crate) server: TestServer,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) operator: Operator,
+    /// Of the operator's session: also for roles whose pages show no forms.
+    token: String,
+}
+
+impl Console {
+    pub(crate) fn new() -> Self {
+        let clock = Arc::new(TestClock::default());
+        let server = TestServer::builder().clock(clock.clone()).start();
+        // Somebody else stays admin.
+        Operator::sign_in(&server, OperatorRole::Admin);
+        let operator = Operator::sign_in(&server, OperatorRole::Viewer);
+        let mut console = Self { server, clock, operator, token: String::new() };
+        console.act_as(OperatorRole::Admin);
+        console.read_token();
+        console
+    }
+
+    /// Reads the token of the session, which a new sign-in changes. The operator must be an admin.
+    pub(crate) fn read_token(&mut self) {
+        self.token = value_after(self.operator.get("tenants").text(), "name=\"token\" value=\"");
+    }
+
+    pub(crate) fn act_as(&self, role: OperatorRole) {
+        let url = format!("{}/operator/v1/operators/{}", self.server.operator_url(), self.operator.id);
+        let body = json!({"role": role.as_str()});
+        let change = Request::new(Method::PATCH, &url).bearer(self.server.operator_token()).json(&body);
+        change.send().expect_status(200);
+    }
+
+    pub(crate) fn post(&self, page: &str, fields: &[(&str, &str)]) -> Page {
+        let fields = [&[("token", self.token.as_str())], fields].concat();
+        self.operator.browser.post(&path(page), &fields)
+    }
+
+    /// Does it, and expects the page that says so, in both languages.
+    #[track_caller]
+    pub(crate) fn done(&self, page: &str, fields: &[(&str, &str)], code: &str) {
+        let done = self.post(page, fields);
+        assert!(done.location().ends_with(&format!("done={code}")), "{page} {fields:?}: {done:?}");
+        for lang in ["es", "en"] {
+            let said = self.operator.get_in(lang, done.location().trim_start_matches("/console/"));
+            assert!(said.contains("id=\"done\""), "{page} {code} in {lang}");
+        }
+    }
+
+    /// What a page says against it.
+    #[track_caller]
+    pub(crate) fn refused(&self, page: &str, fields: &[(&str, &str)]) -> String {
+        let refused = self.post(page, fields);
+        assert_eq!(refused.status, 400, "{page} {fields:?}: {refused:?}");
+        refused.text().to_owned()
+    }
+}
+
+/// The text after `start`, up to the end of the attribute or element.
+#[track_caller]
+fn value_after(text: &str, start: &str) -> String {
+    let (_, rest) = text.split_once(start).unwrap_or_else(|| panic!("no {start} in {text}"));
+    rest.split(['"', '<']).next().unwrap().to_owned()
+}
+
+/// What a page shows once, in the element with this id.
+#[track_caller]
+pub(crate) fn shown_once(page: &Page, id: &str) -> String {
+    assert_eq!(page.status, 200, "{page:?}");
+    value_after(page.text(), &format!("<code id=\"{id}\">")).replace("&amp;", "&")
 }

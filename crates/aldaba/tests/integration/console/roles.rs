@@ -2,40 +2,31 @@
 //! and dangerous actions need, after an hour, a new proof of identity.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
 use std::time::Duration;
 
 use console::{Action, console_actions, console_routes};
 use domain::OperatorRole;
-use hyper::Method;
 use serde_json::json;
-use testkit::{Request, TestClock, TestServer};
 
-use super::fixture::{Operator, path};
+use super::fixture::{Console, Operator};
 use crate::harness::Page;
 
 struct Fixture {
-    server: TestServer,
-    clock: Arc<TestClock>,
-    operator: Operator,
-    token: String,
+    console: Console,
     /// What stands for each part of a path.
     ids: HashMap<&'static str, String>,
 }
 
 impl Fixture {
     fn new() -> Self {
-        let clock = Arc::new(TestClock::default());
-        let server = TestServer::builder().clock(clock.clone()).start();
-        // Somebody else stays admin.
-        Operator::sign_in(&server, OperatorRole::Admin);
-        let other = Operator::sign_in(&server, OperatorRole::Support);
-        let operator = Operator::sign_in(&server, OperatorRole::Viewer);
+        let console = Console::new();
+        let server = &console.server;
+        let other = Operator::sign_in(server, OperatorRole::Support);
         let email = "ana@example.com";
         server.operator_post("tenants", &json!({"name": "Norte", "id": "norte"}));
         let user = json!({"email": email, "givenName": "Ana", "password": "cuatro palabras sin sentido", "tenants": ["norte"]});
         server.operator_post("users", &user);
-        let developer = super::super::portal::fixture::Developer::sign_in(&server, "equipo");
+        let developer = super::super::portal::fixture::Developer::sign_in(server, "equipo");
         let client = json!({"name": "Panel", "id": "panel", "redirectUris": ["https://panel.example/back"]});
         server.operator_post("clients", &client);
         let subscription = json!({"name": "Panel", "products": ["accounting"]});
@@ -64,12 +55,7 @@ impl Fixture {
             ("record", "00000000-0000-4000-8000-000000000000".to_owned()),
             ("backup", "none".to_owned()),
         ]);
-        let mut fixture = Self { server, clock, operator, token: String::new(), ids };
-        fixture.act_as(OperatorRole::Admin);
-        let text = fixture.operator.get("tenants").text().to_owned();
-        let (_, rest) = text.split_once("name=\"token\" value=\"").unwrap();
-        rest.split('"').next().unwrap().clone_into(&mut fixture.token);
-        fixture
+        Self { console, ids }
     }
 
     fn page(&self, action: Action) -> String {
@@ -80,15 +66,8 @@ impl Fixture {
         segments.collect::<Vec<_>>().join("/")
     }
 
-    fn act_as(&self, role: OperatorRole) {
-        let url = format!("{}/operator/v1/operators/{}", self.server.operator_url(), self.operator.id);
-        let change = Request::new(Method::PATCH, &url).bearer(self.server.operator_token());
-        change.json(&json!({"role": role.as_str()})).send().expect_status(200);
-    }
-
     fn attempt(&self, action: Action) -> Page {
-        let fields = [("token", self.token.as_str()), ("do", action.name), ("reason", "Prueba")];
-        self.operator.browser.post(&path(&self.page(action)), &fields)
+        self.console.post(&self.page(action), &[("do", action.name), ("reason", "Prueba")])
     }
 }
 
@@ -96,13 +75,13 @@ impl Fixture {
 fn every_action_is_refused_below_its_role_and_tried_above() {
     let fixture = Fixture::new();
     for action in console_actions().into_iter().filter(|action| action.is_dangerous) {
-        fixture.clock.advance(Duration::from_secs(60 * 60));
+        fixture.console.clock.advance(Duration::from_secs(60 * 60));
         let page = fixture.attempt(action);
-        fixture.clock.rewind(Duration::from_secs(60 * 60));
+        fixture.console.clock.rewind(Duration::from_secs(60 * 60));
         assert!(page.location().contains("/console/login"), "{action:?} without a new proof: {page:?}");
     }
     for role in [OperatorRole::Viewer, OperatorRole::Support, OperatorRole::Admin] {
-        fixture.act_as(role);
+        fixture.console.act_as(role);
         for action in console_actions() {
             let page = fixture.attempt(action);
             let is_refused = page.status == 403;
