@@ -1,6 +1,7 @@
 //! Who was notified of a record: the webhooks of its resource, with their deliveries of its changes.
 
 use domain::{Resource, WebhookStatus};
+use futures_util::stream::{self, StreamExt as _, TryStreamExt as _};
 use serde::Serialize;
 use store::{LogEvent, Webhook, WebhookQuery};
 use utoipa::ToSchema;
@@ -12,6 +13,8 @@ use super::RecordName;
 /// How many webhooks a page reads; each costs a few reads.
 const WEBHOOKS_PER_PAGE_DEFAULT: usize = 20;
 const WEBHOOKS_PER_PAGE_MAX: usize = 50;
+/// How many of them are read at the same time: most of the time passes on the way to the database.
+const WEBHOOKS_AT_ONCE: usize = 4;
 /// The newest changes whose deliveries are shown.
 const CHANGES_MAX: usize = 20;
 
@@ -81,24 +84,33 @@ impl WebhookAdmin {
         let next = last.map(|last| WebhookCursor(last.created_at, last.id).to_string());
         found.retain(|webhook| events.iter().any(|event| is_meant_for(webhook, event)));
         let suspensions = Suspensions::of(&*self.store, &found).await?;
-        let mut webhooks = Vec::new();
-        for webhook in found {
-            let meant: Vec<LogEvent> =
-                events.iter().filter(|event| is_meant_for(&webhook, event)).cloned().collect();
-            let deliveries = self.history.deliveries_of(&webhook, &meant).await;
-            let deliveries = deliveries.map_err(|error| admin_error(error, &webhook.id.to_string()))?;
+        let reads = found.into_iter().map(async |webhook| {
             let is_suspended = suspensions.get(&webhook).is_some();
-            webhooks.push(NotifiedWebhookJson {
-                id: webhook.id.to_string(),
-                client: webhook.owner.client.to_string(),
-                status: WebhookStatus::of(webhook.flags(), is_suspended),
-                name: webhook.name,
-                url: webhook.url,
-                deliveries: deliveries.into_iter().map(DeliveryJson::from).collect(),
-            });
-        }
+            self.notified_webhook(webhook, is_suspended, &events).await
+        });
+        let webhooks = stream::iter(reads).buffered(WEBHOOKS_AT_ONCE).try_collect().await?;
         let changes = events.iter().map(|event| event.entry.sequence.to_string()).collect();
         Ok(NotifiedPageJson { webhooks, changes, next })
+    }
+
+    async fn notified_webhook(
+        &self,
+        webhook: Webhook,
+        is_suspended: bool,
+        events: &[LogEvent],
+    ) -> Result<NotifiedWebhookJson> {
+        let meant: Vec<LogEvent> =
+            events.iter().filter(|event| is_meant_for(&webhook, event)).cloned().collect();
+        let deliveries = self.history.deliveries_of(&webhook, &meant).await;
+        let deliveries = deliveries.map_err(|error| admin_error(error, &webhook.id.to_string()))?;
+        Ok(NotifiedWebhookJson {
+            id: webhook.id.to_string(),
+            client: webhook.owner.client.to_string(),
+            status: WebhookStatus::of(webhook.flags(), is_suspended),
+            name: webhook.name,
+            url: webhook.url,
+            deliveries: deliveries.into_iter().map(DeliveryJson::from).collect(),
+        })
     }
 
     /// The changes of the record in question, newest first.
