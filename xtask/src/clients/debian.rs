@@ -11,11 +11,11 @@ use crate::machine;
 /// The environment variable with the browser's path, for machines without Debian's package.
 const CHROMIUM: &str = "ALDABA_TEST_CHROMIUM";
 
-/// Chromium without windows: the same engine for a third of the work.
-const HEADLESS_SHELL: &str = "chromium-headless-shell";
-
 /// The same for promtool.
 const PROMTOOL: &str = "ALDABA_TEST_PROMTOOL";
+
+/// Chromium without windows: the same engine for a third of the processor time.
+const HEADLESS_SHELL: &str = "chromium-headless-shell";
 
 /// The browser, installed if it is missing and this user may install packages.
 pub(super) fn chromium() -> Result<PathBuf, String> {

@@ -16,7 +16,7 @@ const FOLDER_BYTES_MAX: usize = 60;
 /// The folder that Linux keeps in memory.
 const MEMORY: &str = "/dev/shm";
 
-/// What the tests leave there at most, several times over; containers often have a few megabytes only.
+/// So much must be free there: containers often have a few megabytes only.
 const MEMORY_KIBIBYTES_MIN: u64 = 4 * 1024 * 1024;
 
 /// The user and group of the server; none if this process does not run as root.

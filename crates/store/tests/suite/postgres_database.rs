@@ -1,4 +1,4 @@
-//! A PostgreSQL database for one test: created empty, dropped when the test ends.
+//! A PostgreSQL database for one test: created empty or as a copy, dropped when the test ends.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
