@@ -120,6 +120,8 @@ async fn add_team(writer: &Writer, team: &Team) -> Fallible<()> {
             post_logout_uris: Vec::new(),
             pkce: Pkce::IfSent,
             consent: Consent::None,
+            kind: domain::ClientKind::Web,
+            backchannel_logout_uri: None,
             callback_id_token: CallbackIdToken::Auto,
             products: Products::all(),
             team: Some(team.id.clone()),

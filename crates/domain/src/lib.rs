@@ -6,6 +6,7 @@ pub mod call;
 pub mod caller;
 pub mod catalogue;
 pub mod change;
+mod client_kind;
 pub mod delivery;
 pub mod egress;
 pub mod envelope;
@@ -51,6 +52,7 @@ pub use accounts::{OperatorRole, Realm};
 pub use call::{CallRecord, Refusal};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
+pub use client_kind::ClientKind;
 pub use field_error::FieldError;
 pub use ids::{
     AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,

@@ -85,7 +85,7 @@ pub static TABLES: [Table; 41] = [
     table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
     table("invitations", "id:t realm:i email:t name:t lang:t tenants:t role:i team:t team_owner:i invited_by_kind:t invited_by_id:t created_at:i expires_at:i accepted_at:i revoked_at:i", "id"),
-    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i", "id"),
+    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i kind:i backchannel_logout_uri:t", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i team_id:t sandbox:i", "id"),
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
     table("team_members", "team_id:t account_id:t role:i created_at:i muted_notices:i notices_read_at:i", "team_id, account_id"),
@@ -189,6 +189,9 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     (26, "nodes", CellValue::Int(0)),
     (26, "nodes", CellValue::Null),
     (26, "nodes", CellValue::Null),
+    // A web application that is not told of the end of sessions.
+    (31, "clients", CellValue::Int(0)),
+    (31, "clients", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, Guid, Secret, TeamId, Ticks};
+use domain::{ClientId, ClientKind, Guid, Secret, TeamId, Ticks};
 
 use crate::{AuditContext, ListFilter, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
@@ -97,8 +97,12 @@ pub struct Client {
     /// The value of the `owapp` claim.
     pub guid: Guid,
     pub name: String,
+    /// Never changes.
+    pub kind: ClientKind,
     pub redirect_uris: Vec<String>,
     pub post_logout_uris: Vec<String>,
+    /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout).
+    pub backchannel_logout_uri: Option<String>,
     pub pkce: Pkce,
     pub consent: Consent,
     pub callback_id_token: CallbackIdToken,
@@ -131,6 +135,8 @@ pub struct ClientUpdate {
     pub name: Option<String>,
     pub redirect_uris: Option<Vec<String>>,
     pub post_logout_uris: Option<Vec<String>>,
+    /// `Some(None)` removes it.
+    pub backchannel_logout_uri: Option<Option<String>>,
     pub pkce: Option<Pkce>,
     pub consent: Option<Consent>,
     pub callback_id_token: Option<CallbackIdToken>,

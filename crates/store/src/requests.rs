@@ -348,6 +348,8 @@ fn effect(
                 post_logout_uris: Vec::new(),
                 pkce: *pkce,
                 consent: approval.consent,
+                kind: domain::ClientKind::Web,
+                backchannel_logout_uri: None,
                 callback_id_token: CallbackIdToken::default(),
                 products: *products,
                 team,

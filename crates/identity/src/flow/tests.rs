@@ -25,6 +25,8 @@ pub(crate) fn client(consent: Consent) -> Client {
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent,
+        kind: domain::ClientKind::Web,
+        backchannel_logout_uri: None,
         callback_id_token: store::CallbackIdToken::Auto,
         products: domain::subscription::Products::all(),
         team: None,

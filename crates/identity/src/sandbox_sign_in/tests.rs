@@ -106,6 +106,8 @@ impl Fixture {
             post_logout_uris: Vec::new(),
             pkce: Pkce::Required,
             consent: Consent::Required,
+            kind: domain::ClientKind::Web,
+            backchannel_logout_uri: None,
             callback_id_token: CallbackIdToken::Auto,
             products: Products::all(),
             team: team.map(TeamId::new),

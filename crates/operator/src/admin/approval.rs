@@ -58,6 +58,8 @@ mod tests {
             post_logout_uris: Vec::new(),
             pkce: Pkce::IfSent,
             consent,
+            kind: domain::ClientKind::Web,
+            backchannel_logout_uri: None,
             callback_id_token: CallbackIdToken::Auto,
             products,
             team: None,

@@ -48,6 +48,8 @@ impl Admin {
             post_logout_uris: checked_logout_uris(new.post_logout_uris)?,
             pkce: new.pkce,
             consent: new.consent,
+            kind: domain::ClientKind::Web,
+            backchannel_logout_uri: None,
             callback_id_token: new.callback_id_token,
             products: checked_products(new.products)?,
             team: self.existing_team(new.team.as_deref()).await?,

@@ -309,6 +309,7 @@ async fn change(
         team: change.team.update(),
         is_sandbox: change.sandbox,
         status: change.standing.map(Into::into),
+        backchannel_logout_uri: None,
     };
     let revision = change.revision.map(|revision| revision.0);
     let client = state.admin.acting(authority).update_client(&id, update, revision).await?;

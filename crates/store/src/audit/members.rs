@@ -147,8 +147,10 @@ impl Audited for Client {
             id: _,
             guid: _,
             name,
+            kind,
             redirect_uris,
             post_logout_uris,
+            backchannel_logout_uri,
             pkce,
             consent,
             callback_id_token,
@@ -161,8 +163,10 @@ impl Audited for Client {
         } = self;
         vec![
             ("name", text(name)),
+            ("kind", kind.as_str().into()),
             ("redirectUris", texts(redirect_uris)),
             ("postLogoutUris", texts(post_logout_uris)),
+            ("backchannelLogoutUri", json!(backchannel_logout_uri)),
             ("pkce", pkce_name(*pkce).into()),
             ("consent", (*consent == Consent::Required).into()),
             ("callbackIdToken", callback_id_token.as_str().into()),

@@ -50,6 +50,10 @@ impl State {
             name: name.unwrap_or_else(|| client.name.clone()),
             redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
             post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
+            backchannel_logout_uri: update
+                .backchannel_logout_uri
+                .clone()
+                .unwrap_or_else(|| client.backchannel_logout_uri.clone()),
             pkce: pkce.unwrap_or(client.pkce),
             consent: consent.unwrap_or(client.consent),
             callback_id_token: update.callback_id_token.unwrap_or(client.callback_id_token),

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::subscription::Products;
-use domain::{ClientId, Random, Secret, TeamId, Ticks};
+use domain::{ClientId, ClientKind, Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
@@ -19,7 +19,7 @@ use crate::{
 };
 
 pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at, revision, products, team_id, sandbox FROM clients";
+                      standing, created_at, revision, products, team_id, sandbox, kind, backchannel_logout_uri FROM clients";
 
 pub(super) fn client(row: &Row) -> Result<Client> {
     Ok(Client {
@@ -37,6 +37,8 @@ pub(super) fn client(row: &Row) -> Result<Client> {
         products: Products::from_bits(row.get(11)),
         team: row.get::<_, Option<Box<str>>>(12).map(TeamId::new),
         is_sandbox: row.get::<_, i64>(13) != 0,
+        kind: ClientKind::from_code(row.get(14)),
+        backchannel_logout_uri: row.get(15),
     })
 }
 
@@ -51,8 +53,9 @@ pub(super) async fn insert_client(
     execute(
         on,
         "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-             callback_id_token, standing, created_at, secret_hash, revision, products, team_id, sandbox)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)",
+             callback_id_token, standing, created_at, secret_hash, revision, products, team_id, sandbox, kind,
+                 backchannel_logout_uri)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)",
         &[
             &one.id.as_str(),
             &one.guid.as_bytes().as_slice(),
@@ -69,6 +72,8 @@ pub(super) async fn insert_client(
             &one.products.bits(),
             &one.team.as_ref().map(TeamId::as_str),
             &i64::from(one.is_sandbox),
+            &one.kind.code(),
+            &one.backchannel_logout_uri,
         ],
     )
     .await
@@ -95,6 +100,7 @@ pub(super) async fn change_client(
              consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
              standing = coalesce($8, standing), products = coalesce($10, products),
              team_id = CASE WHEN $11 THEN $12 ELSE team_id END, sandbox = coalesce($13, sandbox),
+             backchannel_logout_uri = CASE WHEN $14 THEN $15 ELSE backchannel_logout_uri END,
              revision = revision + 1
          WHERE id = $1 AND ($9::bigint IS NULL OR revision = $9)",
         &[
@@ -111,6 +117,8 @@ pub(super) async fn change_client(
             &update.team.is_some(),
             &update.team.as_ref().and_then(Option::as_ref).map(TeamId::as_str),
             &update.is_sandbox.map(i64::from),
+            &update.backchannel_logout_uri.is_some(),
+            &update.backchannel_logout_uri.as_ref().and_then(Option::as_deref),
         ],
     )
     .await

@@ -22,6 +22,8 @@ pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
         post_logout_uris: vec!["https://erp.example/bye".into()],
         pkce: Pkce::Required,
         consent: Consent::Required,
+        kind: domain::ClientKind::Web,
+        backchannel_logout_uri: None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
         team: None,
@@ -55,6 +57,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         post_logout_uris: Vec::new(),
         pkce: Pkce::Ignore,
         consent: Consent::None,
+        kind: domain::ClientKind::Native,
         callback_id_token: CallbackIdToken::Never,
         products: [Product::Payroll].into_iter().collect(),
         status: Status::Disabled,
@@ -62,6 +65,8 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
     };
     let third = Client {
         pkce: Pkce::IfSent,
+        kind: domain::ClientKind::ResourceServer,
+        backchannel_logout_uri: Some("https://erp.example/signed-out".into()),
         callback_id_token: CallbackIdToken::Always,
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
         team: Some(TeamId::new("panel")),

@@ -245,6 +245,8 @@ pub(crate) fn client_named(id: &str, status: Status) -> Client {
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent: Consent::None,
+        kind: domain::ClientKind::Web,
+        backchannel_logout_uri: None,
         callback_id_token: store::CallbackIdToken::Auto,
         products: Products::all(),
         team: None,

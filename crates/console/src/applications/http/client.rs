@@ -75,6 +75,7 @@ async fn change(context: &Context, form: &Params) -> Result<Response, PageError>
         products: Some(products(form)),
         team: Some(team(form)),
         is_sandbox: Some(form.is_set("sandbox")),
+        backchannel_logout_uri: None,
         status: None,
     };
     let client = named(admin.update_client(id, update, revision(form)).await)?;

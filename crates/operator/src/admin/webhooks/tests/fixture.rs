@@ -187,6 +187,8 @@ impl Fixture {
             post_logout_uris: Vec::new(),
             pkce: Pkce::IfSent,
             consent: Consent::None,
+            kind: domain::ClientKind::Web,
+            backchannel_logout_uri: None,
             callback_id_token: store::CallbackIdToken::Auto,
             products: domain::subscription::Products::all(),
             team: None,
