@@ -11,7 +11,9 @@ import { bank, company, customer, ingest, readDev, signInThroughPages, startRece
 const dev = readDev();
 const user = dev.users.find(({ tenants }) => tenants.length === 2) ?? assert.fail("dev has a user with two tenants");
 const tenant = user.tenants[1] ?? "";
-const COMPANY = "kit-typescript/Ñ";
+// New at each run, so that a server can be used again.
+const COMPANY = `kit-typescript/Ñ ${Date.now()}`;
+const BANK = `kit-typescript ${Date.now()}`;
 const signIn = new SignIn({
   authUrl: dev.auth_url,
   clientId: dev.client.client_id,
@@ -190,10 +192,10 @@ test("invoicing webhooks: echo, verified delivery, exactly once, test event, pau
   try {
     await webhooks.waitUntilEffective(id, 30_000);
     const position = (await api.companies().page(1)).position ?? "0";
-    await ingest(dev, tenant, bank("kit-typescript-bank", "Banco «Ñ»"));
+    await ingest(dev, tenant, bank(BANK, "Banco «Ñ»"));
     const [event, kind] = await until("the delivery", () => outcomes[0]);
     assert.ok(event.family === "invoicing" && kind === "processed");
-    assert.deepEqual([event.entity, event.entityId, event.tenantId], ["Bank", "kit-typescript-bank", tenant]);
+    assert.deepEqual([event.entity, event.entityId, event.tenantId], ["Bank", BANK, tenant]);
     assert.deepEqual(event.changes.find(({ name }) => name === "name")?.value, "Banco «Ñ»");
     assert.ok(event.outgoingId);
     const changes = await api.invoicingChanges(position).nextPage();
