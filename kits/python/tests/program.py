@@ -36,6 +36,7 @@ class Form(HTMLParser):
     def __init__(self, page: str) -> None:
         super().__init__()
         self.action: str | None = None
+        self.names: set[str] = set()
         self.fields: dict[str, str] = {}
         self._is_inside = False
         self.feed(page)
@@ -47,7 +48,9 @@ class Form(HTMLParser):
             if self._is_inside:
                 self.action = attributes["action"]
         elif tag == "input" and self._is_inside and "name" in attributes:
-            self.fields.setdefault(attributes["name"], attributes.get("value", ""))
+            self.names.add(attributes["name"])
+            if attributes.get("type") not in ("radio", "checkbox") or "checked" in attributes:
+                self.fields[attributes["name"]] = attributes.get("value", "")
 
 
 def sign_in_through_pages(url: str, user: dict[str, Any], tenant: str, callback: str) -> str:
@@ -63,9 +66,9 @@ def sign_in_through_pages(url: str, user: dict[str, Any], tenant: str, callback:
                 continue
             assert response.status_code == 200, response.text
             form = Form(response.text)
-            if "password" in form.fields:
+            if "password" in form.names:
                 form.fields |= {"username": user["email"], "password": user["password"]}
-            if "tenant" in form.fields:
+            if "tenant" in form.names:
                 form.fields["tenant"] = tenant
             response = browser.post(urljoin(str(response.url), form.action), data=form.fields)
     raise AssertionError(f"the sign-in does not end; it is at {response.url}")

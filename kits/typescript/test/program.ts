@@ -58,22 +58,26 @@ export async function signInThroughPages(
     const page = await response.text();
     assert.equal(response.status, 200, page);
     const [form = ""] = /<form[^>]*method="post"[\s\S]*?<\/form>/.exec(page) ?? [];
-    const fields = inputs(form);
-    if (fields.has("password")) fields.set("username", user.email).set("password", user.password);
-    if (fields.has("tenant")) fields.set("tenant", tenant);
+    const { names, fields } = inputs(form);
+    if (names.has("password")) fields.set("username", user.email).set("password", user.password);
+    if (names.has("tenant")) fields.set("tenant", tenant);
     url = new URL(attribute(form, "action"), url).href;
     response = await request(url, new URLSearchParams([...fields]));
   }
   throw new Error(`the sign-in does not end; it is at ${url}`);
 }
 
-function inputs(form: string): Map<string, string> {
+/** The names of all inputs, and the values that a browser would send. */
+function inputs(form: string): { names: Set<string>; fields: Map<string, string> } {
+  const names = new Set<string>();
   const fields = new Map<string, string>();
   for (const [input] of form.matchAll(/<input[^>]*>/g)) {
     const name = attribute(input, "name");
-    if (name !== "" && !fields.has(name)) fields.set(name, attribute(input, "value"));
+    const isChoice = ["radio", "checkbox"].includes(attribute(input, "type"));
+    names.add(name);
+    if (name !== "" && (!isChoice || /\schecked\b/.test(input))) fields.set(name, attribute(input, "value"));
   }
-  return fields;
+  return { names, fields };
 }
 
 function attribute(tag: string, name: string): string {
