@@ -127,6 +127,7 @@ def test_errors_of_the_service_are_raised_after_the_last_attempt(seconds: str, a
     with pytest.raises(ApiError, match=r"GET /accounting/api/companies: 429 Too many requests.*request r-1") as raised:
         client.companies().page(1)
     assert raised.value.has_code("rate_limited") and raised.value.is_temporary
+    assert raised.value.code == "rate_limited"
     assert raised.value.retry_after_seconds == int(seconds)
     assert len(network.requests) == attempts
 

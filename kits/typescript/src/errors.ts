@@ -37,6 +37,8 @@ export class ApiError extends AldabaError {
     /** Method and path. */
     readonly call: string,
     readonly status: number,
+    /** What is wrong, for programs: one of the service's error codes; empty if something else than the service answered. */
+    readonly code: string,
     /** The message of the service, for people. */
     readonly reason: string,
     /** The id of the request, to report to the operator of the service. */
@@ -50,9 +52,9 @@ export class ApiError extends AldabaError {
     super(`${call}: ${status} ${reason}${more.join("")} (${remedy(status)}; request ${requestId})`);
   }
 
-  /** Whether one of the errors has this code. */
+  /** Whether the error, or one of the individual errors, has this code. */
   hasCode(code: string): boolean {
-    return this.errors.some((error) => error.code === code);
+    return this.code === code || this.errors.some((error) => error.code === code);
   }
 
   override get isTemporary(): boolean {

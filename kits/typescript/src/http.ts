@@ -144,15 +144,17 @@ export function parseJson<T>(call: string, response: HttpResponse): T {
 
 /** The error of a response that is not 2xx. */
 export function errorOf(call: string, response: HttpResponse): ApiError {
-  let body: Partial<ErrorBody> = {};
+  let body: Partial<ErrorBody> & { code?: string } = {};
   try {
-    body = JSON.parse(response.text) as Partial<ErrorBody>;
+    body = JSON.parse(response.text) as typeof body;
   } catch {
     body = { message: response.text.slice(0, MESSAGE_CHARS_MAX) };
   }
   const errors = Array.isArray(body?.errors) ? body.errors : [];
   const requestId = body?.requestId ?? response.headers.get("x-request-id") ?? "";
-  return new ApiError(call, response.status, body?.message ?? "", requestId, errors, retryAfterSeconds(response.headers));
+  const code = body?.code ?? errors[0]?.code ?? "";
+  const retryAfter = retryAfterSeconds(response.headers);
+  return new ApiError(call, response.status, code, body?.message ?? "", requestId, errors, retryAfter);
 }
 
 /** Checks a base URL and removes a slash at its end. Plain http is for loopback alone. */

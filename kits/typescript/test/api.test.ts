@@ -48,6 +48,7 @@ test("a longer Retry-After than allowed, and the last attempt, throw the error o
     const { network, api: client } = api(() => json(ERROR, 429, { "retry-after": seconds }));
     const error = await client.companies().page(1).then(() => assert.fail("no error"), (error: unknown) => error);
     assert.ok(error instanceof ApiError && error.hasCode("rate_limited") && error.isTemporary);
+    assert.equal(error.code, "rate_limited");
     assert.equal(error.retryAfterSeconds, Number(seconds));
     assert.match(error.message, /GET \/accounting\/api\/companies: 429 Too many requests.*request r-1/);
     assert.equal(network.requests.length, seconds === "6" ? 1 : 3);

@@ -129,14 +129,16 @@ def parse(call: str, body: bytes | str, convert: Callable[[Any], T]) -> T:
 
 def error_of(call: str, response: HttpResponse) -> ApiError:
     """The error of a response that is not 2xx."""
-    message, request_id, errors = "", response.headers.get("x-request-id", ""), []
+    code, message, request_id, errors = "", "", response.headers.get("x-request-id", ""), []
     try:
         data = json.loads(response.body)
         message, request_id = str(data.get("message", "")), str(data.get("requestId", request_id))
         errors = [ErrorDetail.from_json(one) for one in data.get("errors", [])]
+        code = str(data.get("code") or (errors[0].code if errors else ""))
     except (ValueError, KeyError, TypeError, AttributeError):
         message = message or response.body.decode("utf-8", "replace")[:_MESSAGE_CHARS_MAX]
-    return ApiError(call, response.status, message, request_id, errors, retry_after_seconds(response.headers))
+    retry_after = retry_after_seconds(response.headers)
+    return ApiError(call, response.status, code, message, request_id, errors, retry_after)
 
 
 def check_url(what: str, url: str) -> str:

@@ -71,6 +71,7 @@ class ApiError(AldabaError):
         self,
         call: str,
         status: int,
+        code: str,
         message: str,
         request_id: str,
         errors: Sequence[ErrorDetail],
@@ -79,6 +80,8 @@ class ApiError(AldabaError):
         self.call = call
         """Method and path."""
         self.status = status
+        self.code = code
+        """What is wrong, for programs: one of the service's error codes; empty if something else than the service answered."""
         self.message = message
         """The message of the service, for people."""
         self.request_id = request_id
@@ -92,8 +95,8 @@ class ApiError(AldabaError):
         super().__init__(f"{call}: {status} {message}{more} ({remedy}; request {request_id})")
 
     def has_code(self, code: str) -> bool:
-        """Whether one of the errors has this code."""
-        return any(error.code == code for error in self.errors)
+        """Whether the error, or one of the individual errors, has this code."""
+        return self.code == code or any(error.code == code for error in self.errors)
 
     @property
     def is_temporary(self) -> bool:
