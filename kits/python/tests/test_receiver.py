@@ -118,7 +118,8 @@ def test_receiver_answers_handshakes_events_and_everything_else() -> None:
 
     echoed = receiver.handle("GET", f"/api/webhooks/incoming/Invoicing?echo={GUID}", {}, b"")
     assert (echoed.status, echoed.body) == (200, GUID)
-    assert receiver.handle("GET", "/hooks?echo=<script>", {}, b"").status == 400
+    for url in ("/hooks?echo=<script>", "//[", "/hooks?echo", ""):
+        assert receiver.handle("GET", url, {}, b"").status == 400
     assert receiver.handle("PUT", "/hooks", {}, b"").status == 405
     acknowledge = notification(
         EventType={"EventType": "Acknowledge", "SemanticName": "x"}, ExtraPartitionInformation={}
@@ -165,6 +166,8 @@ def test_receiver_is_a_wsgi_application() -> None:
     assert call(**length, **signed, **{"wsgi.input": io.BytesIO(body)})[0] == "200 OK"
     assert call(**length, **{"wsgi.input": io.BytesIO(body)})[0] == "401 Unauthorized"
     assert call(**{**length, "CONTENT_LENGTH": "9999999"})[0].startswith("413 ")
+    for wrong in ("-1", "²", "9" * 5_000):
+        assert call(**{**length, "CONTENT_LENGTH": wrong})[0].startswith("400 ")
     assert call(QUERY_STRING=f"echo={GUID}") == ("200 OK", GUID.encode())
     assert len(events) == 1
 

@@ -70,7 +70,7 @@ class HttpClient:
             response: HttpResponse | None = None
             try:
                 response = self._attempt(method, url, headers, body)
-            except httpx.TransportError as error:
+            except httpx.RequestError as error:
                 reason = f"no response ({error or type(error).__name__})"
                 failure = UnreachableError(
                     f"{call_name(method, url)}: {reason}; check that the URL is right and reachable, then try again"

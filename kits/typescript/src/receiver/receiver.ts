@@ -114,7 +114,8 @@ export class Receiver {
 
 /** The handshake of invoicing. It is not signed, so only a GUID is echoed. */
 function echo(url: string): ReceiverResponse {
-  const guid = new URL(url, "http://receiver").searchParams.get("echo") ?? "";
+  const query = url.slice(url.indexOf("?") + 1);
+  const guid = new URLSearchParams(query).get("echo") ?? "";
   return GUID.test(guid) ? answer(200, guid) : answer(400, "GET requires the query echo=<GUID>.");
 }
 
