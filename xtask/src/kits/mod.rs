@@ -71,7 +71,7 @@ pub fn run_all() -> Result<(), Failure> {
 
 fn run_kits(kits: &[&'static Kit]) -> Result<(), Failure> {
     let setup = Setup::of_workspace()?;
-    let suites = kits.iter().map(|kit| prepare::prepare(kit, &setup)).collect::<Result<Vec<_>, _>>()?;
+    let suites = kits.iter().map(|&kit| prepare::prepare(kit, &setup)).collect::<Result<Vec<_>, _>>()?;
     generate::check(kits, &setup)?;
     run::run(&suites, &setup)
 }

@@ -132,12 +132,9 @@ fn debian(program: &str, package: &str, needed_by: &str) -> Result<(), String> {
     if find(program).is_none() {
         install(package, &format!("because {needed_by} needs the program `{program}`"))?;
     }
-    match find(program) {
-        Some(_) => Ok(()),
-        None => {
-            Err(format!("{needed_by} needs `{program}`, which Debian's package {package} did not install"))
-        }
-    }
+    find(program).map(drop).ok_or_else(|| {
+        format!("{needed_by} needs `{program}`, which Debian's package {package} did not install")
+    })
 }
 
 pub(super) fn finish(what: &str, command: &mut Command) -> Result<(), String> {

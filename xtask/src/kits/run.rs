@@ -2,7 +2,7 @@
 
 use std::{
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     process::Command,
     sync::{Mutex, PoisonError},
     thread,
@@ -68,7 +68,7 @@ fn passes(suite: &Suite, setup: &Setup) -> bool {
     result.is_ok()
 }
 
-fn run_command(name: &str, prepared: &Command, dev: &PathBuf, bound: Duration) -> Result<(), String> {
+fn run_command(name: &str, prepared: &Command, dev: &Path, bound: Duration) -> Result<(), String> {
     let mut command = Command::new(prepared.get_program());
     command.args(prepared.get_args());
     if let Some(folder) = prepared.get_current_dir() {
