@@ -102,7 +102,7 @@ impl<'a> Installation<'a> {
 }
 
 /// The program, without any ALDABA_ variables of the environment.
-pub(super) fn aldaba(program: &Path) -> Command {
+pub(crate) fn aldaba(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ALDABA_") {

@@ -14,6 +14,14 @@ use crate::{failure::Failure, steps::Steps, workspace};
 use environment::Environments;
 use prepare::Toolchain;
 
+/// What the tests of the kits need, too.
+pub(crate) use {
+    debian::{find, install},
+    installation::aldaba,
+    prepare::{Stamp, create_venv, text, version},
+    process::{Process, now},
+};
+
 /// The folders of one run.
 #[derive(Debug)]
 struct Directories {
@@ -37,7 +45,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn build() -> Result<(), Failure> {
+pub(crate) fn build() -> Result<(), Failure> {
     let arguments = ["build", "--package", "aldaba", "--locked"];
     workspace::run("cargo build", &mut workspace::cargo(&arguments))
 }
@@ -88,7 +96,7 @@ fn run_clients(chosen: &[&'static run::Client], depth: Depth) -> Result<(), Fail
 }
 
 /// Adds the path to the error of a file operation.
-fn with_path(path: &Path) -> impl FnOnce(std::io::Error) -> String {
+pub(crate) fn with_path(path: &Path) -> impl FnOnce(std::io::Error) -> String {
     let path = path.display().to_string();
     move |error| format!("{path}: {error}")
 }

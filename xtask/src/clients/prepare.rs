@@ -60,7 +60,7 @@ fn python(directories: &Directories) -> Result<PathBuf, String> {
 }
 
 /// Debian's Python needs another package for virtual environments.
-fn create_venv(folder: &Path) -> Result<(), String> {
+pub(crate) fn create_venv(folder: &Path) -> Result<(), String> {
     let create = || finish("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder));
     let Err(reason) = create() else {
         return Ok(());
@@ -112,12 +112,12 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn text(path: &Path) -> Result<String, String> {
+pub(crate) fn text(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(with_path(path))
 }
 
 /// What a program says of its version; without the program nothing can go on.
-fn version(program: &str, needed: &str) -> Result<String, String> {
+pub(crate) fn version(program: &str, needed: &str) -> Result<String, String> {
     let missing = |reason: &str| format!("{needed} is needed: `{program} --version` {reason}");
     let output = Command::new(program).arg("--version").output();
     let output = output.map_err(|error| missing(&format!("cannot be run: {error}")))?;
@@ -134,22 +134,22 @@ fn finish(what: &str, command: &mut Command) -> Result<(), String> {
 
 /// The pins that a folder was installed from, in a file that is written once the folder is complete.
 #[derive(Debug)]
-struct Stamp {
+pub(crate) struct Stamp {
     folder: PathBuf,
     file: PathBuf,
     pins: String,
 }
 
 impl Stamp {
-    fn new(folder: &Path, pins: &[String]) -> Self {
+    pub(crate) fn new(folder: &Path, pins: &[String]) -> Self {
         Self { folder: folder.to_owned(), file: folder.with_extension("stamp"), pins: pins.join("\n") }
     }
 
-    fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.folder.is_dir() && fs::read_to_string(&self.file).is_ok_and(|made| made == self.pins)
     }
 
-    fn clear(&self) -> Result<(), String> {
+    pub(crate) fn clear(&self) -> Result<(), String> {
         let _ = fs::remove_file(&self.file);
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder).map_err(with_path(&self.folder))?;
@@ -157,7 +157,7 @@ impl Stamp {
         Ok(())
     }
 
-    fn write(&self) -> Result<(), String> {
+    pub(crate) fn write(&self) -> Result<(), String> {
         fs::write(&self.file, &self.pins).map_err(with_path(&self.file))
     }
 }
