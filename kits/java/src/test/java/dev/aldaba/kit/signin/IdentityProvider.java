@@ -29,9 +29,11 @@ final class IdentityProvider implements AutoCloseable {
     volatile BiConsumer<Map<String, Object>, Map<String, Object>> spoil = (header, claims) -> {};
     volatile UnaryOperator<String> tamper = token -> token;
     private final TestServer server;
+    private final SignIn signIn;
 
     IdentityProvider() throws IOException {
         server = new TestServer(this::serve);
+        signIn = SignIn.builder(url(), "panel", "http://localhost:8765/callback").clientSecret(Secret.of("s3cret")).build();
     }
 
     private static KeyPair keys() {
@@ -53,7 +55,7 @@ final class IdentityProvider implements AutoCloseable {
     }
 
     SignIn signIn() {
-        return SignIn.builder(url(), "panel", "http://localhost:8765/callback").clientSecret(Secret.of("s3cret")).build();
+        return signIn;
     }
 
     private void serve(HttpExchange exchange) throws IOException {
