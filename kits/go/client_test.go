@@ -139,11 +139,11 @@ func TestRefusedTokenIsRenewedOnce(t *testing.T) {
 func TestWrongKeyDoesNotRenewTheToken(t *testing.T) {
 	client, tokens := serve(t, func(writer http.ResponseWriter, _ *http.Request) {
 		writer.WriteHeader(401)
-		_, _ = io.WriteString(writer, `{"statusCode":401,"message":"Access denied","requestId":"r1","errors":[{"code":"invalid_key","message":"m"}]}`)
+		_, _ = io.WriteString(writer, `{"statusCode":401,"code":"denied","message":"Access denied","requestId":"r1","errors":[{"code":"invalid_key","message":"m"}]}`)
 	})
 	_, err := client.Companies().Page(context.Background(), 1)
 	var refused *APIError
-	if !errors.As(err, &refused) || !refused.HasCode("invalid_key") || refused.RequestID != "r1" || tokens.replaced != 0 {
+	if !errors.As(err, &refused) || refused.Code != "denied" || !refused.HasCode("denied") || !refused.HasCode("invalid_key") || refused.RequestID != "r1" || tokens.replaced != 0 {
 		t.Fatalf("%v after %d renewals", err, tokens.replaced)
 	}
 	if strings.Contains(err.Error(), "k3y") || strings.Contains(fmt.Sprintf("%v %+v %#v", client, client, client), "k3y") {

@@ -144,6 +144,11 @@ func TestTypesMatchTheDocument(t *testing.T) {
 	d.compare(t, ok("/accounting/api/accounts/{correlationId}", "get"), aldaba.Account{})
 	refused := d.body(t, d.at(t, operation(customers, "get"), "responses", "400"))
 	d.compare(t, d.at(t, refused, "properties", "errors", "items"), aldaba.FieldError{})
+	for name := range d.members(refused) {
+		if !strings.Contains(" statusCode code message requestId errors ", " "+name+" ") {
+			t.Errorf("the kit does not read %s of an error", name)
+		}
+	}
 	d.compare(t, ok("/accounting/api/suppliers", "get"), aldaba.Record{})
 	d.compare(t, ok("/payroll/api/companies", "get"), aldaba.PayrollCompany{})
 	d.compare(t, ok(customers+"/changes", "get"), aldaba.Change{})

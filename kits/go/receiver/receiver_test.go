@@ -244,13 +244,16 @@ func TestFileStoreSurvivesARestartAndACutOffLine(t *testing.T) {
 	_ = file.Close()
 	store = open()
 	checkInbox(t, NewInbox(store), []Received{event("a", 7), event("b", 8), event("c", 6)}, []Outcome{Duplicate, Processed, Superseded})
+	_ = store.Close()
+	store = open()
+	checkInbox(t, NewInbox(store), []Received{event("b", 8), event("d", 9)}, []Outcome{Duplicate, Processed})
 	if err := store.compact(path); err != nil {
 		t.Fatal(err)
 	}
 	_ = store.Close()
 	store = open()
 	defer store.Close()
-	checkInbox(t, NewInbox(store), []Received{event("a", 7), event("b", 8), event("", 8)}, []Outcome{Duplicate, Duplicate, Superseded})
+	checkInbox(t, NewInbox(store), []Received{event("a", 7), event("d", 9), event("", 9)}, []Outcome{Duplicate, Duplicate, Superseded})
 }
 
 func TestFeedAndDeliveryAreTheSameEvent(t *testing.T) {

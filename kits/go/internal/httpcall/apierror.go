@@ -27,6 +27,8 @@ type APIError struct {
 	Call string
 	// Status is the HTTP status.
 	Status int
+	// Code is for programs: the service lists all codes, with causes and cures, at `/docs/errors`. It may be empty.
+	Code string
 	// Message is for people.
 	Message string
 	// RequestID is the id to report to the operator of the service.
@@ -37,13 +39,18 @@ type APIError struct {
 	RetryAfter time.Duration
 }
 
+// ErrorBody is the body of an error response.
+type ErrorBody struct {
+	StatusCode int          `json:"statusCode"`
+	Code       string       `json:"code"`
+	Message    string       `json:"message"`
+	RequestID  string       `json:"requestId"`
+	Errors     []FieldError `json:"errors"`
+}
+
 // NewAPIError reads the error of a response that is not 2xx.
 func NewAPIError(call string, response *Response) *APIError {
-	var body struct {
-		Message   string       `json:"message"`
-		RequestID string       `json:"requestId"`
-		Errors    []FieldError `json:"errors"`
-	}
+	var body ErrorBody
 	if json.Unmarshal(response.Body, &body) != nil {
 		text := response.Body
 		if len(text) > messageBytesMax {
@@ -53,8 +60,8 @@ func NewAPIError(call string, response *Response) *APIError {
 	}
 	retryAfter, _ := RetryAfter(response.Header, time.Now())
 	return &APIError{
-		Call: call, Status: response.Status, Message: body.Message, RequestID: body.RequestID, Errors: body.Errors,
-		RetryAfter: retryAfter,
+		Call: call, Status: response.Status, Code: body.Code, Message: body.Message, RequestID: body.RequestID,
+		Errors: body.Errors, RetryAfter: retryAfter,
 	}
 }
 
@@ -75,8 +82,11 @@ func (e *APIError) Is(target error) bool {
 	return target == ErrNotFound && e.Status == http.StatusNotFound
 }
 
-// HasCode says whether one of the errors has this code.
+// HasCode says whether the response or one of its errors has this code.
 func (e *APIError) HasCode(code string) bool {
+	if e.Code == code {
+		return true
+	}
 	for _, one := range e.Errors {
 		if one.Code == code {
 			return true

@@ -7,14 +7,17 @@ import java.util.Optional;
 /** An error response of the service. */
 public final class ApiException extends AldabaException {
     private final int status;
+    private final String code;
     private final String requestId;
     private final transient List<FieldError> errors;
     private final Duration retryAfter;
     private final String serviceMessage;
 
-    public ApiException(String call, int status, String message, String requestId, List<FieldError> errors, Duration retryAfter) {
+    public ApiException(
+            String call, int status, String code, String message, String requestId, List<FieldError> errors, Duration retryAfter) {
         super(text(call, status, message, requestId, errors));
         this.status = status;
+        this.code = code;
         this.serviceMessage = message;
         this.requestId = requestId;
         this.errors = List.copyOf(errors);
@@ -34,6 +37,11 @@ public final class ApiException extends AldabaException {
     /** The HTTP status. */
     public int status() {
         return status;
+    }
+
+    /** For programs: the service lists all codes, with causes and cures, at {@code /docs/errors}. It may be empty. */
+    public String code() {
+        return code;
     }
 
     /** The message of the service. */
@@ -56,9 +64,9 @@ public final class ApiException extends AldabaException {
         return Optional.ofNullable(retryAfter);
     }
 
-    /** Whether one of the errors has this code. */
-    public boolean hasCode(String code) {
-        return errors.stream().anyMatch(error -> error.code().equals(code));
+    /** Whether the response or one of its errors has this code. */
+    public boolean hasCode(String wanted) {
+        return code.equals(wanted) || errors.stream().anyMatch(error -> wanted.equals(error.code()));
     }
 
     private static String remedy(int status) {

@@ -133,9 +133,9 @@ class AldabaClientTest {
     @Test
     void wrongKeyDoesNotRenewTheToken() throws IOException {
         var client = serve(exchange -> TestServer.reply(exchange, 401,
-                "{\"statusCode\":401,\"message\":\"Access denied\",\"requestId\":\"r1\",\"errors\":[{\"code\":\"invalid_key\",\"message\":\"m\"}]}"));
+                "{\"statusCode\":401,\"code\":\"denied\",\"message\":\"Access denied\",\"requestId\":\"r1\",\"errors\":[{\"code\":\"invalid_key\",\"message\":\"m\"}]}"));
         var refused = assertThrows(ApiException.class, () -> client.companies().page(1));
-        assertTrue(refused.hasCode("invalid_key") && refused.requestId().equals("r1") && refused.status() == 401);
+        assertTrue(refused.code().equals("denied") && refused.hasCode("denied") && refused.hasCode("invalid_key") && refused.requestId().equals("r1") && refused.status() == 401);
         assertEquals(0, renewals.get());
         assertFalse((refused + client.toString() + Secret.of("k3y")).contains("k3y"));
     }

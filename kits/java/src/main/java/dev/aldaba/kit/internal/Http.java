@@ -1,6 +1,5 @@
 package dev.aldaba.kit.internal;
 
-import com.fasterxml.jackson.annotation.JsonProperty;
 import com.fasterxml.jackson.databind.JavaType;
 import dev.aldaba.kit.AldabaException;
 import dev.aldaba.kit.ApiException;
@@ -22,6 +21,7 @@ import java.time.ZonedDateTime;
 import java.time.format.DateTimeFormatter;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -156,19 +156,29 @@ public final class Http {
         }
     }
 
-    private record ErrorBody(String message, String requestId, @JsonProperty("errors") List<FieldError> errors) {}
+    /** The body of an error response. */
+    public record ErrorBody(int statusCode, String code, String message, String requestId, List<FieldError> errors) {
+        public ErrorBody {
+            code = Objects.requireNonNullElse(code, "");
+            message = Objects.requireNonNullElse(message, "");
+            requestId = Objects.requireNonNullElse(requestId, "");
+            errors = errors == null ? List.of() : errors;
+        }
+    }
 
     /** The error of a response that is not 2xx. */
     public static ApiException error(String call, Response response) {
-        ErrorBody body;
+        ErrorBody body = null;
         try {
             body = Json.MAPPER.readValue(response.body(), ErrorBody.class);
         } catch (IOException notJson) {
-            var text = new String(response.body(), StandardCharsets.UTF_8);
-            body = new ErrorBody(text.substring(0, Math.min(text.length(), MESSAGE_CHARS_MAX)), "", List.of());
+            // Something in front of the service answered: show its text.
         }
-        return new ApiException(call, response.status(), body.message() == null ? "" : body.message(),
-                body.requestId() == null ? "" : body.requestId(), body.errors() == null ? List.of() : body.errors(),
+        if (body == null) {
+            var text = new String(response.body(), StandardCharsets.UTF_8);
+            body = new ErrorBody(response.status(), "", text.substring(0, Math.min(text.length(), MESSAGE_CHARS_MAX)), "", List.of());
+        }
+        return new ApiException(call, response.status(), body.code(), body.message(), body.requestId(), body.errors(),
                 retryAfter(response.headers()));
     }
 
