@@ -71,7 +71,7 @@ class InboxTest {
             check(Inbox.of(store), List.of(event("a", 7)), PROCESSED);
             assertThrows(IOException.class, () -> FileInboxStore.open(path));
         }
-        Files.writeString(path, "{\"outgoingId\":\"b\",\"reco", StandardOpenOption.APPEND);
+        Files.writeString(path, "{\"outgoingId\":\"b" + " ".repeat(500), StandardOpenOption.APPEND);
         var events = List.of(event("a", 7), event("b", 8), event("c", 6));
         try (var store = FileInboxStore.open(path)) {
             check(Inbox.of(store), events, DUPLICATE, PROCESSED, SUPERSEDED);
