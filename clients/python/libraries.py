@@ -31,11 +31,11 @@ class Application:
     login: str = "/login"
     # Shows the user as JSON.
     home: str = "/"
-    # Signs out; None if the library cannot.
-    logout: str | None = "/logout"
+    # Signs out; `{app}` stands for the application's address, percent-encoded.
+    logout: str = "/logout"
     # Renews the tokens, and says so or shows the access token; None if the library does not.
     refresh: str | None = None
-    # What the library calls the claims that all of them must know.
+    # Further variables.
     environment: dict = field(default_factory=dict)
 
 
@@ -163,11 +163,10 @@ def try_out(application, site):
             renewed = second.get("renewed") or first["access_token"] != second["access_token"]
             check(f"{application.name}: new tokens", renewed, second)
             check_user(application, browser.open(app_url + application.home), user)
-        if application.logout:
-            answer = browser.open(app_url + application.logout.replace("{app}", quote(app_url, "")))
-            check(f"{application.name}: nobody after the sign-out", answer == {"user": None}, answer)
-            check_user(application, browser.open(app_url + application.login), user)
-            check(f"{application.name}: the password again", browser.passwords == 2, browser.passwords)
+        answer = browser.open(app_url + application.logout.replace("{app}", quote(app_url, "")))
+        check(f"{application.name}: nobody after the sign-out", answer == {"user": None}, answer)
+        check_user(application, browser.open(app_url + application.login), user)
+        check(f"{application.name}: the password again", browser.passwords == 2, browser.passwords)
 
 
 def check_user(application, answer, user):

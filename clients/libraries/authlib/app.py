@@ -21,11 +21,11 @@ oauth.register(
 )
 # docs: end
 
+# docs: use
 APP = os.environ["APP"]
 tokens = {}  # a table of the application's database
 
 
-# docs: use
 async def login(request):
     return await oauth.aldaba.authorize_redirect(request, APP + "/callback")
 

@@ -7,12 +7,17 @@ ALLOWED_HOSTS = ["localhost"]
 ROOT_URLCONF = "urls"
 DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": "django.db"}}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+INSTALLED_APPS = [
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.messages",
+    "django.contrib.sessions",
+]
 MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
-    "allauth.account.middleware.AccountMiddleware",
 ]
 TEMPLATES = [
     {
@@ -28,21 +33,18 @@ TEMPLATES = [
 ]
 
 # docs: settings
-INSTALLED_APPS = [
-    "django.contrib.auth",
-    "django.contrib.contenttypes",
-    "django.contrib.messages",
-    "django.contrib.sessions",
+INSTALLED_APPS += [
     "allauth",
     "allauth.account",
     "allauth.socialaccount",
     "allauth.socialaccount.providers.openid_connect",
 ]
+MIDDLEWARE += ["allauth.account.middleware.AccountMiddleware"]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 LOGIN_REDIRECT_URL = "/"
 ACCOUNT_ADAPTER = "sign_out.Adapter"
 SOCIALACCOUNT_ONLY = True  # no local passwords
-ACCOUNT_EMAIL_VERIFICATION = "none"  # the identity provider has verified the address
+ACCOUNT_EMAIL_VERIFICATION = "none"  # accounts come from Aldaba; allauth sends no mail of its own
 SOCIALACCOUNT_PROVIDERS = {
     "openid_connect": {
         "OAUTH_PKCE_ENABLED": True,

@@ -19,11 +19,11 @@ oauth.register(
 )
 # docs: end
 
+# docs: use
 APP = os.environ["APP"]
 tokens = {}  # a table of the application's database
 
 
-# docs: use
 @app.get("/login")
 def login():
     return oauth.aldaba.authorize_redirect(APP + "/callback")

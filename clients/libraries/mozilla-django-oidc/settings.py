@@ -11,7 +11,6 @@ INSTALLED_APPS = [
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",
-    "mozilla_django_oidc",
 ]
 MIDDLEWARE = [
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -21,6 +20,7 @@ MIDDLEWARE = [
 TEMPLATES = [{"BACKEND": "django.template.backends.django.DjangoTemplates"}]
 
 # docs: settings
+INSTALLED_APPS += ["mozilla_django_oidc"]
 AUTHENTICATION_BACKENDS = ["sign_in.Backend"]
 LOGIN_REDIRECT_URL = "/"
 LOGOUT_REDIRECT_URL = "/"  # needed, although the function below says where to go

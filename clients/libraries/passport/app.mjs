@@ -31,11 +31,10 @@ passport.serializeUser((user, done) => done(null, user));
 passport.deserializeUser((user, done) => done(null, user));
 // docs: end
 
+// docs: use
 const app = express();
 app.use(session({ secret: SESSION_SECRET, resave: false, saveUninitialized: false }));
 app.use(passport.session());
-
-// docs: use
 app.get('/login', passport.authenticate('openidconnect'));
 app.get('/callback', passport.authenticate('openidconnect', { successRedirect: '/', failureRedirect: '/failed' }));
 app.get('/logout', (request, response, next) => {
