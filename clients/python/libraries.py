@@ -102,8 +102,10 @@ def wait_until_ready(application, process, port):
             socket.create_connection(("127.0.0.1", port), 1).close()
             return
         except OSError:
-            check(f"{application.name}: it keeps running", process.poll() is None, process.poll())
-            check(f"{application.name}: it listens in time", time.monotonic() < deadline)
+            if process.poll() is not None:
+                sys.exit(f"{application.name}: it ended before it listened: {process.returncode}")
+            if time.monotonic() > deadline:
+                sys.exit(f"{application.name}: it does not listen after {READY_SECONDS_MAX} s")
             time.sleep(0.05)
 
 
