@@ -17,7 +17,9 @@ fn all(
     let ingest = browser.start_authorization(request);
     let empty = browser.submit(&ingest.form("post"), &[]);
     let tenants = fixture.submit_credentials(&browser, &ingest);
-    let nothing = browser.submit(&tenants.form("post"), &[]);
+    let mut unchosen = tenants.form("post");
+    unchosen.fields.retain(|(name, _)| name != "tenant");
+    let nothing = browser.submit(&unchosen, &[]);
     let consent = browser.start_authorization(&request.clone().with("prompt", "consent"));
     let choose = [("tenant", fixture.tenants[0].as_str()), ("decision", "allow")];
     let aside = browser.start_authorization(&request.clone().with("redirect_uri", OUT_OF_BAND));
