@@ -2,6 +2,7 @@
 //! prints them (`aldaba openapi`), serves them next to the APIs, and shows them in Swagger UI.
 
 mod page_location;
+mod prefill;
 mod routes;
 mod static_response;
 mod swagger_page;
@@ -11,6 +12,8 @@ use utoipa::openapi::OpenApi;
 use crate::config::Config;
 use page_location::OnlyHost;
 pub(crate) use page_location::{is_local_page, sign_in_redirect_uri};
+use prefill::Filled;
+pub(crate) use prefill::Prefill;
 pub(crate) use routes::{asyncapi_router, router};
 
 /// Renders a document; called once, on the first request.
@@ -33,6 +36,8 @@ pub(crate) struct Page {
     only_host: OnlyHost,
     /// The redirect URI of a sign-in on the page, if it offers one.
     sign_in_redirect_uri: Option<String>,
+    /// What `aldaba dev` fills in.
+    filled: Option<Filled>,
 }
 
 impl Document {
@@ -43,6 +48,10 @@ impl Document {
             path: "/docs/",
             only_host: OnlyHost::new(server),
             sign_in_redirect_uri: sign_in_redirect_uri(server),
+            filled: config
+                .development
+                .clone()
+                .map(|prefill| Filled::Public(prefill, server.auth_url.clone())),
         });
         let config = config.clone();
         let text: Render = Box::new(move || text(&public(&config)) + "\n");
@@ -50,8 +59,13 @@ impl Document {
     }
 
     /// The document of the operator API, which `operator::router` serves.
-    pub(crate) fn operator() -> Self {
-        let page = Page { path: "/operator/docs/", only_host: OnlyHost::any(), sign_in_redirect_uri: None };
+    pub(crate) fn operator(config: &Config) -> Self {
+        let page = Page {
+            path: "/operator/docs/",
+            only_host: OnlyHost::any(),
+            sign_in_redirect_uri: None,
+            filled: config.development.clone().map(Filled::Operator),
+        };
         let path = "/operator/v1/openapi.json";
         Self { title: "Aldaba for operators", text: None, path, page: Some(page) }
     }

@@ -13,6 +13,7 @@ mod console;
 mod crash;
 mod credentials;
 mod dev;
+mod dev_pages;
 mod dev_receiver;
 mod dev_restart;
 mod dev_token;
