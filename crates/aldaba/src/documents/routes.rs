@@ -5,14 +5,15 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::Response;
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS};
+use axum::http::{Response, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Redirect};
 use axum::routing::get;
 use serde_json::json;
 
 use super::page_location::OnlyHost;
+use super::served::ServedDocument;
 use super::static_response::{NO_STORE, REVALIDATE, StaticResponse};
 use super::swagger_page::{self, FILES};
 use super::{Document, Page};
@@ -30,12 +31,12 @@ struct PageState {
 }
 
 pub(crate) fn router(document: Document) -> Router {
-    let Document { title, text, path, page } = document;
+    let Document { title, document, path, page } = document;
     let mut router = Router::new();
-    if let Some(text) = text {
-        let text: Arc<LazyResponse> =
-            Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
-        router = router.route(path, get(async move |headers: HeaderMap| text.respond(&headers)));
+    if let Some(build) = document {
+        let served = Arc::new(ServedDocument::new(build));
+        router = router
+            .route(path, get(async move |uri: Uri, headers: HeaderMap| served.respond(uri, headers).await));
     }
     match page {
         Some(page) => router.merge(page_router(page, title, path)),
