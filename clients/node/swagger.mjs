@@ -4,7 +4,7 @@
 import { SIZES, audit, fits } from './browser.mjs';
 import { accessToken, check, world } from './stage.mjs';
 
-const LIST = 'operations-Accounting-listCompanies';
+const LIST = 'operations-Companies-listCompanies';
 
 async function authorize(page, values) {
   await page.locator('button.authorize').first().click();
@@ -68,7 +68,7 @@ async function open(page, url) {
 /** Goes to the operation on the page. */
 async function unfold(page) {
   await page.locator('html[data-ready=yes]').waitFor();
-  await page.locator('#operations-tag-Accounting').click();
+  await page.locator('#operations-tag-Companies').click();
   await page.locator(`#${LIST} .opblock-summary-control`).click();
 }
 

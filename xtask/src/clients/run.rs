@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 13] = [
+const CLIENTS: [Client; 15] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -49,6 +49,13 @@ const CLIENTS: [Client; 13] = [
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     // Eight applications.
     Client { name: "Libraries", runner: Runner::Python, source: "with_libraries.py", seconds_max: 180 },
+    Client { name: "generators", runner: Runner::Node, source: "with_generators.mjs", seconds_max: 180 },
+    Client {
+        name: "openapi-python-client",
+        runner: Runner::Python,
+        source: "with_openapi_python_client.py",
+        seconds_max: 180,
+    },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 900 },
     PORTAL,

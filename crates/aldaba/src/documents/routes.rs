@@ -14,6 +14,7 @@ use serde_json::{Value, json};
 
 use super::page_location::OnlyHost;
 use super::prefill::{Filled, is_for_loopback};
+use super::served::ServedDocument;
 use super::static_response::{NO_STORE, REVALIDATE, StaticResponse};
 use super::swagger_page::{self, FILES};
 use super::{Document, Page};
@@ -32,12 +33,12 @@ struct PageState {
 }
 
 pub(crate) fn router(document: Document) -> Router {
-    let Document { title, text, path, page } = document;
+    let Document { title, document, path, page } = document;
     let mut router = Router::new();
-    if let Some(text) = text {
-        let text: Arc<LazyResponse> =
-            Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
-        router = router.route(path, get(async move |headers: HeaderMap| text.respond(&headers)));
+    if let Some(build) = document {
+        let served = Arc::new(ServedDocument::new(build));
+        router = router
+            .route(path, get(async move |uri: Uri, headers: HeaderMap| served.respond(uri, headers).await));
     }
     match page {
         Some(page) => router.merge(page_router(page, title, path)),

@@ -18,6 +18,7 @@ mod dev_receiver;
 mod dev_restart;
 mod dev_token;
 mod dev_tools;
+mod error_codes;
 mod full_disk;
 mod gateway;
 mod idempotency;
