@@ -9,13 +9,15 @@ cargo xtask <command>
   clients [--bounded] [NAME...]
                      test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
-                     named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium).
+                     named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium and Go).
                      Writes screenshots to target/screenshots. --bounded tries as little as `test` does.
   kits [NAME...]     test the kits for integrators (TypeScript, Python, Go, Java) and the PHP receiver against the debug
                      program, or the named ones alone: typescript, python, go, java, php. Installs their dependencies
                      below target/ (as root on Debian also Go, a JDK with Maven, and PHP).
   kits generate      write the kits' generated types from the program's OpenAPI and AsyncAPI documents.
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
+  prove clients      sign in with the applications of docs/your-library.md that are too heavy for `test`: Apache
+                     mod_auth_openidc, OmniAuth, Spring Security, Nimbus. As root on Debian it installs what they need.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
   prove nodes        drop packets to the database for a minute, change its primary, crash and restart nodes; prints the

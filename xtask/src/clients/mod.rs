@@ -4,6 +4,7 @@
 mod debian;
 mod environment;
 mod installation;
+mod libraries;
 mod prepare;
 mod process;
 mod run;
@@ -32,6 +33,17 @@ struct Directories {
     screenshots: PathBuf,
 }
 
+impl Directories {
+    fn of_workspace() -> Self {
+        let target = workspace::target();
+        Self {
+            sources: workspace::root().join("clients"),
+            cache: target.join("clients"),
+            screenshots: target.join("screenshots"),
+        }
+    }
+}
+
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     let (depth, names) = match arguments {
         ["--bounded", names @ ..] => (Depth::Bounded, names),
@@ -55,6 +67,16 @@ pub fn run_all() -> Result<(), Failure> {
     run_clients(&run::all(), Depth::Bounded)
 }
 
+/// The applications of docs/your-library.md whose dependencies are too heavy for the test command.
+pub fn prove() -> Result<(), Failure> {
+    let steps = Steps::start();
+    steps.step("build", build)?;
+    steps.step("installation", || Ok(libraries::prepare_heavy(&Directories::of_workspace())?))?;
+    steps.step("heavy libraries", || run_clients(&[run::HEAVY_LIBRARIES], Depth::Full))?;
+    steps.finish();
+    Ok(())
+}
+
 /// How much the clients that take longest try.
 #[derive(Clone, Copy, Debug)]
 enum Depth {
@@ -76,16 +98,11 @@ impl Depth {
 }
 
 fn run_clients(chosen: &[&'static run::Client], depth: Depth) -> Result<(), Failure> {
-    let target = workspace::target();
-    let program = target.join("debug").join("aldaba");
+    let program = workspace::target().join("debug").join("aldaba");
     if !program.is_file() {
         return Err(Failure::work(format!("{} does not exist: build it first", program.display())));
     }
-    let directories = Directories {
-        sources: workspace::root().join("clients"),
-        cache: target.join("clients"),
-        screenshots: target.join("screenshots"),
-    };
+    let directories = Directories::of_workspace();
     let toolchain = Toolchain::prepare(&directories)?;
     let environments = Environments::start(&program, &directories)?;
     let setup = run::Setup { toolchain: &toolchain, directories: &directories, depth };
