@@ -144,7 +144,7 @@ export function parseJson<T>(call: string, response: HttpResponse): T {
 
 /** The error of a response that is not 2xx. */
 export function errorOf(call: string, response: HttpResponse): ApiError {
-  let body: Partial<ErrorBody> & { code?: string } = {};
+  let body: Partial<ErrorBody> = {};
   try {
     body = JSON.parse(response.text) as typeof body;
   } catch {

@@ -226,8 +226,13 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "delivered" | "waiting" | "failed";
-        /** @description An error. */
+        /** @description An error. Every error of the APIs has this body. */
         ErrorBody: {
+            /**
+             * @description What is wrong, for programs. A code never changes its meaning; treat one that you do not know by `statusCode`. The page `/docs/errors` lists all codes with their causes and cures.
+             * @example invalid_parameter
+             */
+            code: string;
             errors?: components["schemas"]["ErrorDetail"][];
             /**
              * @description A text for people: what is wrong and what to do.
@@ -249,7 +254,7 @@ export interface components {
         /** @description One fault of the request. */
         ErrorDetail: {
             /**
-             * @description A stable code for programs.
+             * @description What is wrong, for programs. A code never changes its meaning; treat one that you do not know by `statusCode`. The page `/docs/errors` lists all codes with their causes and cures.
              * @example invalid_parameter
              */
             code: string;

@@ -237,7 +237,10 @@ class Delivery:
 
 @dataclass(frozen=True, kw_only=True)
 class ErrorBody:
-    """An error."""
+    """An error. Every error of the APIs has this body."""
+    code: str
+    """What is wrong, for programs. A code never changes its meaning; treat one that you do not know by `statusCode`.
+    The page `/docs/errors` lists all codes with their causes and cures."""
     errors: list[ErrorDetail] | None = None
     message: str
     """A text for people: what is wrong and what to do."""
@@ -250,6 +253,7 @@ class ErrorBody:
     def from_json(cls, data: Mapping[str, Any]) -> ErrorBody:
         """Converts a parsed JSON object. Unknown members are ignored."""
         return cls(
+            code=data["code"],
             errors=[ErrorDetail.from_json(item) for item in data["errors"]] if data.get("errors") is not None else None,
             message=data["message"],
             request_id=data["requestId"],
@@ -261,7 +265,8 @@ class ErrorBody:
 class ErrorDetail:
     """One fault of the request."""
     code: str
-    """A stable code for programs."""
+    """What is wrong, for programs. A code never changes its meaning; treat one that you do not know by `statusCode`.
+    The page `/docs/errors` lists all codes with their causes and cures."""
     field: str | None = None
     """The parameter or member at fault."""
     message: str
