@@ -66,11 +66,11 @@ def generate(name, document, folder, tolerated=None):
 def use(dev, folder):
     """The program of an integrator, with the client for customers."""
     sys.path.insert(0, str(folder))
-    client = importlib.import_module("customers.client")
-    models = importlib.import_module("customers.models")
+    client = importlib.import_module("customers_api.client")
+    models = importlib.import_module("customers_api.models")
 
     def operation(name):
-        return importlib.import_module(f"customers.api.customers.{name}")
+        return importlib.import_module(f"customers_api.api.customers.{name}")
 
     user = next(user for user in dev["users"] if len(user["tenants"]) == 1)
     tenant = user["tenants"][0]
@@ -126,15 +126,15 @@ dev = world()["dev"]
 with tempfile.TemporaryDirectory() as name:
     folder = Path(name)
     for name, url, tolerated in [
-        ("public", dev["base_url"] + "/openapi.json", None),
-        ("customers", dev["base_url"] + "/openapi.json?tags=Customers", None),
+        ("public_api", dev["base_url"] + "/openapi.json", None),
+        ("customers_api", dev["base_url"] + "/openapi.json?tags=Customers", None),
         # It sends changes as JSON: it does not know JSON lines.
-        ("operator", dev["operator_url"] + "/operator/v1/openapi.json", "application/x-ndjson|/tenants/{tenant}/changes"),
+        ("operator_api", dev["operator_url"] + "/operator/v1/openapi.json", "application/x-ndjson|/tenants/{tenant}/changes"),
     ]:
         generate(name, requests.get(url, timeout=SECONDS_MAX).json(), folder, tolerated)
     run("modules that can be loaded", "-m", "compileall", "-q", ".", folder=folder)
     # Without the generator's own part, client.py, which is the same for every document.
     strictly = ["--strict", "--no-incremental", "--follow-imports=silent"]
-    run("types that fit", "-m", "mypy", *strictly, "-p", "public.api", "-p", "public.models", folder=folder)
+    run("types that fit", "-m", "mypy", *strictly, "-p", "public_api.api", "-p", "public_api.models", folder=folder)
     use(dev, folder)
 done(f"openapi-python-client {version('openapi-python-client')}")
