@@ -170,9 +170,9 @@ impl Site {
         let form_action = response::form_action(sends_fetch_metadata, context.pending.destination());
         let markup = pages::sign_in(&model);
         if options.is_some() {
-            response::page_with_script(status, markup, form_action)
+            response::page_with_script(status, markup, &form_action)
         } else {
-            response::page_with_forms(status, markup, form_action)
+            response::page_with_forms(status, markup, &form_action)
         }
     }
 
