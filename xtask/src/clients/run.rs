@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 12] = [
+const CLIENTS: [Client; 13] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -46,6 +46,12 @@ const CLIENTS: [Client; 12] = [
     Client { name: "aiosmtpd", runner: Runner::Python, source: "with_aiosmtpd.py", seconds_max: 90 },
     Client { name: "openid-client", runner: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client {
+        name: "oidc-client-ts",
+        runner: Runner::Node,
+        source: "with_oidc_client_ts.mjs",
+        seconds_max: 120,
+    },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 900 },
