@@ -67,7 +67,7 @@ pub(crate) struct OperationDoc {
 pub(crate) const CLIENT_ID: ParameterDoc =
     optional("client_id", "The client id, unless HTTP Basic carries it.");
 pub(crate) const CLIENT_SECRET: ParameterDoc =
-    optional("client_secret", "The client secret, unless HTTP Basic carries it.");
+    optional("client_secret", "The client secret, unless HTTP Basic carries it. A public client has none.");
 
 /// The form of the revocation and introspection endpoints.
 pub(crate) const TOKEN_PARAMETERS: &[ParameterDoc] = &[

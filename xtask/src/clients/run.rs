@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 15] = [
+const CLIENTS: [Client; 16] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -46,6 +46,12 @@ const CLIENTS: [Client; 15] = [
     Client { name: "aiosmtpd", runner: Runner::Python, source: "with_aiosmtpd.py", seconds_max: 90 },
     Client { name: "openid-client", runner: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client {
+        name: "oidc-client-ts",
+        runner: Runner::Node,
+        source: "with_oidc_client_ts.mjs",
+        seconds_max: 120,
+    },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
     // Eight applications.
     Client { name: "Libraries", runner: Runner::Python, source: "with_libraries.py", seconds_max: 180 },

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::store::{MasterKey, Store};
-use domain::{Secret, TenantId, redirect_uri};
+use domain::{ClientKind, Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
 use operator::ingest::{Ingest, IngestRequest};
 
@@ -47,7 +47,8 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Command
 
 async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     for uri in &args.redirect_uris {
-        redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
+        redirect_uri::check(uri, ClientKind::Web)
+            .map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
     let signals = ShutdownSignals::install(OnHangup::Stop)?;

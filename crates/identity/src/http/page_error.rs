@@ -129,6 +129,10 @@ impl From<TargetError> for PageError {
                 ErrorKind::UnknownClient,
                 "client_id is missing or unknown, or the client is disabled.",
             ),
+            TargetError::NotForSignIn => Self::bad_request(
+                ErrorKind::NotForSignIn,
+                "The client is a resource server: it checks tokens and signs nobody in.",
+            ),
             TargetError::RedirectMissing => {
                 Self::bad_request(ErrorKind::RedirectMissing, "redirect_uri is missing.")
             }

@@ -130,7 +130,7 @@ impl Site {
         let page = pages::tenant_choice(&model);
         let destination = Some(context.request.target.redirect_uri.as_str());
         let form_action = response::form_action(context.browser.sends_fetch_metadata, destination);
-        Ok(response::page_with_forms(status, page, form_action))
+        Ok(response::page_with_forms(status, page, &form_action))
     }
 
     async fn choose_tenant(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {

@@ -25,6 +25,7 @@ pub(crate) struct AccountPage<'a> {
     pub ticket: &'a str,
     pub email: &'a str,
     pub given_name: &'a str,
+    pub family_name: &'a str,
     /// The language that the account has stored.
     pub account_lang: Lang,
     pub sessions: &'a [SessionRow<'a>],
@@ -126,6 +127,17 @@ fn profile(model: &AccountPage<'_>) -> Markup {
                 is_required: true,
                 ..Field::default()
             }))
+            // Developers and operators have no tokens that carry one.
+            @if model.realm == Realm::Users {
+                (field(&Field {
+                    name: "family_name",
+                    label: text.family_name,
+                    value: Some(model.family_name),
+                    autocomplete: Some("family-name"),
+                    error_id: is_refused.then_some(NOTICE_ID),
+                    ..Field::default()
+                }))
+            }
             fieldset {
                 legend { (text.language) }
                 div.choices { @for lang in [Lang::Es, Lang::En] { (radio_option(&option(lang))) } }

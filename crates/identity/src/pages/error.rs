@@ -35,6 +35,7 @@ pub(crate) struct RedirectAddresses<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     UnknownClient,
+    NotForSignIn,
     RedirectMissing,
     RedirectUnregistered,
     BadRequest,
@@ -109,6 +110,7 @@ fn notice_for(lang: Lang, kind: ErrorKind) -> Message {
     let messages = &messages(lang).error;
     match kind {
         ErrorKind::UnknownClient => messages.unknown_client,
+        ErrorKind::NotForSignIn => messages.not_for_sign_in,
         ErrorKind::RedirectMissing => messages.redirect_missing,
         ErrorKind::RedirectUnregistered => messages.redirect_unregistered,
         ErrorKind::BadRequest => messages.bad_request,

@@ -196,11 +196,13 @@ impl SandboxAdmin {
             realm: Realm::Users,
             email,
             given_name: "Sandbox".into(),
+            family_name: String::new(),
             lang: LANG.into(),
             password_hash,
             status: Status::Active,
             role: None,
             created_at: self.admin.now(),
+            updated_at: self.admin.now(),
             revision: FIRST_REVISION,
         };
         let tenant = self.new_tenant(team);

@@ -56,7 +56,7 @@ struct ApiFault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 29] = [
+const PROBLEMS: [(&str, &str); 30] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -70,6 +70,7 @@ const PROBLEMS: [(&str, &str); 29] = [
         "The key was made by a version that stored only its hash (`not_revealable`): replace it. Or the subscription is \
          cancelled permanently",
     ),
+    ("PublicClient", "The client is public and has no secret (`public_client`)"),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
@@ -155,6 +156,8 @@ problem_sets! {
     Cancelled: "409" "Cancelled";
     /// The key cannot be shown.
     NotRevealable: "409" "NotRevealable";
+    /// The client has no secret.
+    PublicClient: "409" "PublicClient";
     /// Another revision is stored.
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.

@@ -7,6 +7,7 @@ mod audit;
 mod authentication;
 mod callback_id_token;
 mod changes;
+mod client_kind;
 mod clients;
 mod developers;
 mod document;

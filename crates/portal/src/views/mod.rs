@@ -1,5 +1,6 @@
 //! The views of the pages: what they show, as markup, JSON and CSV.
 
+mod application_forms;
 pub(crate) mod applications;
 pub(crate) mod calls;
 mod errors;

@@ -180,6 +180,10 @@ const ERROR: ErrorText = ErrorText {
         title: "Application not available",
         text: "It is not registered or has been disabled. Please tell whoever maintains it.",
     },
+    not_for_sign_in: Message {
+        title: "Nobody signs in to this application",
+        text: "It is registered as an API that checks tokens, not as an application with users. Please tell whoever maintains the application that sent you here.",
+    },
     redirect_missing: Message {
         title: "Return address missing",
         text: "The application did not say where to return after signing in. Please tell whoever maintains it.",
@@ -289,6 +293,7 @@ const ACCOUNT: AccountText = AccountText {
     profile_saved: "Your details are saved.",
     password_changed: "Your password is changed. You are signed out everywhere else.",
     sessions_ended: "Those sessions have ended.",
+    family_name: "Family name (optional)",
     name_refused: "A name has 1 to 200 characters.",
     current_password_wrong: "The current password is incorrect.",
     repetition_differs: "The two new passwords are different.",

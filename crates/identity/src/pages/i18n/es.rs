@@ -183,6 +183,10 @@ const ERROR: ErrorText = ErrorText {
         title: "Aplicación no disponible",
         text: "No está registrada o se ha desactivado. Avisa a quien la mantiene.",
     },
+    not_for_sign_in: Message {
+        title: "En esta aplicación no se inicia sesión",
+        text: "Está registrada como una API que comprueba tokens, no como una aplicación con usuarios. Avisa a quien mantiene la aplicación que te ha enviado aquí.",
+    },
     redirect_missing: Message {
         title: "Falta la dirección de vuelta",
         text: "La aplicación no ha indicado adónde volver después de iniciar sesión. Avisa a quien la mantiene.",
@@ -295,6 +299,7 @@ const ACCOUNT: AccountText = AccountText {
     profile_saved: "Tus datos se han guardado.",
     password_changed: "La contraseña se ha cambiado. Se ha cerrado la sesión en los demás sitios.",
     sessions_ended: "Esas sesiones se han cerrado.",
+    family_name: "Apellidos (opcional)",
     name_refused: "El nombre tiene de 1 a 200 caracteres.",
     current_password_wrong: "La contraseña actual no es correcta.",
     repetition_differs: "Las dos contraseñas nuevas son distintas.",

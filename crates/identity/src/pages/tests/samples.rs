@@ -264,6 +264,7 @@ fn accounts(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         ticket: text,
         email: text,
         given_name: text,
+        family_name: text,
         account_lang: lang,
         sessions: &sessions,
         news: None,

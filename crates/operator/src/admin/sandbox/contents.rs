@@ -20,7 +20,8 @@ impl SandboxAdmin {
     pub async fn enterable(&self, team: &str, client: &str) -> Result<(Sandbox, Client, &AuditContext)> {
         let team = self.active_team(team).await?;
         let found = self.admin.store.find_client(&ClientId::new(client)).await?;
-        let own = found.filter(|client| client.may_enter(Some(&team.id)));
+        let may_enter = |client: &Client| client.may_enter(Some(&team.id)) && client.kind.signs_users_in();
+        let own = found.filter(may_enter);
         let client = own.ok_or_else(|| AdminError::NotFound(format!("client \"{client}\"")))?;
         if client.status != Status::Active {
             let why = format!("client \"{}\" is disabled; ask the operator", client.id);
