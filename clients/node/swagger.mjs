@@ -30,7 +30,7 @@ async function finds(page) {
   const all = await tags.count();
   await field.fill('LISTCOMPANIES');
   await page.locator('.opblock-tag').nth(all - 1).waitFor({ state: 'detached' });
-  check('the tag of the operation', (await page.locator('#operations-tag-Accounting').count()) === 1, await tags.allInnerTexts());
+  check('the tag of the operation', (await page.locator('#operations-tag-Companies').count()) === 1, await tags.allInnerTexts());
   await field.fill('');
   await page.locator('.opblock-tag').nth(all - 1).waitFor();
 }
