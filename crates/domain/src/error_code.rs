@@ -121,6 +121,7 @@ error_codes! {
     TooManyRequests = "too_many_requests", 409;
     TeamDisabled = "team_disabled", 409;
     ClientDisabled = "client_disabled", 409;
+    PublicClient = "public_client", 409;
     AlreadyInvited = "already_invited", 409;
     InvitationEnded = "invitation_ended", 409;
     NotPending = "not_pending", 409;

@@ -15,6 +15,7 @@ pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 pub const SANDBOX_CALLBACK_PATH: &str = "/sandbox/callback";
 
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_excessive_bools, reason = "independent switches of the configuration")]
 pub struct Settings {
     /// `{auth_url}/auth/core`, independent of the Host header.
     pub issuer: String,

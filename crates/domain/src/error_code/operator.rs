@@ -106,6 +106,17 @@ pub(super) const ENTRIES: &[ErrorEntry] = &[
         Explanation { cause: "La aplicación está desactivada.", cure: "Actívala, o elige otra." },
     ),
     entry(
+        Code::PublicClient,
+        Explanation {
+            cause: "The client is a browser or native application, which has no secret.",
+            cure: "Nothing to rotate: it uses PKCE. Where a secret is needed, register a client of the kind `web`.",
+        },
+        Explanation {
+            cause: "El cliente es una aplicación de navegador o nativa, y no tiene secreto.",
+            cure: "No hay nada que renovar: usa PKCE. Si hace falta un secreto, registra un cliente del tipo `web`.",
+        },
+    ),
+    entry(
         Code::AlreadyInvited,
         Explanation {
             cause: "There is an open invitation for this address.",

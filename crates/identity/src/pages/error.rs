@@ -1,6 +1,6 @@
 //! The error page: what happened, what to do, a way on, and the reference for support.
 
-use domain::Realm;
+use domain::{ClientKind, Realm};
 use maud::{Markup, html};
 use ui::{ButtonStyle, Lang, Layout, PageWidth, page, safe_href};
 
@@ -103,7 +103,9 @@ fn address(text: &str) -> Markup {
 
 /// Whether a command that registers the address may be shown: it would be accepted, and a shell takes it as one word.
 fn is_registrable(sent: &str) -> bool {
-    domain::redirect_uri::check(sent).is_ok() && !sent.contains('\'') && sent.len() <= ADDRESS_CHARS_MAX
+    domain::redirect_uri::check(sent, ClientKind::Web).is_ok()
+        && !sent.contains('\'')
+        && sent.len() <= ADDRESS_CHARS_MAX
 }
 
 fn notice_for(lang: Lang, kind: ErrorKind) -> Message {

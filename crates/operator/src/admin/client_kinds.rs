@@ -1,6 +1,6 @@
 //! What the kind of a client decides: its redirect addresses, its use of PKCE, and whether it has a secret.
 
-use domain::ClientKind;
+use domain::{ClientKind, ErrorCode};
 use store::{Client, ClientUpdate, Pkce, REDIRECT_URIS_MAX};
 
 use super::{AdminError, Result};
@@ -49,7 +49,7 @@ pub(super) fn check_has_secret(client: &Client) -> Result<()> {
     }
     let (id, kind) = (&client.id, client.kind.as_str());
     let why = format!("client \"{id}\" is of the kind {kind} and has no secret; it uses PKCE instead");
-    Err(AdminError::Conflict { code: "public_client", why })
+    Err(AdminError::Conflict { code: ErrorCode::PublicClient, why })
 }
 
 #[cfg(test)]

@@ -73,7 +73,7 @@ async fn refused_action_says_why_and_changes_nothing() {
         ("https://nowhere.example/hook", "unresolved_host"),
     ] {
         let error = refused(management.change_url(&webhook, url, context).await);
-        assert_eq!(error.code(), code, "{url}: {error}");
+        assert_eq!(error.code().as_str(), code, "{url}: {error}");
     }
     let rotate = async |secret: String, overlap| {
         let rotated =
