@@ -115,7 +115,7 @@ fn user_password_is_read_from_standard_input() {
     assert_eq!(
         created,
         json!({
-            "id": created["id"], "email": "maria@example.com", "given_name": "María", "lang": "es",
+            "id": created["id"], "email": "maria@example.com", "given_name": "María", "family_name": "", "lang": "es",
             "standing": "active", "tenants": ["uno"]
         })
     );

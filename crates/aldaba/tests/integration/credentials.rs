@@ -33,8 +33,8 @@ fn client_secret_is_printed_once_at_registration() {
     let (id, secret) = (created["client_id"].as_str().unwrap(), created["client_secret"].as_str().unwrap());
     assert!(is_guid(id) && secret.len() >= 40);
     let entry = json!({
-        "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
-        "consent": false, "callback_id_token": "auto",
+        "client_id": id, "name": "Panel", "kind": "web", "redirect_uris": [CALLBACK], "post_logout_uris": [],
+        "pkce": "if-sent", "consent": false, "callback_id_token": "auto",
         "products": ["accounting", "payroll", "invoicing"], "team": null, "sandbox": false, "standing": "active"
     });
     assert_eq!(list(&installation, "client"), json!([entry]), "the list contains no secrets");
@@ -154,7 +154,7 @@ fn client_addresses_are_shown_and_removed() {
     assert_eq!(
         show(&[]).code(0).stdout,
         format!(
-            "client_id          mine\nname               Panel\nstatus             active\n\
+            "client_id          mine\nname               Panel\nkind               web\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
              consent            false\ncallback_id_token  auto\n\
              products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n"
