@@ -9,7 +9,9 @@ const { base_url, operator_url } = world.dev;
 const read = async (url) => (await fetch(url)).text();
 
 const { document, diagnostics } = await new Parser().parse(await read(`${base_url}/asyncapi.json`));
-check('an AsyncAPI document without a finding', diagnostics.length === 0, diagnostics.slice(0, 3));
+// 3.0, although there is a later version: generators of code do not know that one yet.
+const findings = diagnostics.filter(({ code }) => code !== 'asyncapi-latest-version');
+check('an AsyncAPI document without a finding', findings.length === 0, findings.slice(0, 3));
 check('AsyncAPI 3.0', document?.version() === '3.0.0', document?.version());
 const [channels, messages] = [document.channels().length, document.components().messages().length];
 check('a channel for each of 19 resources and 18 entities', channels === 37, channels);
@@ -18,7 +20,7 @@ check('a message for every event', messages >= 19 * 4 + 18, messages);
 const broken = JSON.parse(await read(`${base_url}/asyncapi.json`));
 broken.channels['Svc.ACC.Customers'].messages = 'none';
 const found = await new Parser().parse(JSON.stringify(broken));
-check('a broken document is found out', found.diagnostics.length > 0, found.diagnostics);
+check('a broken document is found out', found.diagnostics.length > 1, found.diagnostics);
 
 for (const url of [`${base_url}/openapi.json`, `${operator_url}/operator/v1/openapi.json`]) {
   const validator = new Validator();

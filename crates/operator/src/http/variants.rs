@@ -1,6 +1,8 @@
 //! Schemas of bodies whose members depend on each other: one object schema for each combination that is accepted.
 
+use serde_json::json;
 use utoipa::PartialSchema;
+use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 
@@ -72,6 +74,15 @@ pub(super) fn empty_list() -> Array {
         .build()
 }
 
+/// False or null. Not an enumeration: generators of clients know none of booleans.
+pub(super) fn not_true() -> Object {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
+        // utoipa has no field `not`; extensions are written as they are.
+        .extensions(Some(Extensions::from_iter([("not", json!({"const": true}))])))
+        .build()
+}
+
 /// This one text.
 pub(super) fn constant(text: &str) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some([text])).build()
@@ -79,7 +90,7 @@ pub(super) fn constant(text: &str) -> Object {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::{json, to_value};
+    use serde_json::to_value;
     use utoipa::ToSchema;
 
     use super::*;

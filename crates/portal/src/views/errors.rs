@@ -16,17 +16,19 @@ impl Portal {
         let base = self.base_path();
         let links = html! { a href=(safe_href(&format!("{base}/"))) { (CommonText::of(lang).portal) } };
         let content = html! {
-            h1 { (text.title) }
-            p.lead { (text.lead) }
-            p.muted { (text.oauth) }
-            nav aria-label=(text.title) {
-                ul.links { @for group in ErrorGroup::ALL { li { a href={ "#" (anchor(group)) } { (group_name(lang, group)) } } } }
-            }
-            @for group in ErrorGroup::ALL {
-                section.card aria-labelledby=(anchor(group)) {
-                    h2 id=(anchor(group)) { (group_name(lang, group)) }
-                    @if group == ErrorGroup::Changes { p.muted { (text.in_reports) } }
-                    (codes(lang, group))
+            div.error-codes {
+                h1 { (text.title) }
+                p.lead { (text.lead) }
+                p.muted { (text.oauth) }
+                nav aria-label=(text.title) {
+                    ul.links { @for group in ErrorGroup::ALL { li { a href={ "#" (anchor(group)) } { (group_name(lang, group)) } } } }
+                }
+                @for group in ErrorGroup::ALL {
+                    section.card aria-labelledby=(anchor(group)) {
+                        h2 id=(anchor(group)) { (group_name(lang, group)) }
+                        @if group == ErrorGroup::Changes { p.muted { (text.in_reports) } }
+                        (codes(lang, group))
+                    }
                 }
             }
         };
