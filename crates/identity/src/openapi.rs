@@ -16,7 +16,7 @@ use utoipa::openapi::{
 
 use crate::http::{Documentation, routes};
 
-const TAG: &str = "Identity provider";
+const TAG: &str = "IdentityProvider";
 const CLIENT_CREDENTIALS: &str = "clientCredentials";
 const ACCESS_TOKEN: &str = "accessToken";
 
@@ -112,7 +112,7 @@ pub fn openapi(auth_url: &str) -> OpenApi {
         .schema("OAuthError", oauth_error());
     let about = "Sign-in with OAuth 2.0 and OpenID Connect.";
     OpenApiBuilder::new()
-        .info(InfoBuilder::new().title(TAG).version(env!("CARGO_PKG_VERSION")))
+        .info(InfoBuilder::new().title("Identity provider").version(env!("CARGO_PKG_VERSION")))
         .tags(Some([TagBuilder::new().name(TAG).description(Some(about)).build()]))
         .paths(paths)
         .components(Some(components.build()))

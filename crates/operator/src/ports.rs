@@ -8,7 +8,7 @@ use domain::delivery::{
     WebhookHealth,
 };
 use domain::signing_key::SigningKeyInfo;
-use domain::{Guid, Realm, Secret, Ticks, WebhookId};
+use domain::{Guid, Realm, Secret, Ticks, WebhookId, WebhookStatus};
 use store::{Account, AuditContext, Invitation, LogEvent, Mail, NodeDetails, StoreError, Webhook};
 
 use crate::error::AdminError;
@@ -28,8 +28,12 @@ pub trait WebhookHistory: Send + Sync + 'static {
     async fn delivery(&self, webhook: WebhookId, name: DeliveryName) -> HistoryResult<DeliveryView>;
 
     /// The deliveries of these events to this webhook, in their order.
-    async fn deliveries_of(&self, webhook: &Webhook, events: &[LogEvent])
-    -> HistoryResult<Vec<DeliveryView>>;
+    async fn deliveries_of(
+        &self,
+        webhook: &Webhook,
+        status: WebhookStatus,
+        events: &[LogEvent],
+    ) -> HistoryResult<Vec<DeliveryView>>;
 
     /// Newest first.
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>>;

@@ -40,6 +40,21 @@ pub trait Figures: Send + Sync + 'static {
         since: Ticks,
         until: Ticks,
     ) -> Result<Vec<FigurePoint>>;
+
+    /// The same of several series, in their order.
+    async fn figures_of(
+        &self,
+        series: &[Series],
+        resolution: Resolution,
+        since: Ticks,
+        until: Ticks,
+    ) -> Result<Vec<Vec<FigurePoint>>> {
+        let mut all = Vec::with_capacity(series.len());
+        for one in series {
+            all.push(self.figures(one, resolution, since, until).await?);
+        }
+        Ok(all)
+    }
 }
 
 /// How a resolution is stored and for how long.

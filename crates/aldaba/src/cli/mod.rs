@@ -257,6 +257,9 @@ pub(crate) struct OpenApi {
     /// Print the document of the operator API instead
     #[arg(long)]
     pub(crate) operator: bool,
+    /// Print only the operations of this tag and what they need, for example Customers (repeatable)
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
     /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

@@ -241,8 +241,6 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent: Consent::None,
-        kind: domain::ClientKind::Web,
-        backchannel_logout_uri: None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
         team: None,

@@ -3,6 +3,7 @@
 
 mod callback;
 mod credentials;
+mod docs_values;
 mod headless_browser;
 mod ready_line;
 mod receiver;
@@ -62,7 +63,7 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
     let signals = ShutdownSignals::install(OnHangup::Stop)?;
     let folder = Folder::choose(args)?;
-    let (config, sources) = configure(args, sources, &folder, output)?;
+    let (mut config, sources) = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
     let base = BasePorts::system();
@@ -75,6 +76,7 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let (receiver_listener, receiver) = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let started_at = base.clock.now();
+    config.development = Some(docs_values::prefill(&credentials));
     let service = Service::bind(config, base, opened, &token).await.map_err(ports_taken)?;
     let admin = admin(service.config(), store.clone());
     credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;

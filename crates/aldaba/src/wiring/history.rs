@@ -6,10 +6,10 @@ use std::time::Duration;
 use ::webhooks::EngineNotifier;
 use ::webhooks::history::{History, HistoryPorts};
 use async_trait::async_trait;
-use domain::WebhookId;
 use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, ReplayRequest, ReplayView, WebhookHealth,
 };
+use domain::{WebhookId, WebhookStatus};
 use operator::admin::{Admin, Authority, CallLimits, WebhookAdmin};
 use operator::ports::{HistoryResult, WebhookHistory};
 use store::{AuditContext, LogEvent, Store, Webhook};
@@ -82,9 +82,10 @@ impl WebhookHistory for OperatorHistory {
     async fn deliveries_of(
         &self,
         webhook: &Webhook,
+        status: WebhookStatus,
         events: &[LogEvent],
     ) -> HistoryResult<Vec<DeliveryView>> {
-        self.0.deliveries_of(webhook, events).await
+        self.0.deliveries_of(webhook, status, events).await
     }
 
     async fn replays(&self, webhook: WebhookId) -> HistoryResult<Vec<ReplayView>> {

@@ -107,7 +107,7 @@ impl Site {
             second_factors: &in_lang(own_factors::PAGE, lang),
             sign_out: &in_lang("logout", lang),
         };
-        let page = response::page(status, pages::account(&model));
+        let page = response::page_with_script(status, pages::account(&model), "'self'");
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 

@@ -114,8 +114,8 @@ impl Site {
         };
         let client = client.ok_or(TargetError::UnknownClient).map_err(page_error)?;
         let portal = self.sandbox_redirect_uri();
-        let target =
-            authorization_request::response_target(params, &client, portal.as_deref()).map_err(page_error)?;
+        let target = authorization_request::response_target(params, &client, portal.as_deref())
+            .map_err(|error| page_error(error).with_addresses(self, params.get("redirect_uri"), &client))?;
         let request = self.id_token_hint(params, &client).and_then(|id_token_hint| {
             authorization_request::parse(params, target.clone(), &client, id_token_hint.map(|hint| hint.sub))
         });

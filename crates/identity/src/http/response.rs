@@ -43,7 +43,7 @@ pub(crate) fn page_with_forms(status: StatusCode, markup: Markup, form_action: &
     with_policy(status, markup, &format!("style-src 'self'; img-src 'self'; form-action {form_action}"))
 }
 
-/// A page with a passkey form, whose script is one of the static files.
+/// A page with a script that is one of the static files.
 pub(crate) fn page_with_script(status: StatusCode, markup: Markup, form_action: &str) -> Response {
     let policy = format!("style-src 'self'; img-src 'self'; script-src 'self'; form-action {form_action}");
     with_policy(status, markup, &policy)

@@ -5,8 +5,8 @@ use domain::{Realm, Ticks};
 use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
-    badge, button, duration, field, hidden_field, notice, page, password_hint, password_refusal_text,
-    radio_option, safe_href, timestamp, username_field,
+    badge, button, duration, field, hidden_field, minute_timestamp, notice, page_with_script, password_hint,
+    password_refusal_text, radio_option, safe_href, username_field,
 };
 
 use super::debug_only;
@@ -99,7 +99,7 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
             }
         }
     };
-    page(&layout, Some(&aside), &content)
+    page_with_script(&layout, Some(&aside), &content)
 }
 
 fn profile(model: &AccountPage<'_>) -> Markup {
@@ -183,7 +183,7 @@ fn sessions(model: &AccountPage<'_>) -> Markup {
                     div {
                         b { (device(text, session)) }
                         @if session.is_current { " " (badge(text.this_browser)) }
-                        p.note { (DisplayName(session.address)) " · " (text.since) " " (timestamp(model.lang, session.since)) }
+                        p.note { (DisplayName(session.address)) " · " (text.since) " " (minute_timestamp(model.lang, session.since)) }
                     }
                     @if !session.is_current { (end(text.end_session, session.id, ButtonStyle::Secondary)) }
                 }

@@ -25,23 +25,26 @@ const SCHEME: &str = "operatorToken";
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
-struct Problem {
+struct ApiError {
     /// The HTTP status.
     #[schema(minimum = 400, maximum = 599)]
     status_code: u16,
+    /// What is wrong, for programs. A code never changes its meaning; the page `/docs/errors` of the public listener lists all.
+    #[schema(pattern = "^[a-z]+(_[a-z]+)*$", examples("missing_member"))]
+    code: String,
     /// What was wrong, and what to do.
     message: String,
     /// The response's `X-Request-Id`, which the log records too.
     request_id: String,
     /// The individual faults.
     #[schema(required = false)]
-    errors: Vec<Fault>,
+    errors: Vec<ApiFault>,
 }
 
 /// One fault.
 #[derive(Serialize, ToSchema)]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
-struct Fault {
+struct ApiFault {
     /// A stable code, for programs.
     #[schema(examples("missing_member"))]
     code: String,
@@ -235,8 +238,8 @@ pub fn openapi() -> OpenApi {
         ))
         .build();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(bearer));
-    components.schemas.insert("Problem".into(), Problem::schema());
-    components.schemas.insert("Fault".into(), Fault::schema());
+    components.schemas.insert("ApiError".into(), ApiError::schema());
+    components.schemas.insert("ApiFault".into(), ApiFault::schema());
     components.responses.extend(PROBLEMS.map(|(name, why)| (name.to_owned(), described(name, why).into())));
     api
 }
@@ -244,7 +247,7 @@ pub fn openapi() -> OpenApi {
 const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
     ingest of changes, records and their history, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
-    `after` of the following one. All errors have the same body. A trailing slash is accepted.";
+    `after` of the following one. All errors have the same body, whose `code` is for programs. A trailing slash is accepted.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
@@ -284,7 +287,7 @@ fn complete(operation: &mut Operation) {
 }
 
 fn described(name: &str, why: &str) -> Response {
-    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ApiError"))).build();
     let response = ResponseBuilder::new()
         .description(why)
         .content("application/json", body)

@@ -11,7 +11,7 @@ use domain::delivery::{
     DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
     WebhookHealth,
 };
-use domain::{Clock, Guid, Random, Realm, Secret, Ticks, WebhookId};
+use domain::{Clock, Guid, Random, Realm, Secret, Ticks, WebhookId, WebhookStatus};
 use http_body_util::BodyExt as _;
 use operator::admin::{Admin, Authority, CallLimits, WebhookAdmin};
 use operator::ports::{AccountLinks, HistoryResult, WebhookHistory};
@@ -56,7 +56,12 @@ impl WebhookHistory for NoHistory {
         Err(HistoryError::NoWebhook)
     }
 
-    async fn deliveries_of(&self, _: &Webhook, _: &[LogEvent]) -> HistoryResult<Vec<DeliveryView>> {
+    async fn deliveries_of(
+        &self,
+        _: &Webhook,
+        _: WebhookStatus,
+        _: &[LogEvent],
+    ) -> HistoryResult<Vec<DeliveryView>> {
         Err(HistoryError::NoWebhook)
     }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod applications;
 pub(crate) mod calls;
+mod errors;
 pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod front;

@@ -79,19 +79,38 @@ impl Figures for PostgresStore {
         since: Ticks,
         until: Ticks,
     ) -> Result<Vec<FigurePoint>> {
+        let mut found = self.figures_of(std::slice::from_ref(series), resolution, since, until).await?;
+        Ok(found.pop().unwrap_or_default())
+    }
+
+    async fn figures_of(
+        &self,
+        series: &[Series],
+        resolution: Resolution,
+        since: Ticks,
+        until: Ticks,
+    ) -> Result<Vec<Vec<FigurePoint>>> {
         let (first, last) = numbers(resolution, since, until);
         let found = self
             .rows(
-                "SELECT g.start, f.counts FROM generate_series($2::bigint, $3::bigint) AS g(start)
+                "SELECT s.number, g.start, f.counts FROM unnest($4::bytea[]) WITH ORDINALITY AS s(series, number)
+                 CROSS JOIN generate_series($2::bigint, $3::bigint) AS g(start)
                  CROSS JOIN LATERAL (SELECT counts FROM figures
-                     WHERE resolution = $1 AND start = g.start AND series = $4) f
-                 ORDER BY g.start",
-                &[&resolution_code(resolution), &first, &last, &series_bytes(series)],
+                     WHERE resolution = $1 AND start = g.start AND series = s.series) f
+                 ORDER BY s.number, g.start",
+                &[&resolution_code(resolution), &first, &last, &column(series, series_bytes)],
             )
             .await?;
-        let point = |row: &tokio_postgres::Row| {
-            Ok(FigurePoint { start: resolution.start_of(row.get(0)), counts: unpack_counts(row.get(1))? })
-        };
-        found.iter().map(point).collect()
+        let mut all = vec![Vec::new(); series.len()];
+        for row in &found {
+            let point =
+                FigurePoint { start: resolution.start_of(row.get(1)), counts: unpack_counts(row.get(2))? };
+            // Ordinality counts from 1.
+            let index = usize::try_from(row.get::<_, i64>(0) - 1).ok();
+            if let Some(points) = index.and_then(|index| all.get_mut(index)) {
+                points.push(point);
+            }
+        }
+        Ok(all)
     }
 }

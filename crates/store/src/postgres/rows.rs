@@ -16,9 +16,7 @@ pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 impl PostgresStore {
     pub(super) async fn rows(&self, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
-        let client = self.lend(OperationClass::Query).await?;
-        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
-        found(client.query(&statement, args).await)
+        query(&*self.lend(OperationClass::Query).await?, sql, args).await
     }
 
     pub(super) async fn row(&self, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
@@ -178,6 +176,12 @@ pub(super) async fn execute(
 pub(super) async fn row(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
     let statement = on.prepare_cached(sql).await.map_err(store_error)?;
     found(on.query_opt(&statement, args).await)
+}
+
+/// Queries outside of a transaction. Queries that are awaited together on one connection are pipelined.
+pub(super) async fn query(on: &Object, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
+    let statement = on.prepare_cached(sql).await.map_err(store_error)?;
+    found(on.query(&statement, args).await)
 }
 
 /// Queries rows with a cached prepared statement.

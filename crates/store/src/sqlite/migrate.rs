@@ -42,6 +42,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0028_application_lists", include_str!("migrations/0028_application_lists.sql")),
     ("0029_webhook_hosts", include_str!("migrations/0029_webhook_hosts.sql")),
     ("0030_bounded_reads", include_str!("migrations/0030_bounded_reads.sql")),
+    ("0031_client_kinds", include_str!("migrations/0031_client_kinds.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

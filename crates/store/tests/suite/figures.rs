@@ -77,6 +77,9 @@ pub(crate) async fn figures_add_up_by_minute_and_hour(fixture: Fixture) {
     assert_eq!(hours, [FigurePoint { start: noon, counts: both }]);
     assert_eq!(store.figures(&series, Resolution::Hour, noon.minus(HOUR), noon).await, Ok(Vec::new()));
     assert_eq!(store.figures(&Series::SignIns, Resolution::Hour, noon, until).await, Ok(Vec::new()));
+    let both = [Series::SignIns, series];
+    let together = store.figures_of(&both, Resolution::Minute, noon, until).await;
+    assert_eq!(together, Ok(vec![Vec::new(), minutes]), "several series, in their order");
 }
 
 pub(crate) async fn single_webhooks_have_hours_only(fixture: Fixture) {

@@ -15,7 +15,7 @@ use std::time::Duration;
 use domain::delivery::{DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView};
 use domain::outgoing_id::IdKey;
 use domain::{Clock, Suspension, WebhookId, WebhookStatus};
-use store::{LogEvent, Store, StoreError, Webhook};
+use store::{Lane, LogEvent, Store, StoreError, Webhook};
 
 pub use backlog::{BacklogCause, BacklogFacts};
 use view::DeliveryViews;
@@ -83,14 +83,24 @@ impl History {
         Ok(DeliveryView { body, ..views.view(delivery, event.as_ref()) })
     }
 
-    /// The deliveries of these events of the webhook's resource, in their order, without bodies.
-    pub async fn deliveries_of(&self, webhook: &Webhook, events: &[LogEvent]) -> Result<Vec<DeliveryView>> {
+    /// The deliveries of these events of the webhook's resource, in their order, without bodies. The caller knows the
+    /// webhook's status, because it reads many webhooks.
+    pub async fn deliveries_of(
+        &self,
+        webhook: &Webhook,
+        status: WebhookStatus,
+        events: &[LogEvent],
+    ) -> Result<Vec<DeliveryView>> {
         if events.is_empty() {
             return Ok(Vec::new());
         }
-        let views = self.views(webhook).await?;
+        let store = &self.ports.store;
         let sequences: Vec<u64> = events.iter().map(|event| event.entry.sequence).collect();
-        let deliveries = self.ports.store.find_deliveries(webhook.id, &sequences).await?;
+        let (lanes, deliveries) = tokio::try_join!(
+            store.lanes(webhook.id, LANES_MAX),
+            store.find_deliveries(webhook.id, &sequences)
+        )?;
+        let views = self.views_with(webhook, status, lanes);
         let view = |(delivery, event)| views.view(delivery, Some(event));
         Ok(deliveries.into_iter().zip(events).map(view).collect())
     }
@@ -104,13 +114,23 @@ impl History {
     }
 
     async fn views<'a>(&self, webhook: &'a Webhook) -> Result<DeliveryViews<'a>> {
-        let store = &self.ports.store;
-        Ok(DeliveryViews {
+        let (status, _) = self.status(webhook).await?;
+        let lanes = self.ports.store.lanes(webhook.id, LANES_MAX).await?;
+        Ok(self.views_with(webhook, status, lanes))
+    }
+
+    fn views_with<'a>(
+        &self,
+        webhook: &'a Webhook,
+        status: WebhookStatus,
+        lanes: Vec<Lane>,
+    ) -> DeliveryViews<'a> {
+        DeliveryViews {
             webhook,
-            status: self.status(webhook).await?.0,
-            lanes: store.lanes(webhook.id, LANES_MAX).await?,
-            ids: IdKey::new(&store.outgoing_id_key(webhook.id)),
-        })
+            status,
+            lanes,
+            ids: IdKey::new(&self.ports.store.outgoing_id_key(webhook.id)),
+        }
     }
 
     /// The sequence that a name stands for, and its event where the log still has it. Only events after the webhook's

@@ -1,6 +1,6 @@
 //! What a developer asks the operator for in the name of a team.
 
-use domain::{ClientId, RequestId};
+use domain::{ClientId, ErrorCode, RequestId};
 use store::{
     Actor, Approval, AskOutcome, Client, Consent, FIRST_REVISION, ListPage, ListQuery, RequestDecision,
     RequestFilter, RequestKind, RequestState, TeamRequest,
@@ -103,7 +103,7 @@ fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
         AskOutcome::Asked => Ok(()),
         AskOutcome::TeamNotFound => Err(AdminError::NotFound(format!("team \"{team}\""))),
         AskOutcome::TeamDisabled => {
-            conflict("team_disabled", format!("team \"{team}\" is disabled; ask the operator"))
+            conflict(ErrorCode::TeamDisabled, format!("team \"{team}\" is disabled; ask the operator"))
         }
         AskOutcome::ClientNotFound => {
             let RequestKind::RedirectUri { client, .. } = &request.kind else {
@@ -112,10 +112,10 @@ fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
             Err(AdminError::NotFound(format!("client \"{client}\" of team \"{team}\"")))
         }
         AskOutcome::AlreadyRegistered => {
-            conflict("exists", "the client has this redirect address already".into())
+            conflict(ErrorCode::Exists, "the client has this redirect address already".into())
         }
         AskOutcome::TooMany => conflict(
-            "too_many_requests",
+            ErrorCode::TooManyRequests,
             format!(
                 "team \"{team}\" has {} pending requests; wait for a decision, or withdraw one",
                 store::PENDING_REQUESTS_MAX

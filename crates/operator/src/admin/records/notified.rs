@@ -99,14 +99,15 @@ impl WebhookAdmin {
         is_suspended: bool,
         events: &[LogEvent],
     ) -> Result<NotifiedWebhookJson> {
+        let status = WebhookStatus::of(webhook.flags(), is_suspended);
         let meant: Vec<LogEvent> =
             events.iter().filter(|event| is_meant_for(&webhook, event)).cloned().collect();
-        let deliveries = self.history.deliveries_of(&webhook, &meant).await;
+        let deliveries = self.history.deliveries_of(&webhook, status, &meant).await;
         let deliveries = deliveries.map_err(|error| admin_error(error, &webhook.id.to_string()))?;
         Ok(NotifiedWebhookJson {
             id: webhook.id.to_string(),
             client: webhook.owner.client.to_string(),
-            status: WebhookStatus::of(webhook.flags(), is_suspended),
+            status,
             name: webhook.name,
             url: webhook.url,
             deliveries: deliveries.into_iter().map(DeliveryJson::from).collect(),

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use domain::figures::{FigureCounts, Resolution, Series};
+use domain::figures::{FigureCounts, FigurePoint, Resolution, Series};
 use domain::signing_key::{KeyState, SigningKeyInfo};
 use domain::{Area, Ticks, WebhookStatus};
 use store::{CredentialKind, EndingCredential, RegisteredNode, Replica, SHARDS, StoreState, WebhookFailure};
@@ -91,15 +91,16 @@ impl ServiceAdmin {
 
     /// The calls of the last hour that the service failed to answer, and all, by area.
     async fn failed_calls(&self, now: Ticks) -> Result<Vec<(Area, FigureCounts)>> {
-        let mut areas = Vec::with_capacity(Area::ALL.len());
-        for area in Area::ALL {
-            let series = Series::AreaCalls(area);
-            let points = self.admin.store.figures(&series, Resolution::Minute, now.minus(HOUR), now.next());
+        let series = Area::ALL.map(Series::AreaCalls);
+        let found = self.admin.store.figures_of(&series, Resolution::Minute, now.minus(HOUR), now.next());
+        let area = |(area, points): (Area, Vec<FigurePoint>)| {
             let mut counts = FigureCounts::default();
-            points.await?.iter().for_each(|point| counts.add(&point.counts));
-            areas.push((area, counts));
-        }
-        Ok(areas)
+            for point in &points {
+                counts.add(&point.counts);
+            }
+            (area, counts)
+        };
+        Ok(Area::ALL.into_iter().zip(found.await?).map(area).collect())
     }
 
     /// The webhooks that have failed for longest.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::figures::{FigureCounts, FigurePoint, Outcome, Resolution, Series};
 use domain::{Area, Ticks};
-use futures_util::future::{try_join, try_join_all, try_join3};
+use futures_util::future::try_join;
 use serde::Serialize;
 use store::{Store, StoreError};
 use utoipa::ToSchema;
@@ -78,39 +78,32 @@ fn last_minute(now: Ticks) -> (Ticks, Ticks) {
 }
 
 pub(super) async fn read(store: &dyn Store, span: Span, now: Ticks) -> Result<TrafficReport, StoreError> {
-    let series = async |series: Series| read_series(store, &series, span, now).await;
-    let areas = try_join_all(Area::ALL.map(|area| series(Series::AreaCalls(area))));
-    let (areas, sign_ins, deliveries) =
-        try_join3(areas, series(Series::SignIns), series(Series::Deliveries)).await?;
-    let minute = async |series: Series| {
-        let (since, until) = last_minute(now);
-        let found = store.figures(&series, Resolution::Minute, since, until).await?;
-        Ok::<_, StoreError>(sum(&found))
-    };
-    let calls = try_join_all(Area::ALL.map(|area| minute(Series::AreaCalls(area))));
-    let (calls, delivered) = try_join(calls, minute(Series::Deliveries)).await?;
-    let calls = calls.iter().map(FigureCounts::total).sum();
+    let areas = Area::ALL.map(Series::AreaCalls);
+    let series =
+        [Series::SignIns, Series::Deliveries].into_iter().chain(areas.iter().cloned()).collect::<Vec<_>>();
+    let counted = [Series::Deliveries].into_iter().chain(areas).collect::<Vec<_>>();
+    let (resolution, (minute, minute_end)) = (span.resolution(), last_minute(now));
+    let since = resolution.start_of(span.first(now));
+    let (series, counted) = try_join(
+        store.figures_of(&series, resolution, since, now.next()),
+        store.figures_of(&counted, Resolution::Minute, minute, minute_end),
+    )
+    .await?;
+    let mut series = series.iter().map(|found| series_traffic(found, span, now));
+    let (sign_ins, deliveries) = (series.next().unwrap_or_default(), series.next().unwrap_or_default());
+    let mut counted = counted.iter().map(|found| sum(found));
+    let delivered = counted.next().unwrap_or_default();
+    let calls = counted.map(|counts| counts.total()).sum();
     let area = |(area, calls): (Area, SeriesTraffic)| AreaTraffic { area: area.as_str(), calls };
     Ok(TrafficReport {
         span,
         point_seconds: span.point_length().as_secs(),
-        areas: Area::ALL.into_iter().zip(areas).map(area).collect(),
+        areas: Area::ALL.into_iter().zip(series).map(area).collect(),
         sign_ins,
         deliveries,
         deliveries_per_second: per_second(delivered.of(Outcome::Succeeded)),
         calls_per_second: per_second(calls),
     })
-}
-
-async fn read_series(
-    store: &dyn Store,
-    series: &Series,
-    span: Span,
-    now: Ticks,
-) -> Result<SeriesTraffic, StoreError> {
-    let since = span.resolution().start_of(span.first(now));
-    let found = store.figures(series, span.resolution(), since, now.next()).await?;
-    Ok(series_traffic(&found, span, now))
 }
 
 fn series_traffic(found: &[FigurePoint], span: Span, now: Ticks) -> SeriesTraffic {

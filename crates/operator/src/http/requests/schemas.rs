@@ -18,6 +18,7 @@ use crate::http::variants::{Variant, one_of};
 /// What a team asked for.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TeamRequest)]
 pub(super) struct Request {
     #[schema(examples("3f8a5e0e-58c3-4d6e-9b1d-8f0f0f7b6c21"))]
     pub(super) id: String,

@@ -115,7 +115,12 @@ impl WebhookHistory for FakeHistory {
         self.answer(DeliveryView { body: Some("{}".into()), ..delivery() })
     }
 
-    async fn deliveries_of(&self, _: &Webhook, _: &[LogEvent]) -> HistoryResult<Vec<DeliveryView>> {
+    async fn deliveries_of(
+        &self,
+        _: &Webhook,
+        _: WebhookStatus,
+        _: &[LogEvent],
+    ) -> HistoryResult<Vec<DeliveryView>> {
         self.answer(vec![delivery()])
     }
 
