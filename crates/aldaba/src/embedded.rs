@@ -8,7 +8,8 @@ use store::{MasterKey, Store};
 
 use crate::config::{self, Sources};
 use crate::exit::Failure;
-use crate::service::{RunningService, Service};
+use crate::running_service::RunningService;
+use crate::service::Service;
 use crate::supervisor::{Supervisor, TaskFailure};
 use crate::wiring::{self, BasePorts};
 

@@ -22,6 +22,7 @@ mod maintenance;
 mod notices;
 mod output;
 mod overview;
+mod running_service;
 mod serve;
 mod service;
 mod signals;
@@ -35,6 +36,7 @@ use clap::Parser as _;
 
 use cli::{Cli, Command};
 use config::Sources;
+use dev::running::DevSelector;
 use exit::{CommandResult, Failure};
 use output::Output;
 
@@ -63,6 +65,11 @@ pub fn main() -> ExitCode {
 
 fn run(cli: Cli, output: Output) -> CommandResult {
     let sources = sources(&cli)?;
+    if cli.dev.is_some() && !cli.command.works_beside_dev() {
+        return Err(Failure::Usage("--dev is for commands that work beside a running dev".into()));
+    }
+    let running = DevSelector { wanted: cli.dev.clone(), is_configured: !sources.is_empty() };
+    let sources = if cli.command.uses_store() { beside_dev(sources, &running, output)? } else { sources };
     match cli.command {
         Command::Completions { shell } => {
             commands::completions(shell);
@@ -77,16 +84,34 @@ fn run(cli: Cli, output: Output) -> CommandResult {
         }
         command => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-            let done = runtime.block_on(dispatch(command, sources, output));
+            let done = runtime.block_on(dispatch(command, sources, &running, output));
             runtime.shutdown_timeout(std::time::Duration::from_secs(1));
             done
         }
     }
 }
 
-async fn dispatch(command: Command, sources: Sources, output: Output) -> CommandResult {
+/// The configuration of a running dev for a command that has none of its own.
+fn beside_dev(sources: Sources, running: &DevSelector, output: Output) -> Result<Sources, Failure> {
+    if let Some(dev) = running.find()? {
+        let text = format!("no configuration given: using the running dev at {}", dev.description());
+        output.print_message(&text);
+        return Ok(dev.sources());
+    }
+    if !running.is_configured {
+        output.print_message("no configuration given, and no `aldaba dev` of this user is running");
+    }
+    Ok(sources)
+}
+
+async fn dispatch(
+    command: Command,
+    sources: Sources,
+    running: &DevSelector,
+    output: Output,
+) -> CommandResult {
     match command {
-        Command::Dev(dev) => dev::run(&dev, sources, output).await,
+        Command::Dev(dev) => dev::run(&dev, sources, running, output).await,
         Command::Serve(serve) => serve::run(&serve, sources).await,
         Command::Check => commands::check::run(&sources, output).await,
         Command::Doctor => commands::doctor::run(&sources, output).await,
@@ -105,8 +130,8 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Command
         Command::SigningKeys(keys) => commands::signing_keys::run(keys, &sources, output).await,
         Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
         Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
-        Command::Listen(args) => listen::run(&args, output).await,
-        Command::Trigger(trigger) => commands::trigger::run(&trigger, output).await,
+        Command::Listen(args) => listen::run(*args, running, output).await,
+        Command::Trigger(trigger) => commands::trigger::run(&trigger, running, output).await,
         Command::Store(store) => commands::store::run(store, &sources, output).await,
         Command::Init(_)
         | Command::OpenApi(_)

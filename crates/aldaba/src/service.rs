@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use axum::Router;
@@ -15,9 +15,7 @@ use operator::{AppState, OperatorToken};
 use portal::BrandSettings;
 use store::{Archive, Store};
 use tokio::sync::watch;
-use web::{
-    Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, Stopwatch, error_response, tls,
-};
+use web::{Listener, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls};
 use webhooks::egress::Egress;
 use webhooks::engine::Engine;
 
@@ -32,8 +30,8 @@ use crate::health::{self, Health};
 use crate::mail::Mailer;
 use crate::maintenance;
 use crate::overview;
-use crate::signals::ShutdownSignals;
-use crate::supervisor::{Supervisor, TaskFailure};
+use crate::running_service::{RunningService, Stopping};
+use crate::supervisor::Supervisor;
 use crate::wiring::{self, BasePorts, OpenStore, RunningNode};
 
 /// How long background tasks have to end, beyond the time that requests and attempts in progress may take.
@@ -41,6 +39,9 @@ const JOIN_MARGIN: Duration = Duration::from_secs(10);
 
 /// The path of the console's pages on the operator's listener.
 const CONSOLE_PATH: &str = "/console";
+
+/// What `dev` puts around the routes of the sign-in.
+pub(crate) type RouterLayer = Box<dyn Fn(Router) -> Router + Send + Sync>;
 
 /// Everything that is needed to serve. The listeners are bound; nothing is served yet.
 pub(crate) struct Service {
@@ -56,6 +57,7 @@ pub(crate) struct Service {
     config: Config,
     metrics: Metrics,
     token: OperatorToken,
+    sign_in_layer: Option<RouterLayer>,
 }
 
 impl Service {
@@ -101,7 +103,13 @@ impl Service {
             config,
             metrics,
             token,
+            sign_in_layer: None,
         })
+    }
+
+    /// Puts a layer around the routes of the sign-in.
+    pub(crate) fn with_sign_in_layer(self, layer: RouterLayer) -> Self {
+        Self { sign_in_layer: Some(layer), ..self }
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -123,7 +131,7 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let Self { base, public, operator, store, identity, egress, mailer, brand, config, metrics, .. } =
             self;
-        let (archive, token) = (self.archive, self.token);
+        let (archive, token, sign_in_layer) = (self.archive, self.token, self.sign_in_layer);
         let node = base.random.guid();
         let engine =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
@@ -140,6 +148,7 @@ impl Service {
             metrics: &metrics,
             service: &service,
             stopped: &stopped,
+            sign_in_layer: sign_in_layer.as_ref(),
         };
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
@@ -172,6 +181,7 @@ struct RouterParts<'a> {
     metrics: &'a Metrics,
     service: &'a ServiceAdmin,
     stopped: &'a watch::Receiver<bool>,
+    sign_in_layer: Option<&'a RouterLayer>,
 }
 
 impl RouterParts<'_> {
@@ -184,7 +194,7 @@ impl RouterParts<'_> {
         supervisor: &Supervisor,
         draining: &Arc<AtomicBool>,
     ) -> (Router, Router, Arc<Gateway>) {
-        let Self { base, config, store, archive, identity, metrics, service, stopped } = *self;
+        let Self { base, config, store, archive, identity, metrics, service, stopped, sign_in_layer } = *self;
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -218,7 +228,9 @@ impl RouterParts<'_> {
             .with_service(service.clone());
         let gated_routes = wiring::gated_routes(&management);
         let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
-        let public_routes = identity::router(identity.clone())
+        let sign_in = identity::router(identity.clone());
+        let public_routes = sign_in_layer
+            .map_or_else(|| sign_in.clone(), |layer| layer(sign_in.clone()))
             .merge(identity::realm_router(identity.clone(), Realm::Developers))
             .merge(portal::router(Arc::new(portal)))
             .merge(gateway::router(gateway.clone()))
@@ -304,81 +316,6 @@ fn panic_on_request(supervisor: &Supervisor) {
         && let Ok(task) = std::env::var("ALDABA_TEST_PANIC_TASK")
     {
         supervisor.panic_task(&task);
-    }
-}
-
-/// The service at work.
-pub(crate) struct RunningService {
-    supervisor: Supervisor,
-    shutdown: ShutdownTrigger,
-    draining: Arc<AtomicBool>,
-    /// With the gateway, the engine and the store, which end last.
-    figures: FigureSources,
-    node: Guid,
-    stopping: Stopping,
-}
-
-/// How long an orderly stop may take.
-struct Stopping {
-    /// `/readyz` fails for this long before the listeners close.
-    drain_delay: Duration,
-    join_time_max: Duration,
-}
-
-impl RunningService {
-    pub(crate) fn supervisor(&self) -> &Supervisor {
-        &self.supervisor
-    }
-
-    /// Serves until a signal or the failure of a background task, then stops in order.
-    pub(crate) async fn run(self, mut signals: ShutdownSignals) -> Result<(), Failure> {
-        let failure = tokio::select! {
-            () = signals.received() => None,
-            failure = self.supervisor.failed() => Some(failure),
-        };
-        let watch = Stopwatch::start();
-        if failure.is_none() {
-            tracing::info!("shutting down: not ready any more; requests are served for server.drain_delay");
-            self.announce_stop(signals).await;
-            tracing::info!("shutting down: no new requests; requests in progress finish");
-        } else {
-            tracing::error!("shutting down because a background task failed");
-        }
-        let failure = self.stop().await;
-        let seconds = watch.elapsed().as_secs_f64();
-        if failure.is_none() {
-            tracing::info!(seconds, "stopped in order");
-        } else {
-            tracing::error!(seconds, "stopped after the failure of a background task");
-        }
-        failure.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
-    }
-
-    /// Fails `/readyz` for a while before the listeners close, so that load balancers and clients with open
-    /// connections go elsewhere in time. A second signal ends the wait.
-    async fn announce_stop(&self, mut signals: ShutdownSignals) {
-        self.draining.store(true, Ordering::Relaxed);
-        tokio::select! {
-            () = tokio::time::sleep(self.stopping.drain_delay) => {}
-            () = signals.received() => {}
-            _ = self.supervisor.failed() => {}
-        }
-    }
-
-    /// Stops in order: finishes requests, releases the webhooks' shards, writes what is in memory. Returns the task
-    /// failure, where there was one.
-    pub(crate) async fn stop(self) -> Option<TaskFailure> {
-        self.draining.store(true, Ordering::Relaxed);
-        self.shutdown.trigger();
-        let all_ended = self.supervisor.join(self.stopping.join_time_max).await;
-        if !all_ended || self.supervisor.failure().is_some() {
-            // The engine may not have done this itself.
-            self.figures.engine.release_shards().await;
-        }
-        self.figures.gateway.close(self.node).await;
-        self.figures.flush().await;
-        self.figures.store.close().await;
-        self.supervisor.failure()
     }
 }
 

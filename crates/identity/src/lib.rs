@@ -5,6 +5,7 @@ mod account_mails;
 mod authorization_request;
 mod claims;
 mod cookies;
+mod direct_authorization;
 mod discovery;
 mod flow;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -40,11 +41,12 @@ use web::Metrics;
 
 pub use account_mails::AccountMails;
 use claims::AccessTokenClaims;
+pub use direct_authorization::{DirectAuthorization, DirectAuthorizationError, DirectRequest, DirectTokens};
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
 use flow::ticket_keys::TicketKeyRing;
 use grant_status::GrantStatusCache;
-pub use http::{RealmPages, SandboxRun, Visitor, post_routes, realm_router, router};
+pub use http::{AuthorizationResponse, RealmPages, SandboxRun, Visitor, post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, Keys};
 pub use openapi::openapi;
 pub use sandbox_sign_in::{SandboxPrompt, SandboxSignIn, SandboxSignInError, SandboxTokens};

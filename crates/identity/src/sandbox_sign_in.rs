@@ -3,18 +3,15 @@
 //! page by page, or the portal runs it in one go.
 
 use domain::secret::base64url;
-use domain::{AccountId, ClientId, Realm, Secret, TeamId};
+use domain::{AccountId, ClientId, Secret, TeamId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use store::{Actor, AuditContext, Client, Sandbox, Session, Status, StoreError};
+use store::{Actor, AuditContext, Client, Sandbox, Status, StoreError};
 
 use crate::Identity;
-use crate::authorization_request;
-use crate::flow::step::{self, FlowState, SecondFactorState, Step};
-use crate::http::EndpointError;
+use crate::direct_authorization::{DirectAuthorization, DirectAuthorizationError};
 use crate::jwt;
 use crate::params::{Params, query};
-use crate::sign_in::AUTHENTICATION_METHODS;
 
 /// The scopes of a request that names none: all that the client's products open.
 const SCOPES: &str = "openid profile email offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API \
@@ -125,18 +122,24 @@ impl From<StoreError> for SandboxSignInError {
     }
 }
 
+impl From<DirectAuthorizationError> for SandboxSignInError {
+    fn from(error: DirectAuthorizationError) -> Self {
+        match error {
+            DirectAuthorizationError::Refused { code, description } => Self::Refused { code, description },
+            DirectAuthorizationError::NoRedirectUri => Self::NotFound("client"),
+            DirectAuthorizationError::NotAMember => {
+                Self::Closed("the user of the sandbox cannot sign in; reset it")
+            }
+            DirectAuthorizationError::Store(error) => Self::Store(error),
+            DirectAuthorizationError::Internal => Self::Internal,
+        }
+    }
+}
+
 type Result<T> = std::result::Result<T, SandboxSignInError>;
 
 fn refused(code: &str, description: &str) -> SandboxSignInError {
     SandboxSignInError::Refused { code: code.to_owned(), description: description.to_owned() }
-}
-
-fn from_endpoint(error: EndpointError) -> SandboxSignInError {
-    match error {
-        EndpointError::OAuth(error) => refused(error.code, &error.description),
-        EndpointError::Store(error) => SandboxSignInError::Store(error),
-        _ => SandboxSignInError::Internal,
-    }
 }
 
 impl Identity {
@@ -207,7 +210,7 @@ impl Identity {
         let pairs = sent.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let form = Params::parse(query(pairs).as_bytes());
         let context = context.by(Actor::Developer(developer.clone()));
-        let response = self.exchange_code(&client, &form, &context).await.map_err(from_endpoint)?;
+        let response = self.exchange_directly(&client, &form, &context).await?;
         let token_response = serde_json::to_value(&response).unwrap_or_default();
         let claims = |token: &str| jwt::verify::<Value>(&self.keys, token).unwrap_or_default();
         let text = |name: &str| token_response[name].as_str().map(str::to_owned);
@@ -237,44 +240,10 @@ impl Identity {
             self.begin_sandbox_sign_in(developer, team, client, scopes, SandboxPrompt::Login).await?;
         let (sandbox, client) = self.sandbox_and_client(developer, team, client).await?;
         let asked = sign_in.authorize_url.split_once('?').map_or("", |(_, asked)| asked);
-        let params = Params::parse(asked.as_bytes());
-        let portal = self.sandbox_redirect_uri();
-        let target = authorization_request::response_target(&params, &client, portal.as_deref())
-            .map_err(|_| SandboxSignInError::NotFound("client"))?;
-        let request = authorization_request::parse(&params, target, &client, None)
-            .map_err(|error| refused(error.code, &error.description))?;
-        let now = self.clock.now();
-        let session = Session {
-            id: self.random.guid(),
-            realm: Realm::Users,
-            account: sandbox.user.clone(),
-            authenticated_at: now,
-            methods: AUTHENTICATION_METHODS.into(),
-            expires_at: now + self.settings.code_ttl,
-            address: context.address.clone(),
-            user_agent: String::new(),
-        };
-        let memberships = self.enterable_memberships(&sandbox.user, &client, &request).await?;
-        // The developer's own sign-in had the second factor that the portal asks for.
-        let second_factor = SecondFactorState { policy: domain::SecondFactorPolicy::Off, is_enrolled: false };
-        let next = step::next_step(&FlowState {
-            request: &request,
-            client: &client,
-            started_at: now,
-            session: Some(&session),
-            second_factor,
-            memberships: &memberships,
-            grants: &[],
-            chosen_tenant: Some(&sandbox.tenant),
-            now,
-        });
-        let membership = match next {
-            Step::Issue(membership) => membership,
-            Step::Refuse(error) => return Err(refused(error.code, &error.description)),
-            _ => return Err(SandboxSignInError::Closed("the user of the sandbox cannot sign in; reset it")),
-        };
         let by = context.by(Actor::Developer(developer.clone()));
-        let code = self.store_new_code(&request, &client, &membership, &session, &by).await?;
+        let authorization =
+            DirectAuthorization { client: &client, user: &sandbox.user, tenant: &sandbox.tenant };
+        let code = self.authorize_directly(&authorization, &Params::parse(asked.as_bytes()), &by).await?;
         let callback =
             query([("code", code.reveal()), ("state", &sign_in.state), ("iss", &self.settings.issuer)]);
         self.finish_sandbox_sign_in(developer, &sign_in, &callback, context).await

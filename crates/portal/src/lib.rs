@@ -26,6 +26,7 @@ use webhooks::management::Management;
 pub use brand::{BrandSettings, Logo};
 pub use routes::{router, team_routes};
 pub use signature::{SignatureClaim, SignatureDiagnosis, SignatureReason};
+pub use views::sign_in_parts;
 
 /// What the portal needs from outside.
 #[derive(Clone)]

@@ -33,9 +33,9 @@ pub(crate) struct Listen {
     #[arg(long)]
     pub(crate) cookie: bool,
     /// Subscribe to this resource, for example customers or SaleInvoice (repeatable)
-    #[arg(long = "resource", value_name = "RESOURCE", value_parser = resource, requires_all = ["url", "key", "access"])]
+    #[arg(long = "resource", value_name = "RESOURCE", value_parser = resource)]
     pub(crate) resources: Vec<Resource>,
-    /// The base URL of the service to subscribe to
+    /// The base URL of the service to subscribe to [default: a running dev, with its key and a token]
     #[arg(long, value_name = "URL", env = "BASE")]
     pub(crate) url: Option<String>,
     /// The subscription key
@@ -63,15 +63,15 @@ pub(crate) struct Trigger {
     /// The event, for example customers.created, SaleInvoice.Created or Svc.ACC.Customers.CustomerUpdated
     #[arg(value_name = "RESOURCE.EVENT")]
     pub(crate) event: String,
-    /// The URL of the operator API of the running service
+    /// The URL of the operator API of the running service [default: a running dev, with its token and first tenant]
     #[arg(long, value_name = "URL", env = "OPERATOR")]
-    pub(crate) url: String,
+    pub(crate) url: Option<String>,
     /// The operator token
     #[arg(long, env = "TOKEN", hide_env_values = true)]
-    pub(crate) token: String,
+    pub(crate) token: Option<String>,
     /// The id of the tenant
     #[arg(long, value_name = "ID", env = "TENANT")]
-    pub(crate) tenant: String,
+    pub(crate) tenant: Option<String>,
     /// The id of the company that owns the record (accounting family)
     #[arg(long, value_name = "ID", env = "COMPANY")]
     pub(crate) company: Option<String>,

@@ -38,6 +38,9 @@ pub(crate) struct Cli {
     /// Set a configuration key, for example --set store.url=sqlite:data.db (repeatable)
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
+    /// Work beside this running dev: its process id or one of its URLs [default without a configuration: the newest]
+    #[arg(long, global = true, value_name = "PID|URL")]
+    pub(crate) dev: Option<String>,
     /// Print results as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
@@ -123,6 +126,49 @@ pub(crate) enum Command {
     },
 }
 
+impl Command {
+    /// Whether the command works on the store of a service, and so on that of a running dev.
+    pub(crate) fn uses_store(&self) -> bool {
+        match self {
+            Self::Tenant(_)
+            | Self::User(_)
+            | Self::Invitation(_)
+            | Self::Operator(_)
+            | Self::Token(_)
+            | Self::Client(_)
+            | Self::Key(_)
+            | Self::Team(_)
+            | Self::Developer(_)
+            | Self::Request(_)
+            | Self::Webhooks(_)
+            | Self::Deliveries(_)
+            | Self::SigningKeys(_)
+            | Self::Audit(_)
+            | Self::Store(StoreCommand::Migrate | StoreCommand::Backup(_)) => true,
+            Self::Changes(Changes::Apply { url, .. }) => url.is_none(),
+            Self::Dev(_)
+            | Self::Serve(_)
+            | Self::Init(_)
+            | Self::Check
+            | Self::Doctor
+            | Self::Listen(_)
+            | Self::Trigger(_)
+            | Self::Verify(_)
+            | Self::Changes(_)
+            | Self::Store(StoreCommand::Restore(_))
+            | Self::OpenApi(_)
+            | Self::AsyncApi(_)
+            | Self::Completions { .. } => false,
+        }
+    }
+
+    /// Whether `--dev` means anything to the command.
+    pub(crate) fn works_beside_dev(&self) -> bool {
+        let is_dev_token = matches!(self, Self::Dev(Dev { command: Some(_), .. }));
+        self.uses_store() || is_dev_token || matches!(self, Self::Listen(_) | Self::Trigger(_))
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Dev {
@@ -137,7 +183,7 @@ pub(crate) struct Dev {
     /// Use this store: sqlite:PATH or postgres://…
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
-    /// A further redirect URI of both clients (repeatable)
+    /// A further redirect URI of both clients (repeatable); dev answers one on localhost where no application does
     #[arg(long = "redirect-uri", value_name = "URI")]
     pub(crate) redirect_uris: Vec<String>,
     /// Create tenants, users, clients and keys, but no records
@@ -147,36 +193,52 @@ pub(crate) struct Dev {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DevCommand {
-    /// Sign in to a running dev server and print an access token
+    /// Print an access token of a running dev, for any of its clients and users
     ///
-    /// The command finds the server by the variables of the export lines that it printed, or by its --data folder.
-    /// Example: export ACCESS=$(aldaba dev token)
+    /// The command finds the newest dev of this user, the one of the exported variables, or the one of --data.
+    /// Example: export ACCESS=$(aldaba dev token --client 'Panel de ventas' --user inaki@example.com)
     Token(Token),
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct Token {
-    /// The --data folder of the running dev server [default: use the exported variables]
+    /// The --data folder of the running dev [default: find it]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// The user who signs in [default: the first user of the dev server]
+    /// The user who authorizes the client [default: the first user of dev]
     #[arg(long, value_name = "EMAIL")]
     pub(crate) user: Option<String>,
-    /// The tenant to choose if the user has several
-    #[arg(long, value_name = "ID", env = "TENANT")]
+    /// The tenant to choose if the user has several [default: $TENANT, if the user is a member, or the first]
+    #[arg(long, value_name = "ID")]
     pub(crate) tenant: Option<String>,
+    /// The tenant of the exported variables, which need not be one of the user's.
+    #[arg(skip = std::env::var("TENANT").ok())]
+    pub(crate) exported_tenant: Option<String>,
+    /// A scope, or several separated by spaces (repeatable) [default: all that the client may have]
+    #[arg(long = "scope", value_name = "SCOPE")]
+    pub(crate) scopes: Vec<String>,
     /// Print the authorization code instead of a token; it is valid for five minutes
-    #[arg(long)]
+    #[arg(long, conflicts_with = "refresh")]
     pub(crate) code: bool,
+    /// Print the refresh token instead of the access token
+    #[arg(long)]
+    pub(crate) refresh: bool,
     /// The URL of the identity provider
     #[arg(long, value_name = "URL", env = "AUTH")]
     pub(crate) auth_url: Option<String>,
-    /// The client id
-    #[arg(long, value_name = "ID", env = "CLIENT")]
+    /// The client: its id, or its name
+    #[arg(long, value_name = "CLIENT", env = "CLIENT")]
     pub(crate) client: Option<String>,
-    /// The client secret
+    /// The client secret, where dev is known by the exported variables alone
     #[arg(long, env = "SECRET", hide_env_values = true)]
     pub(crate) secret: Option<String>,
+}
+
+impl Token {
+    /// All scopes that were named, if any.
+    pub(crate) fn scope(&self) -> Option<String> {
+        (!self.scopes.is_empty()).then(|| self.scopes.join(" "))
+    }
 }
 
 #[derive(Debug, Args)]

@@ -108,7 +108,7 @@ fn products_named(names: &[String]) -> Option<Products> {
 }
 
 /// Reads every page of a list.
-async fn all_pages<T>(
+pub(crate) async fn all_pages<T>(
     read: impl AsyncFn(ListQuery) -> ::store::Result<ListPage<T>>,
 ) -> Result<Vec<T>, Failure> {
     let (mut query, mut all) = (ListQuery::default(), Vec::new());

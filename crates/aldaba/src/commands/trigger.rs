@@ -9,28 +9,30 @@ use serde_json::{Value, json};
 
 use super::ingest_client;
 use crate::cli::Trigger;
+use crate::dev::running::DevSelector;
 use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields};
 use crate::wiring::SystemRandom;
 
 const ACCOUNT_DIGITS_DEFAULT: usize = 9;
 
-pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
+pub(crate) async fn run(args: &Trigger, running: &DevSelector, output: Output) -> CommandResult {
     let (resource, kind) = find(&args.event)?;
-    let request = TriggerRequest::new(args, resource, kind)?;
+    let (target, company) = Target::choose(args, running, output)?;
+    let request = TriggerRequest::new(args, company, resource, kind)?;
     let mut lines = request.lines(ACCOUNT_DIGITS_DEFAULT);
-    let mut answer = send(args, &lines).await?;
+    let mut answer = send(&target, &lines).await?;
     // The length of account codes depends on the company; the error message contains it.
     let mut digits = ACCOUNT_DIGITS_DEFAULT;
     if let Some(found) = account_digits(&answer) {
         digits = found;
         lines = request.lines(digits);
-        answer = send(args, &lines).await?;
+        answer = send(&target, &lines).await?;
     }
     // A customer needs its account.
     if first_error(&answer).is_some_and(|error| error["code"] == "account_not_found") {
-        send(args, &[(EventKind::Created, request.event_lines(digits).account())]).await?;
-        answer = send(args, &lines).await?;
+        send(&target, &[(EventKind::Created, request.event_lines(digits).account())]).await?;
+        answer = send(&target, &lines).await?;
     }
     if let Some(error) = first_error(&answer) {
         let why = error["message"].as_str().unwrap_or("the service rejected the change");
@@ -53,6 +55,47 @@ pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
         ])
     });
     Ok(())
+}
+
+/// Where the change goes.
+struct Target {
+    url: String,
+    token: String,
+    tenant: String,
+}
+
+impl Target {
+    /// The given service, or a running dev where nothing is given; and the company.
+    fn choose(
+        args: &Trigger,
+        running: &DevSelector,
+        output: Output,
+    ) -> Result<(Self, Option<String>), Failure> {
+        let given = |value: &Option<String>| value.clone().filter(|value| !value.is_empty());
+        let (url, token, tenant) = (given(&args.url), given(&args.token), given(&args.tenant));
+        let is_bare = url.is_none() && token.is_none() && tenant.is_none();
+        if let Some(dev) = running.find()?.filter(|_| is_bare || running.wanted.is_some()) {
+            output.print_message(&format!("using the running dev at {}", dev.description()));
+            let first = dev.ready.tenants.first();
+            let tenant = tenant.or_else(|| first.map(|tenant| tenant.id.clone())).unwrap_or_default();
+            let own = dev.ready.tenants.iter().find(|one| one.id == tenant);
+            let company = own.and_then(|tenant| tenant.companies.first()).map(ToString::to_string);
+            let target = Self { url: dev.ready.operator_url, token: dev.ready.operator_token, tenant };
+            return Ok((target, given(&args.company).or(company)));
+        }
+        let required = |value: Option<String>, flag: &str, variable: &str| {
+            value.ok_or_else(|| {
+                let remedy = "start `aldaba dev`, or paste the export lines that it printed";
+                Failure::Usage(format!("--{flag} ({variable}) is missing; {remedy}"))
+            })
+        };
+        let target = Self {
+            url: required(url, "url", "OPERATOR")?,
+            token: required(token, "token", "TOKEN")?,
+            tenant: required(tenant, "tenant", "TENANT")?,
+        };
+        Ok((target, args.company.clone()))
+    }
 }
 
 fn find(name: &str) -> Result<(Resource, EventKind), Failure> {
@@ -91,9 +134,13 @@ struct TriggerRequest {
 }
 
 impl TriggerRequest {
-    fn new(args: &Trigger, resource: Resource, kind: EventKind) -> Result<Self, Failure> {
-        let given = args.company.clone().filter(|id| !id.is_empty());
-        let company = given.filter(|_| resource.owner() == Owner::Company);
+    fn new(
+        args: &Trigger,
+        company: Option<String>,
+        resource: Resource,
+        kind: EventKind,
+    ) -> Result<Self, Failure> {
+        let company = company.filter(|id| !id.is_empty()).filter(|_| resource.owner() == Owner::Company);
         if resource.owner() == Owner::Company && company.is_none() {
             let why = format!("{} belong to a company: add --company ID or set COMPANY", resource.as_str());
             return Err(Failure::Usage(format!("{why} (`aldaba trigger companies.created` creates one)")));
@@ -128,10 +175,10 @@ impl TriggerRequest {
     }
 }
 
-async fn send(args: &Trigger, lines: &[(EventKind, Value)]) -> Result<Value, Failure> {
+async fn send(target: &Target, lines: &[(EventKind, Value)]) -> Result<Value, Failure> {
     let body: String = lines.iter().flat_map(|(_, line)| [line.to_string(), "\n".into()]).collect();
     let body = futures_util::stream::iter([Ok(body.into())]);
-    ingest_client::send(&args.url, &args.token, &args.tenant, None, body).await
+    ingest_client::send(&target.url, &target.token, &target.tenant, None, body).await
 }
 
 fn first_error(answer: &Value) -> Option<&Value> {

@@ -1,7 +1,7 @@
 //! Merges the layers. The default file defines the keys and their types.
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use domain::suggest::did_you_mean;
 use operator::operations::configuration::ConfigurationLayer;
@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use super::{ConfigFault, DEFAULT, Sources, parse_duration};
 
-const ENVIRONMENT: &str = "ALDABA__";
+pub(super) const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
 const DEFAULT_FILE_NAME: &str = "aldaba.toml";
 /// Keys whose values are paths.
@@ -89,11 +89,18 @@ fn text_value(text: &str) -> Value {
     Value::Text(Zeroizing::new(text.to_owned()))
 }
 
+/// The file that is read where none is named.
+pub(super) fn default_file() -> Option<PathBuf> {
+    Path::new(DEFAULT_FILE_NAME).exists().then(|| DEFAULT_FILE_NAME.into())
+}
+
 fn read_file(sources: &Sources) -> Result<Option<(String, Zeroizing<String>)>, ConfigFault> {
     let path = match &sources.file {
         Some(path) => path.clone(),
-        None if Path::new(DEFAULT_FILE_NAME).exists() => DEFAULT_FILE_NAME.into(),
-        None => return Ok(None),
+        None => match default_file() {
+            Some(path) => path,
+            None => return Ok(None),
+        },
     };
     let name = path.display().to_string();
     match std::fs::read_to_string(&path) {

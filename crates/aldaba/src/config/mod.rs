@@ -16,6 +16,8 @@ mod urls;
 
 use std::path::PathBuf;
 
+use serde::{Deserialize, Serialize};
+
 pub(crate) use duration::{DURATION, parse_duration};
 pub(crate) use exposure::exposures;
 pub(crate) use mail::{MailServer, MailTls};
@@ -25,13 +27,29 @@ pub(crate) use typed::{Config, LogFormat, Server, StoreUrl, Tls};
 pub(crate) const DEFAULT: &str = include_str!("../../aldaba.default.toml");
 
 /// The layers above the defaults.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Sources {
     /// A file that must exist. If none is given, `aldaba.toml` is read if it exists.
     pub(crate) file: Option<PathBuf>,
     pub(crate) environment: Vec<(String, String)>,
     /// `section.key` and value, from the command line.
     pub(crate) flags: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// Whether anything is given beside the defaults.
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_variable = self.environment.iter().any(|(name, _)| name.starts_with(layers::ENVIRONMENT));
+        self.file.is_none() && self.flags.is_empty() && !has_variable && layers::default_file().is_none()
+    }
+
+    /// The same layers for a process with another working directory and environment.
+    pub(crate) fn for_another_folder(mut self) -> Self {
+        let file = self.file.take().or_else(layers::default_file);
+        self.file = file.map(|file| std::path::absolute(&file).unwrap_or(file));
+        self.environment.retain(|(name, _)| name.starts_with(layers::ENVIRONMENT));
+        self
+    }
 }
 
 /// One error and its location.

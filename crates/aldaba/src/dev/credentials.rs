@@ -52,30 +52,30 @@ pub(super) struct Credentials {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Keys {
-    pub(super) primary_key: String,
-    pub(super) secondary_key: String,
+pub(crate) struct Keys {
+    pub(crate) primary_key: String,
+    pub(crate) secondary_key: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[allow(clippy::struct_field_names, reason = "the member names of the ready line")]
-pub(super) struct Client {
-    pub(super) client_id: String,
-    pub(super) client_secret: String,
-    pub(super) redirect_uri: String,
+pub(crate) struct Client {
+    pub(crate) client_id: String,
+    pub(crate) client_secret: String,
+    pub(crate) redirect_uri: String,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct User {
-    pub(super) email: String,
-    pub(super) password: String,
-    pub(super) tenants: Vec<String>,
+pub(crate) struct User {
+    pub(crate) email: String,
+    pub(crate) password: String,
+    pub(crate) tenants: Vec<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Person {
-    pub(super) email: String,
-    pub(super) password: String,
+pub(crate) struct Person {
+    pub(crate) email: String,
+    pub(crate) password: String,
 }
 
 impl Credentials {

@@ -71,7 +71,7 @@ impl SignedIn {
         let Client { client_id, client_secret, .. } = &self.client;
         let mut browser = HeadlessBrowser::new(origin)?;
         let user = SignInUser { email, password, tenant: None };
-        let code = browser.sign_in(&authorize_path(client_id), CALLBACK_URI, &user).await?;
+        let code = browser.sign_in(&authorize_path(client_id, None), CALLBACK_URI, &user).await?;
         let fields = [
             ("grant_type", "authorization_code"),
             ("code", code.as_str()),

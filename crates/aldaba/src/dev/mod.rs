@@ -1,14 +1,17 @@
 //! `aldaba dev`: the service on this machine with tenants, users, clients, keys and sample records. A restart on the
 //! same data keeps all of them.
 
+mod callback;
 mod credentials;
 mod docs_values;
 mod headless_browser;
 mod ready_line;
 mod receiver;
+pub(crate) mod running;
+mod site;
 mod start_page;
 mod terminal_style;
-mod token;
+pub(crate) mod token;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -27,7 +30,10 @@ use crate::output::Output;
 use crate::service::Service;
 use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::{self, BasePorts, SystemRandom};
+use callback::Callbacks;
 use credentials::Credentials;
+use ready_line::ReadyLine;
+use running::{DevRecord, DevSelector};
 
 /// Not a secret: a development store contains plain credentials anyway, and `serve` refuses it.
 const DEV_MASTER_KEY: [u8; 32] = *b"aldaba dev: not for production!!";
@@ -38,9 +44,14 @@ const SAMPLE_CUSTOMERS: u32 = 40;
 /// A faster retry schedule for interactive use, with as many steps as the default.
 const INTERACTIVE_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
 
-pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> CommandResult {
+pub(crate) async fn run(
+    args: &Dev,
+    sources: Sources,
+    running: &DevSelector,
+    output: Output,
+) -> CommandResult {
     match &args.command {
-        Some(DevCommand::Token(wanted)) => token::run(wanted, output).await,
+        Some(DevCommand::Token(wanted)) => token::run(wanted, running, output).await,
         None => start(args, sources, output).await,
     }
 }
@@ -53,7 +64,7 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
     let signals = ShutdownSignals::install(OnHangup::Stop)?;
     let folder = Folder::choose(args)?;
-    let mut config = configure(args, sources, &folder, output)?;
+    let (mut config, sources) = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
     let base = BasePorts::system();
@@ -62,19 +73,30 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let store = opened.store.clone();
     let credentials = credentials::load_or_create(&admin(&config, store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
-    let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
-    let receiver = receiver.map_err(ports_taken)?;
+    let receiver = receiver::bind(with_port_offset(config.server.listen, 2)).await;
+    let (receiver_listener, receiver) = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
+    let started_at = base.clock.now();
     config.development = Some(docs_values::prefill(&credentials));
     let service = Service::bind(config, base, opened, &token).await.map_err(ports_taken)?;
     let admin = admin(service.config(), store.clone());
     credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;
-    let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
-    ready.write_to(&folder.path)?;
-    ready.print(output);
+    let ready = ReadyLine::new(&service, &credentials, &*store, receiver).await?;
+    let (public, operator) = (service.public_address()?, service.operator_address()?);
+    let record = DevRecord::new(&sources, service.config(), operator, started_at, ready.clone());
+    let ready = Arc::new(ready);
+    let callbacks = Callbacks::new(ready.clone(), &[public, operator, receiver], output);
+    let service = service.with_sign_in_layer(callbacks.layer());
+    receiver::serve(receiver_listener, ready.receiver_url.clone(), store, callbacks, output);
+    record.write_to_folder(&folder.path)?;
+    let registration = running::register(&record);
+    // Programs that start many servers wait for the line, and nobody of them reads about the port.
+    let is_taken = !output.json && Callbacks::is_taken(Callbacks::redirect_uri(&ready)).await;
+    ready.print(output, is_taken);
     let served = service.start().run(signals).await;
+    drop(registration);
     // Tells `dev token --data` that no server runs on this folder.
-    let _ = std::fs::remove_file(folder.path.join(token::READY_FILE));
+    let _ = std::fs::remove_file(folder.path.join(running::READY_FILE));
     drop(folder);
     served
 }
@@ -110,10 +132,15 @@ impl Folder {
     }
 }
 
-/// The configuration: the defaults of `dev`, then the configured values, then the flags of `dev`.
+/// The configuration and its layers: the defaults of `dev`, then the configured values, then the flags of `dev`.
 ///
 /// With `--json`, for programs, the retry schedule is the service's default.
-fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) -> Result<Config, Failure> {
+fn configure(
+    args: &Dev,
+    mut sources: Sources,
+    folder: &Folder,
+    output: Output,
+) -> Result<(Config, Sources), Failure> {
     let listen = args.listen.unwrap_or(LISTEN);
     if !listen.ip().is_loopback() {
         let why = "dev has plain credentials and must listen on a loopback address such as 127.0.0.1:8080";
@@ -151,13 +178,14 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) 
         .map(|(key, value, _)| (key.to_owned(), value))
         .collect();
     flags.append(&mut sources.flags);
-    let config = config::load(&Sources { flags, ..sources }).map_err(Failure::Config)?;
+    let sources = Sources { flags, ..sources };
+    let config = config::load(&sources).map_err(Failure::Config)?;
     for address in [config.server.listen, config.operator.listen] {
         if !address.ip().is_loopback() {
             return Err(Failure::Usage(format!("{address}: dev must listen on a loopback address")));
         }
     }
-    Ok(config)
+    Ok((config, sources))
 }
 
 /// The address with a higher port; port 0 stays 0.

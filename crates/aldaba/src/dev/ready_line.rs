@@ -1,16 +1,14 @@
 //! The output of `dev` when it is ready: one line of JSON for programs, or a page for people.
 
 use std::net::SocketAddr;
-use std::path::Path;
 
 use domain::{Scope, TenantId};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use store::Store;
 
 use super::credentials::{CALLBACK_URI, Client, Credentials, Keys, Person, User};
 use super::start_page;
 use super::terminal_style::TerminalStyle;
-use super::token::READY_FILE;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::service::Service;
@@ -18,30 +16,30 @@ use crate::wiring;
 
 const COMPANIES_MAX: usize = 1000;
 
-#[derive(Debug, Serialize)]
-pub(super) struct ReadyLine {
-    pub(super) base_url: String,
-    pub(super) auth_url: String,
-    pub(super) operator_url: String,
-    pub(super) operator_token: String,
-    pub(super) console_url: String,
-    pub(super) subscription: Keys,
-    pub(super) payroll_subscription: Keys,
-    pub(super) client: Client,
-    pub(super) other_client: Client,
-    pub(super) users: Vec<User>,
-    pub(super) tenants: Vec<Tenant>,
-    pub(super) receiver_url: String,
-    pub(super) portal_url: String,
-    pub(super) developer: Option<Person>,
-    pub(super) operator: Option<Person>,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ReadyLine {
+    pub(crate) base_url: String,
+    pub(crate) auth_url: String,
+    pub(crate) operator_url: String,
+    pub(crate) operator_token: String,
+    pub(crate) console_url: String,
+    pub(crate) subscription: Keys,
+    pub(crate) payroll_subscription: Keys,
+    pub(crate) client: Client,
+    pub(crate) other_client: Client,
+    pub(crate) users: Vec<User>,
+    pub(crate) tenants: Vec<Tenant>,
+    pub(crate) receiver_url: String,
+    pub(crate) portal_url: String,
+    pub(crate) developer: Option<Person>,
+    pub(crate) operator: Option<Person>,
 }
 
-#[derive(Debug, Serialize)]
-pub(super) struct Tenant {
-    pub(super) id: String,
-    pub(super) name: String,
-    pub(super) companies: Vec<Box<str>>,
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Tenant {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) companies: Vec<Box<str>>,
 }
 
 impl ReadyLine {
@@ -81,29 +79,20 @@ impl ReadyLine {
         })
     }
 
-    pub(super) fn print(&self, output: Output) {
-        output.styled_result(self, || start_page::text(self, TerminalStyle::for_stdout()));
-    }
-
-    /// Writes the line to a file in the folder, for `dev token --data`. Only the owner can read it.
-    pub(super) fn write_to(&self, folder: &Path) -> Result<(), Failure> {
-        let path = folder.join(READY_FILE);
-        let failure = |error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failure)?;
-        serde_json::to_writer(&mut file, self).map_err(|error| failure(error.into()))?;
-        file.persist(&path).map_err(|error| failure(error.error))?;
-        Ok(())
+    /// `is_taken`: whether a program listens at the redirect URI.
+    pub(super) fn print(&self, output: Output, is_taken: bool) {
+        output.styled_result(self, || start_page::text(self, is_taken, TerminalStyle::for_stdout()));
     }
 }
 
-/// The path of an authorization request for all scopes, for the walk-through.
-pub(super) fn authorize_path(client_id: &str) -> String {
-    let scope: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
+/// The path of an authorization request; for all scopes where none is named.
+pub(super) fn authorize_path(client_id: &str, scope: Option<&str>) -> String {
+    let all: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("client_id", client_id)
         .append_pair("response_type", "code")
         .append_pair("redirect_uri", CALLBACK_URI)
-        .append_pair("scope", &scope.join(" "))
+        .append_pair("scope", scope.unwrap_or(&all.join(" ")))
         .append_pair("state", "1")
         .append_pair("nonce", "2")
         .finish();

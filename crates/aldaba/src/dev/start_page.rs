@@ -3,21 +3,20 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use super::callback::Callbacks;
 use super::credentials::{CLIENT_NAMES, Client, Person, User};
-use super::ready_line::{ReadyLine, authorize_path};
+use super::ready_line::ReadyLine;
 use super::terminal_style::TerminalStyle;
 
 /// The commands to run after the export lines. A comment starts a step. The README shows the same commands, and a
 /// test runs them.
 const WALK_THROUGH: &str = include_str!("walk.sh");
 
-pub(super) fn text(ready: &ReadyLine, style: TerminalStyle) -> String {
+pub(super) fn text(ready: &ReadyLine, is_taken: bool, style: TerminalStyle) -> String {
     let mut text = format!("{}\n", style.success("Aldaba is ready."));
     addresses(&mut text, ready, style);
     accounts(&mut text, ready, style);
-    let link = format!("{}{}", ready.auth_url, authorize_path(&ready.client.client_id));
-    title(&mut text, style, "to sign a user in, open this in a browser");
-    let _ = writeln!(text, "  {}", style.copyable(&link));
+    sign_in(&mut text, ready, is_taken, style);
     title(&mut text, style, "paste this into another shell");
     for line in exports(ready) {
         let _ = writeln!(text, "  {}", style.copyable(&line));
@@ -36,6 +35,21 @@ pub(super) fn text(ready: &ReadyLine, style: TerminalStyle) -> String {
     text
 }
 
+fn sign_in(text: &mut String, ready: &ReadyLine, is_taken: bool, style: TerminalStyle) {
+    let user = ready.users.first().map_or("", |user| user.email.as_str());
+    title(text, style, &format!("to sign a user in ({user}), open this in a browser"));
+    let _ = writeln!(text, "  {}", style.copyable(&format!("{}sign-in", ready.receiver_url)));
+    let redirect_uri = Callbacks::redirect_uri(ready);
+    let note = if is_taken {
+        format!(
+            "a program already listens at {redirect_uri}: it gets the code, and dev does not answer there"
+        )
+    } else {
+        format!("dev answers {redirect_uri} itself, until your application listens there")
+    };
+    let _ = writeln!(text, "  {}", style.dim(&note));
+}
+
 fn title(text: &mut String, style: TerminalStyle, title: &str) {
     let _ = writeln!(text, "\n{}", style.bold(title));
 }
@@ -51,6 +65,7 @@ fn addresses(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
         ("operator API", &ready.operator_url),
         ("operator token", &ready.operator_token),
         ("receiver", &ready.receiver_url),
+        ("deliveries", &format!("{}deliveries", ready.receiver_url)),
         ("subscription key", &ready.subscription.primary_key),
         ("redirect URI", &ready.client.redirect_uri),
     ] {
@@ -124,7 +139,7 @@ fn is_same(left: &Path, right: &Path) -> bool {
 }
 
 /// Quotes a value for a shell. Ids may be any text, and the shell must not interpret it.
-fn shell_quoted(text: &str) -> String {
+pub(super) fn shell_quoted(text: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/".contains(&byte);
     if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }

@@ -17,6 +17,8 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cli::Listen;
+use crate::dev;
+use crate::dev::running::{DevRecord, DevSelector};
 use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::signals::{OnHangup, ShutdownSignals};
@@ -28,7 +30,11 @@ use subscriber::Subscriber;
 
 const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(args: &Listen, output: Output) -> CommandResult {
+pub(crate) async fn run(mut args: Listen, running: &DevSelector, output: Output) -> CommandResult {
+    if !args.resources.is_empty() {
+        choose_service(&mut args, running, output).await?;
+    }
+    let args = &args;
     let mut signals = ShutdownSignals::install(OnHangup::Stop)?;
     let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
@@ -68,6 +74,30 @@ pub(crate) async fn run(args: &Listen, output: Output) -> CommandResult {
     let unsubscribed = tokio::time::timeout(UNSUBSCRIBE_MAX, subscriber.unsubscribe()).await;
     let late = || Failure::ServiceLost("the service does not respond; the webhooks remain subscribed".into());
     done.and_then(|()| unsubscribed.map_err(|_| late())?.map_err(Failure::from))
+}
+
+/// Completes the service to subscribe to from a running dev: the one whose URL is given, or any where none is.
+async fn choose_service(args: &mut Listen, running: &DevSelector, output: Output) -> CommandResult {
+    for value in [&mut args.url, &mut args.key, &mut args.access] {
+        value.take_if(|value| value.is_empty());
+    }
+    let is_complete = args.url.is_some() && args.key.is_some() && args.access.is_some();
+    let is_meant =
+        |dev: &DevRecord| args.url.as_ref().is_none_or(|url| dev.ready.base_url == url.trim_end_matches('/'));
+    if !is_complete && let Some(dev) = running.find()?.filter(is_meant) {
+        output.print_message(&format!("using the running dev at {}", dev.description()));
+        args.url.get_or_insert_with(|| dev.ready.base_url.clone());
+        args.key.get_or_insert_with(|| dev.ready.subscription.primary_key.clone());
+        if args.access.is_none() {
+            args.access = Some(dev::token::access_token(&dev).await?);
+        }
+    }
+    let flags = [("url", "BASE", &args.url), ("key", "KEY", &args.key), ("access", "ACCESS", &args.access)];
+    let missing = flags.into_iter().find(|(_, _, value)| value.is_none());
+    missing.map_or(Ok(()), |(flag, variable, _)| {
+        let remedy = "start `aldaba dev`, or paste the export lines that it printed";
+        Err(Failure::Usage(format!("--resource needs --{flag} ({variable}); {remedy}")))
+    })
 }
 
 /// The given secrets, or a random one if the receiver subscribes itself and none is given.

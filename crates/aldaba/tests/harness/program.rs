@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::RunningProcess;
 
 /// The program with these arguments. It gets none of this process's `ALDABA_` variables, and starts in `/`, where
-/// there is no `aldaba.toml`.
+/// there is no `aldaba.toml`. A dev server and the commands of other tests do not find each other.
 pub(crate) struct Program {
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
@@ -54,6 +54,11 @@ impl Program {
         self
     }
 
+    /// Finds the dev servers that were started with the same folder, and is found by their commands.
+    pub(crate) fn runtime_folder(self, folder: &Path) -> Self {
+        self.variable("XDG_RUNTIME_DIR", folder.to_str().unwrap())
+    }
+
     /// Sets the working directory.
     pub(crate) fn inside(mut self, folder: &Path) -> Self {
         folder.clone_into(&mut self.folder);
@@ -89,6 +94,7 @@ impl Program {
         for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ALDABA_")) {
             command.env_remove(name);
         }
+        command.env("XDG_RUNTIME_DIR", "/nonexistent");
         let input = self.input.map_or_else(Stdio::null, |bytes| Stdio::from(file_of(&bytes)));
         command.args(self.arguments).envs(self.variables).current_dir(self.folder).stdin(input);
         command

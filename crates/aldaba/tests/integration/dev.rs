@@ -246,7 +246,9 @@ fn without_json_dev_prints_a_page_for_people() {
     assert_eq!(exported("COMPANY"), "", "there is none");
     assert!(page.contains(&format!("{}/docs/\n", exported("BASE"))), "{page}");
     assert_eq!(HttpRequest::get(&format!("{}/livez", exported("OPERATOR"))).send().status, 200);
-    let link = page.lines().map(str::trim).find(|line| line.contains("/connect/authorize?")).unwrap();
+    let link = page.lines().map(str::trim).find(|line| line.ends_with("/sign-in")).unwrap();
+    let begun = HttpRequest::get(link).send();
+    let link = begun.header("location");
     assert!(link.starts_with(exported("AUTH")) && link.contains(exported("CLIENT")), "{link}");
     let signing_in = HttpRequest::get(link).send();
     assert!(

@@ -77,6 +77,47 @@ fn invoicing_deliveries_are_verified_and_retried_after_failures() {
 }
 
 #[test]
+fn browser_gets_the_deliveries_as_a_table_with_the_newest_first() {
+    let fixture = DevReceiverFixture::new();
+    let browse = |path: &str| {
+        let request = HttpRequest::get(&fixture.at(path));
+        request.header("accept", "text/html,*/*;q=0.8").header("accept-language", "en").send()
+    };
+    let empty = browse("deliveries");
+    assert!(empty.text().contains("Nothing has arrived yet"), "{empty:?}");
+    fixture.subscribe();
+    fixture.deliveries("?handshakes=1");
+    assert_eq!(fixture.dev.ingest_client(0).send_lines(&[bank("<caja>", "Caja")]).counts(), (1, 0));
+    let page = browse("deliveries?delivered=1");
+    let text = page.text();
+    assert!(
+        text.starts_with("<!DOCTYPE html>")
+            && page.header("content-security-policy").contains("default-src 'none'")
+    );
+    let at = |what: &str| text.find(what).unwrap_or_else(|| panic!("{what} is not in {text}"));
+    assert!(at("<code>Bank</code>") < at("<code>echo</code>"), "{text}");
+    assert!(text.contains("Verified") && text.contains("ms-signature, webhook-signature"), "{text}");
+    assert!(text.contains("&lt;caja&gt;") && !text.contains("<caja>"), "{text}");
+    assert!(text.contains("status-2") && text.contains("&quot;Entity&quot;: &quot;Bank&quot;"), "{text}");
+    let spanish = browse("deliveries?delivered=1&lang=es");
+    assert!(
+        spanish.text().contains("<html lang=\"es\"") && spanish.text().contains("Comprobada"),
+        "{spanish:?}"
+    );
+    let stylesheet = text.split("href=\"/").find(|part| part.starts_with("look/aldaba.")).unwrap();
+    let stylesheet = stylesheet.split('"').next().unwrap();
+    assert_eq!(browse(stylesheet).header("content-type"), "text/css; charset=utf-8");
+    assert_eq!(browse("").header("location"), "/deliveries", "a browser at the receiver's address");
+    // Programs get what they always got: the oldest first, as JSON.
+    let json = fixture.deliveries("");
+    assert_eq!((&json[0]["event"], &json[1]["event"]), (&json!("echo"), &json!("Bank")));
+    assert_eq!(
+        HttpRequest::get(&fixture.at("deliveries")).header("accept", "*/*").send().header("content-type"),
+        "application/json"
+    );
+}
+
+#[test]
 fn foreign_signatures_are_not_reported_as_valid() {
     let fixture = DevReceiverFixture::new();
     fixture.subscribe();

@@ -78,6 +78,51 @@ fn data_folder_of_a_running_dev_is_enough() {
 }
 
 #[test]
+fn running_dev_is_found_and_gives_tokens_for_any_client_and_user() {
+    let runtime = tempfile::tempdir().unwrap();
+    let token = |arguments: &[&str]| token(arguments).runtime_folder(runtime.path());
+    let dev = Dev::run(Dev::program(&["--empty"]).runtime_folder(runtime.path()));
+    let claims_of = |arguments: &[&str]| claims(token(arguments).run().code(0).stdout.trim_end());
+    let first = claims_of(&[]);
+    assert_eq!(
+        (&first["client_id"], &first["svc.es.clientid"]),
+        (&dev.ready["client"]["client_id"], &dev.ready["tenants"][0]["id"])
+    );
+    let other = text(&dev.ready["other_client"]["client_id"]);
+    let of_helen = claims_of(&["--client", other, "--user", "helen@example.com"]);
+    assert_eq!(
+        (&of_helen["client_id"], &of_helen["svc.es.clientid"]),
+        (&other.into(), &dev.tenants()[2].into())
+    );
+    // The exported tenant is a default that this user need not have; a named one is a demand.
+    let exported = token(&["--user", "helen@example.com"]).variable("TENANT", dev.tenants()[0]).run().code(0);
+    assert_eq!(claims(exported.stdout.trim_end())["svc.es.clientid"], dev.tenants()[2]);
+    token(&["--user", "helen@example.com", "--tenant", dev.tenants()[0]])
+        .run()
+        .expect_failure(5, "helen@example.com is not a member of the tenant");
+    let several = token(&["--user", "inaki@example.com"]).run().code(0);
+    assert!(several.stderr.contains("has several tenants; this token is for"), "{several:?}");
+
+    // A public client that requires PKCE, found by its name: its redirect address is elsewhere.
+    let arguments =
+        ["client", "add", "Móvil", "--redirect-uri", "https://movil.example/cb", "--pkce", "required"];
+    let added = Program::new(&arguments).with(&["--json"]).runtime_folder(runtime.path()).run().json();
+    let narrow = ["--client", "Móvil", "--scope", "openid", "--scope", "email offline_access"];
+    let mobile = claims_of(&narrow);
+    assert_eq!(mobile["client_id"], added["client_id"]);
+    assert_eq!(mobile["scope"], serde_json::json!(["openid", "email", "offline_access"]));
+    let refresh = token(&narrow).with(&["--refresh"]).run().code(0).stdout;
+    assert!(!refresh.contains('.') && refresh.trim_end().len() > 20, "{refresh}");
+    token(&["--scope", "openid", "--refresh"]).run().expect_failure(5, "the scopes need offline_access");
+    token(&narrow).with(&["--code"]).run().expect_failure(5, "invalid_request: code_challenge is missing");
+    token(&["--client", "Nadie"]).run().expect_failure(5, "this dev has no client \"Nadie\"; it has");
+    token(&["--user", "eva@example.com"]).run().expect_failure(5, "unknown user \"eva@example.com\"");
+    token(&["--scope", "offline_access"]).run().expect_failure(5, "invalid_scope");
+    assert_eq!(dev.stop().code, Some(0));
+    token(&[]).run().expect_failure(2, "no running dev was found");
+}
+
+#[test]
 fn only_a_running_dev_is_signed_in_to() {
     token(&[]).run().expect_failure(2, "CLIENT is not set; paste the export lines that `aldaba dev` printed");
     let elsewhere = |url: &str| token(&["--auth-url", url, "--client", "id", "--secret", "s"]).run();

@@ -13,6 +13,8 @@ mod console;
 mod crash;
 mod credentials;
 mod dev;
+mod dev_beside;
+mod dev_callback;
 mod dev_pages;
 mod dev_receiver;
 mod dev_restart;

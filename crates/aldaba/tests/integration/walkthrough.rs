@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::harness::{FinishedProcess, Program, RunningProcess, is_guid, wait_for};
+use crate::harness::{FinishedProcess, Program, RunningProcess, claims, is_guid, wait_for};
 
 const WORKSPACE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 const SEPARATOR: &str = "=== next";
@@ -29,9 +29,9 @@ fn fenced(text: &str) -> Vec<String> {
     text.split("```sh\n").skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
 }
 
-/// Starts dev without `--json` and waits for the page that it prints.
-fn dev() -> (RunningProcess, String) {
-    let process = Program::new(&["dev", "--listen", "127.0.0.1:0"]).start();
+/// Starts dev without `--json` and waits for the page that it prints. Commands with the same folder find it.
+fn dev(runtime_folder: &Path) -> (RunningProcess, String) {
+    let process = Program::new(&["dev", "--listen", "127.0.0.1:0"]).runtime_folder(runtime_folder).start();
     let page =
         wait_for("the page", || Some(process.stdout()).filter(|output| output.contains("Stop with Ctrl-C.")));
     (process, page)
@@ -41,18 +41,20 @@ fn exports(page: &str) -> Vec<&str> {
     page.lines().map(str::trim).filter(|line| line.starts_with("export ") && !line.contains("$(")).collect()
 }
 
-/// Runs the blocks in a shell that has only the variables that dev exports.
-fn shell(page: &str, blocks: &[String]) -> FinishedProcess {
+/// Runs the blocks in a shell that has only the variables that dev exports. What a command prints must end with a line break:
+/// the separator after each block is a line of its own only then.
+fn shell(page: &str, runtime_folder: &Path, blocks: &[String]) -> FinishedProcess {
     let folder = tempfile::tempdir().unwrap();
     let script = format!(
         "set -euo pipefail\n{}\n{}",
         exports(page).join("\n"),
-        blocks.join(&format!("\necho; echo '{SEPARATOR}'\n"))
+        blocks.join(&format!("\necho '{SEPARATOR}'\n"))
     );
     let mut bash = Command::new("bash");
     bash.args(["-c", &script])
         .env_clear()
         .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+        .env("XDG_RUNTIME_DIR", runtime_folder)
         .env("HOME", folder.path());
     RunningProcess::start(with_folder(bash, folder.path())).wait_for_exit()
 }
@@ -60,6 +62,15 @@ fn shell(page: &str, blocks: &[String]) -> FinishedProcess {
 fn with_folder(mut command: Command, folder: &Path) -> Command {
     command.current_dir(folder);
     command
+}
+
+/// The output of each block.
+#[track_caller]
+fn outputs(finished: &FinishedProcess) -> Vec<&str> {
+    let all = finished.stdout.matches(SEPARATOR).count();
+    let lines = finished.stdout.lines().filter(|line| *line == SEPARATOR).count();
+    assert_eq!(lines, all, "an answer has no line break at its end: {}", finished.stdout);
+    finished.stdout.split(SEPARATOR).map(str::trim).collect()
 }
 
 /// The JSON values that a block printed; text before the first value is skipped.
@@ -88,12 +99,15 @@ fn expect_delivery(delivery: &Value, event: &str, status: u16) {
 
 #[test]
 fn readme_walkthrough_works() {
-    let (mut process, page) = dev();
+    let runtime = tempfile::tempdir().unwrap();
+    let (mut process, page) = dev(runtime.path());
     let blocks = blocks();
-    assert_eq!(blocks.len(), 10);
-    let finished = shell(&page, &blocks).code(0);
-    assert_eq!(finished.stderr, "", "{}", finished.stdout);
-    let output: Vec<&str> = finished.stdout.split(SEPARATOR).map(str::trim).collect();
+    assert_eq!(blocks.len(), 11);
+    let finished = shell(&page, runtime.path(), &blocks).code(0);
+    let using = format!("no configuration given: using the running dev at http://127.0.0.1:{}", port(&page));
+    let messages: Vec<&str> = finished.stderr.lines().collect();
+    assert!(messages.len() == 2 && messages.iter().all(|line| line.starts_with(&using)), "{finished:?}");
+    let output = outputs(&finished);
     let [code, exchanged, both, companies, customers, ..] = output[..] else { panic!("{output:?}") };
     assert_eq!((code, both), ("", ""), "their output goes into variables");
     let tokens = &values(exchanged)[0];
@@ -106,7 +120,8 @@ fn readme_walkthrough_works() {
         values(companies)[0].as_array().unwrap().iter().map(|one| one["correlationId"].clone()).collect();
     assert!(ids.contains(&json!(company.trim_matches('\''))), "{company} is not among {ids:?}");
     assert_eq!(values(customers)[0].as_array().unwrap().len(), 3);
-    check_delivery_blocks(&output[5..]);
+    check_delivery_blocks(&output[5..10]);
+    check_commands(output[10]);
     let log = process.stderr();
     for line in ["Acknowledge", "CustomerCreated", "CustomerUpdated"] {
         let valid =
@@ -120,11 +135,32 @@ fn readme_walkthrough_works() {
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
 }
 
+/// The port of the APIs.
+fn port(page: &str) -> &str {
+    let base = exports(page).into_iter().find_map(|line| line.strip_prefix("export BASE="));
+    base.and_then(|base| base.rsplit(':').next()).unwrap()
+}
+
+/// Checks what the commands beside dev printed: a client, a token for it, the attempts of the webhook.
+#[track_caller]
+fn check_commands(output: &str) {
+    let token = output.lines().find(|line| line.split('.').count() == 3 && line.starts_with("ey")).unwrap();
+    let id = output.lines().find_map(|line| line.strip_prefix("client_id")).unwrap().trim();
+    assert_eq!(
+        (&claims(token)["client_id"], &claims(token)["scope"]),
+        (&json!(id), &json!(["openid", "email"]))
+    );
+    assert!(
+        output.contains("Svc.ACC.Customers.CustomerUpdated") || output.contains("CustomerUpdated"),
+        "{output}"
+    );
+}
+
 /// Checks the blocks from the subscription to the replay.
 #[track_caller]
 fn check_delivery_blocks(output: &[&str]) {
     let [subscribed, changed, failing, recovered, replayed] = output else { panic!("{output:?}") };
-    assert!(is_guid(subscribed.lines().next().unwrap()), "{subscribed}");
+    assert!(is_guid(values(subscribed)[0]["webhookId"].as_str().unwrap()), "{subscribed}");
     expect_delivery(&deliveries(subscribed)[0], "Acknowledge", 200);
 
     assert_eq!(values(changed)[0]["accepted"], 2, "an account and its customer: {changed}");
@@ -152,10 +188,11 @@ fn check_delivery_blocks(output: &[&str]) {
 
 #[test]
 fn integration_guide_works() {
-    let (process, page) = dev();
-    let finished = shell(&page, &fenced(&read("docs/integrating.md"))).code(0);
+    let runtime = tempfile::tempdir().unwrap();
+    let (process, page) = dev(runtime.path());
+    let finished = shell(&page, runtime.path(), &fenced(&read("docs/integrating.md"))).code(0);
     assert_eq!(finished.stderr, "", "{}", finished.stdout);
-    let output: Vec<&str> = finished.stdout.split(SEPARATOR).map(str::trim).collect();
+    let output = outputs(&finished);
     let [access, refreshed, introspected, paged, filtered, feed, webhooks, documents] = output[..] else {
         panic!("{output:?}")
     };
@@ -185,7 +222,7 @@ fn integration_guide_works() {
 
 #[test]
 fn printed_commands_equal_the_readme_walkthrough() {
-    let (process, page) = dev();
+    let (process, page) = dev(Path::new("/nonexistent"));
     let (_, steps) = page.split_once("then try these commands in order\n").unwrap();
     let copied: Vec<&str> = steps.lines().filter_map(|line| line.strip_prefix("      ")).collect();
     let readme = blocks().concat();
@@ -195,7 +232,8 @@ fn printed_commands_equal_the_readme_walkthrough() {
         .filter(|line| !line.starts_with("      "))
         .filter_map(|line| line.trim().split(' ').next())
         .collect();
-    assert_eq!(numbers[..10], ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10"]);
+    let expected: Vec<String> = (1..=11).map(|number: u32| number.to_string()).collect();
+    assert_eq!(numbers[..11], expected);
     for name in
         ["BASE", "AUTH", "OPERATOR", "TOKEN", "TENANT", "COMPANY", "KEY", "CLIENT", "SECRET", "RECEIVER"]
     {

@@ -10,6 +10,7 @@ use domain::second_factor::has_second_factor;
 use domain::{Scope, Secret, TenantId};
 use store::{AuditContext, AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
 
+use super::authorization_response::AuthorizationResponse;
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
 use super::own_factors;
@@ -284,12 +285,11 @@ impl Site {
         let mut params = vec![("error", error.code), ("error_description", error.description.as_str())];
         params.extend(target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
-        response::callback(target, &params, browser, browser.lang(ui_locales), &self.assets).ok_or_else(
-            || {
-                let detail = format!("{}: {}", error.code, error.description);
-                PageError::bad_request(ErrorKind::BadRequest, detail).with_locales(ui_locales)
-            },
-        )
+        let sent = response::callback(target, &params, browser, browser.lang(ui_locales), &self.assets);
+        sent.map(|sent| AuthorizationResponse::with_error(target).attach(sent)).ok_or_else(|| {
+            let detail = format!("{}: {}", error.code, error.description);
+            PageError::bad_request(ErrorKind::BadRequest, detail).with_locales(ui_locales)
+        })
     }
 
     /// Issues a code for this membership and sends it to the client.
@@ -310,7 +310,9 @@ impl Site {
         params.extend(request.target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
         let lang = browser.lang(request.ui_locales.as_deref());
-        Ok(response::callback(&request.target, &params, browser, lang, &self.assets).unwrap_or_else(|| {
+        let sent = response::callback(&request.target, &params, browser, lang, &self.assets);
+        let sent = sent.map(|sent| AuthorizationResponse::with_code(request, &code).attach(sent));
+        Ok(sent.unwrap_or_else(|| {
             let model = CodePage {
                 lang,
                 assets: &self.assets,

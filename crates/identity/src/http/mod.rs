@@ -2,6 +2,7 @@
 
 mod account;
 mod application_access;
+mod authorization_response;
 mod authorize;
 pub(crate) mod browser;
 mod client_auth;
@@ -44,6 +45,7 @@ use domain::Realm;
 use crate::Identity;
 use crate::pages::ErrorKind;
 use crate::site::Site;
+pub use authorization_response::AuthorizationResponse;
 use browser::BrowserContext;
 pub(crate) use client_auth::EndpointError;
 use page_error::PageError;
@@ -53,6 +55,7 @@ pub use routes::post_routes;
 pub(crate) use routes::{Documentation, Route, routes};
 use routes::{account_routes, provider_routes};
 pub use sandbox_run::SandboxRun;
+pub(crate) use token::TokenResponse;
 
 /// Serves every route of the identity provider, below `/auth/core`, with the pages of the users.
 pub fn router(identity: Arc<Identity>) -> Router {

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::subscription::{Product, Products};
-use domain::{AccountId, Clock as _, Guid, MembershipId, Ticks};
+use domain::{AccountId, Clock as _, Guid, MembershipId, Realm, TenantId, Ticks};
 use store::memory::MemoryStore;
 use store::{
     Account, AuditKind, AuditQuery, CallbackIdToken, Consent, FIRST_REVISION, MasterKey, MemberStep,
@@ -14,6 +14,7 @@ use testkit::{SeededRandom, TestClock};
 use web::Metrics;
 
 use super::*;
+use crate::DirectRequest;
 use crate::Settings;
 use crate::fuzzing::settings;
 
@@ -254,4 +255,39 @@ async fn closed_sandboxes_give_no_token() {
     let refused = fixture.token("ana", "panel", "app-panel").await;
     assert!(matches!(refused, Err(SandboxSignInError::Closed(_))), "{refused:?}");
     assert_eq!(fixture.identity.sandbox_redirect_uri(), None);
+}
+
+#[tokio::test]
+async fn user_authorizes_a_client_directly_where_both_may_enter_the_tenant() {
+    let fixture = Fixture::new(settings()).await;
+    let client = fixture.store.find_client(&ClientId::new("app-panel")).await.unwrap().unwrap();
+    let (user, tenant) = (AccountId::new("user-panel"), TenantId::new("sandbox-panel"));
+    let authorization = DirectAuthorization { client: &client, user: &user, tenant: &tenant };
+    let request = DirectRequest { redirect_uri: "https://app.example/callback", scope: None };
+    let context = AuditContext::default();
+    let tokens = fixture.identity.direct_tokens(&authorization, &request, &context).await.unwrap().0;
+    let caller = fixture.identity.caller(tokens["access_token"].as_str().unwrap()).await.unwrap();
+    assert_eq!((&caller.tenant, &caller.client, &caller.user), (&tenant, &client.id, &user));
+    let narrow = DirectRequest { scope: Some("openid email"), ..request };
+    let tokens = fixture.identity.direct_tokens(&authorization, &narrow, &context).await.unwrap().0;
+    assert!(tokens["id_token"].is_string() && tokens["refresh_token"].is_null(), "{tokens}");
+
+    // The client requires PKCE, so that a bare code is refused; so are other addresses, tenants and clients.
+    let bare = fixture.identity.direct_code(&authorization, &request, &context).await;
+    let is_refused =
+        matches!(&bare, Err(DirectAuthorizationError::Refused { code, .. }) if code == "invalid_request");
+    assert!(is_refused, "{bare:?}");
+    let elsewhere = DirectRequest { redirect_uri: "https://evil.example/", scope: None };
+    let refused = fixture.identity.direct_tokens(&authorization, &elsewhere, &context).await;
+    assert!(matches!(refused, Err(DirectAuthorizationError::NoRedirectUri)), "{refused:?}");
+    let other = TenantId::new("sandbox-other");
+    let foreign = DirectAuthorization { tenant: &other, ..authorization };
+    let refused = fixture.identity.direct_tokens(&foreign, &request, &context).await;
+    assert!(matches!(refused, Err(DirectAuthorizationError::NotAMember)), "{refused:?}");
+    let free = fixture.store.find_client(&ClientId::new("free")).await.unwrap().unwrap();
+    let refused = DirectAuthorization { client: &free, ..authorization };
+    let refused = fixture.identity.direct_tokens(&refused, &request, &context).await;
+    let is_refused =
+        matches!(&refused, Err(DirectAuthorizationError::Refused { code, .. }) if code == "access_denied");
+    assert!(is_refused, "a client without the team may not enter its sandbox: {refused:?}");
 }

@@ -46,8 +46,8 @@ const ACCESS: &[Meaning] = &[
     ("oun", "La organización (tenant), como GUID", "The organisation (tenant), as a GUID"),
     (
         "svc.es.clientid",
-        "La organización (tenant) a cuyos datos da acceso; aquí, tu entorno de pruebas",
-        "The organisation (tenant) whose data it gives access to; here, your sandbox",
+        "La organización (tenant) a cuyos datos da acceso",
+        "The organisation (tenant) whose data it gives access to",
     ),
     ("svc.es.idcda", "El código corto de la organización", "The short code of the organisation"),
     ("lang", "Su idioma", "Their language"),

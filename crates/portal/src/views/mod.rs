@@ -18,6 +18,7 @@ pub(crate) mod sandbox_received;
 pub(crate) mod sandbox_receiver;
 pub(crate) mod sandbox_token;
 pub(crate) mod sign_in;
+pub mod sign_in_parts;
 mod sign_in_steps;
 pub(crate) mod signature;
 pub(crate) mod subscriptions;

@@ -1,52 +1,31 @@
 //! The five steps of a sign-in: each with what was sent, what came, and what it means.
 
-use domain::{Scope, Ticks};
+use domain::Scope;
 use maud::{Markup, html};
 use serde_json::Value;
-use ui::app::{Column, State, Table, copy_block, state, table};
-use ui::{DisplayName, Icon, Lang, safe_href, timestamp};
+use ui::app::copy_block;
+use ui::{Lang, safe_href};
 
-use super::sign_in::{FailureStep, Named, SignInPage, Stage, value};
+use super::sign_in::{FailureStep, SignInPage, Stage, value};
+use super::sign_in_parts::{
+    StepState, access_claims, comparison, fields_of, id_claims, numbered_steps, pairs,
+};
 use crate::context::Context;
 use crate::text::oauth;
 use crate::text::sign_in::SignInText;
 
-/// How much of a long token a table shows.
-const TOKEN_CHARS_SHOWN: usize = 24;
-/// Claims that are points in time.
-const TIMES: [&str; 4] = ["exp", "nbf", "iat", "auth_time"];
-type MeaningOf = fn(Lang, &str) -> &'static str;
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum StepState {
-    Open,
-    Done,
-    Failed,
-}
-
 impl SignInPage {
     pub(super) fn steps(&self, context: &Context) -> Markup {
         let lang = context.lang();
-        let text = SignInText::of(lang);
         let steps = [
-            (text.step_request, self.request_step(lang)),
-            (text.step_callback, self.callback_step(lang)),
-            (text.step_tokens, self.token_step(lang)),
-            (text.step_claims, self.claims_step(lang)),
-            (text.step_next, self.next_step(context)),
+            self.request_step(lang),
+            self.callback_step(lang),
+            self.token_step(lang),
+            self.claims_step(lang),
+            self.next_step(context),
         ];
-        html! {
-            ol.checklist.run {
-                @for (number, (title, body)) in (1..).zip(steps) {
-                    @let state = self.state_of(number);
-                    li .done[state == StepState::Done] .failed[state == StepState::Failed] {
-                        (tick(text, number, state))
-                        h3 { (title) }
-                        @if state != StepState::Open { div.body { (body) } }
-                    }
-                }
-            }
-        }
+        let steps = (1..).zip(steps).map(|(number, body)| (self.state_of(number), body));
+        numbered_steps(lang, steps)
     }
 
     fn state_of(&self, number: usize) -> StepState {
@@ -84,7 +63,7 @@ impl SignInPage {
             p.muted { (text.step_callback_text) }
             (pairs(lang, text.parameter, text.step_callback, &self.callback, oauth::callback_parameter))
             @if let Some(came) = value(&self.callback, "state") {
-                p { code { "state" } ": " (comparison(text, Some(came) == value(&self.request, "state"))) }
+                p { code { "state" } ": " (comparison(lang, Some(came) == value(&self.request, "state"))) }
             }
         }
     }
@@ -122,12 +101,12 @@ impl SignInPage {
         html! {
             p.muted { (text.step_claims_text) }
             h4 { "access_token" }
-            @if let Some(Value::Object(of)) = &self.access_claims { (claims(lang, "access_token", of, oauth::access_claim)) }
+            @if let Some(Value::Object(of)) = &self.access_claims { (access_claims(lang, of)) }
             h4 { "id_token" }
             @match &self.id_claims {
                 Some(Value::Object(of)) => {
-                    (claims(lang, "id_token", of, oauth::id_claim))
-                    p { code { "nonce" } ": " (comparison(text, of.get("nonce").and_then(Value::as_str) == value(&self.request, "nonce"))) }
+                    (id_claims(lang, of))
+                    p { code { "nonce" } ": " (comparison(lang, of.get("nonce").and_then(Value::as_str) == value(&self.request, "nonce"))) }
                 },
                 _ => p { (text.no_id_token) },
             }
@@ -187,93 +166,10 @@ impl SignInPage {
     }
 }
 
-fn tick(text: &SignInText, number: usize, state: StepState) -> Markup {
-    let word = match state {
-        StepState::Open => text.step_open,
-        StepState::Done => text.step_done,
-        StepState::Failed => text.step_failed,
-    };
-    html! {
-        span.tick {
-            @match state {
-                StepState::Open => (number),
-                StepState::Done => (Icon::Check),
-                StepState::Failed => (Icon::Close),
-            }
-            span.visually-hidden { (word) }
-        }
-    }
-}
-
-fn comparison(text: &SignInText, is_equal: bool) -> Markup {
-    if is_equal { state(State::Ok, text.matches) } else { state(State::Bad, text.differs) }
-}
-
 /// Content that is folded away once the reader has seen it.
 fn folded(id: &str, label: &str, is_folded: bool, content: &Markup) -> Markup {
     html! {
         @if is_folded { details.more id={ (id) "-details" } { summary { (label) } (content) } }
         @else { (content) }
-    }
-}
-
-fn rows(lang: Lang, first: &'static str, caption: &str, rows: Vec<(String, Vec<Markup>)>) -> Markup {
-    let text = SignInText::of(lang);
-    let columns = [Column::text(first), Column::text(text.value), Column::text(text.meaning)];
-    table(lang, &Table { caption, columns: &columns, rows, ..Table::default() })
-}
-
-fn pairs(lang: Lang, first: &'static str, caption: &str, of: &[Named], meaning: MeaningOf) -> Markup {
-    let cells = |one: &Named| {
-        let cells = vec![
-            html! { code.whole { (DisplayName(&one.name)) } },
-            html! { code { (one.value) } },
-            html! { (meaning(lang, &one.name)) },
-        ];
-        (one.name.clone(), cells)
-    };
-    rows(lang, first, caption, of.iter().map(cells).collect())
-}
-
-fn claims(lang: Lang, token: &str, of: &serde_json::Map<String, Value>, meaning: MeaningOf) -> Markup {
-    let cells = |(name, value): (&String, &Value)| {
-        let cells = vec![
-            html! { code.whole { (name) } },
-            html! {
-                code { (shown(value)) }
-                @if let Some(at) = value.as_i64().filter(|_| TIMES.contains(&name.as_str())) {
-                    span.sub { (timestamp(lang, Ticks::from_unix_seconds(at))) }
-                }
-            },
-            html! { (meaning(lang, name)) },
-        ];
-        (format!("{token} {name}"), cells)
-    };
-    let mut sorted: Vec<(&String, &Value)> = of.iter().collect();
-    sorted.sort_by_key(|(name, _)| oauth::claim_position(name));
-    rows(lang, SignInText::of(lang).claim, token, sorted.into_iter().map(cells).collect())
-}
-
-/// The fields of the token response, tokens shortened.
-fn fields_of(response: &serde_json::Map<String, Value>) -> Vec<Named> {
-    let mut sorted: Vec<(&String, &Value)> = response.iter().collect();
-    sorted.sort_by_key(|(name, _)| oauth::token_response_position(name));
-    sorted.into_iter().map(|(name, value)| Named { name: name.clone(), value: shortened(value) }).collect()
-}
-
-/// A claim's value without JSON's marks.
-fn shown(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(shown).collect::<Vec<_>>().join(" "),
-        other => other.to_string(),
-    }
-}
-
-fn shortened(value: &Value) -> String {
-    let text = shown(value);
-    match text.char_indices().nth(TOKEN_CHARS_SHOWN * 2) {
-        None => text,
-        Some(_) => text.chars().take(TOKEN_CHARS_SHOWN).chain(['…']).collect(),
     }
 }

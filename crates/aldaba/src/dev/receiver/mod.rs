@@ -1,6 +1,7 @@
 //! The local webhook receiver: responds to handshakes and deliveries, verifies signatures and prints each request.
-//! `PUT /mood` makes it fail, to watch retries.
+//! `PUT /mood` makes it fail, to watch retries. Its listener also serves the pages of dev.
 
+mod page;
 mod received_request;
 mod webhook_secrets;
 
@@ -20,6 +21,8 @@ use domain::Clock as _;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::callback::{self, Callbacks};
+use super::site::{self, PageRequest, wants_page};
 use super::terminal_style::TerminalStyle;
 use crate::exit::Failure;
 use crate::output::Output;
@@ -59,29 +62,42 @@ struct Receiver {
     output: Output,
     style: TerminalStyle,
     state: watch::Sender<ReceiverState>,
+    url: String,
 }
 
-/// Starts the receiver, which runs until the program exits, and returns its address.
-pub(super) async fn start(
-    address: SocketAddr,
-    store: Arc<dyn Store>,
-    output: Output,
-) -> Result<SocketAddr, Failure> {
+/// Binds the receiver's address; nothing is served yet.
+pub(super) async fn bind(address: SocketAddr) -> Result<(TcpListener, SocketAddr), Failure> {
     let cannot = |error: std::io::Error| Failure::AddressInUse {
         why: format!("the receiver cannot listen on {address}: {error}"),
         remedy: "choose another address".into(),
     };
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let bound = listener.local_addr().map_err(cannot)?;
+    Ok((listener, bound))
+}
+
+/// Serves the receiver and the pages of dev until the program exits. `url` ends with a slash.
+pub(super) fn serve(
+    listener: TcpListener,
+    url: String,
+    store: Arc<dyn Store>,
+    callbacks: Arc<Callbacks>,
+    output: Output,
+) {
     let state = watch::Sender::new(ReceiverState::default());
-    let receiver = Receiver { store, output, style: TerminalStyle::for_stderr(), state };
+    let receiver = Arc::new(Receiver { store, output, style: TerminalStyle::for_stderr(), state, url });
+    let sign_in = Router::new()
+        .route("/sign-in", get(callback::begin))
+        .route("/sign-in/{id}", get(callback::show))
+        .with_state(callbacks);
     let router = Router::new()
         .route("/mood", get(mode).put(set_mode))
         .route("/deliveries", get(deliveries))
+        .route("/look/{asset}", get(site::asset))
         .fallback(any(receive))
-        .with_state(Arc::new(receiver));
+        .with_state(receiver)
+        .merge(sign_in);
     tokio::spawn(async move { axum::serve(listener, router).await });
-    Ok(bound)
 }
 
 async fn mode(State(receiver): State<Arc<Receiver>>) -> &'static str {
@@ -101,14 +117,17 @@ async fn set_mode(State(receiver): State<Arc<Receiver>>, body: String) -> Respon
     mode.description().into_response()
 }
 
-/// The last requests, oldest first, one per line. With `handshakes`, `delivered` or `failed`, waits until there are that
-/// many.
+/// The last requests: for programs JSON, oldest first, one per line; for browsers a page, newest first. With `handshakes`,
+/// `delivered` or `failed`, waits until there are that many.
 async fn deliveries(
     State(receiver): State<Arc<Receiver>>,
+    uri: Uri,
+    headers: HeaderMap,
     Query(query): Query<HashMap<String, String>>,
 ) -> Response {
+    let is_browser = wants_page(&headers);
     let mut wanted = Vec::new();
-    for (name, text) in &query {
+    for (name, text) in query.iter().filter(|(name, _)| !is_browser || *name != "lang") {
         let kind = RequestKind::ALL.into_iter().find(|kind| kind.query_name() == name);
         let (Some(kind), Ok(count)) = (kind, text.parse::<usize>()) else {
             let why = "the query must be handshakes=N, delivered=N or failed=N, for example /deliveries?delivered=1\n";
@@ -121,6 +140,11 @@ async fn deliveries(
         |state: &ReceiverState| wanted.iter().all(|(kind, count)| state.history.count(*kind) >= *count);
     // After a timeout the response is the current state.
     let _ = tokio::time::timeout(WAIT_MAX, changes.wait_for(has_all)).await;
+    if is_browser {
+        let state = receiver.state.borrow();
+        let request = PageRequest::new(&uri, &headers);
+        return page::deliveries(&request, &state.history, state.mode, &receiver.url);
+    }
     let text = receiver.state.borrow().history.json();
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
@@ -137,7 +161,8 @@ async fn receive(
     let is_failing = receiver.state.borrow().mode == ResponseMode::Fail;
     let echo = query.get("echo").filter(|_| method == Method::GET);
     if echo.is_none() && method != Method::POST {
-        return StatusCode::OK.into_response();
+        let is_browser = wants_page(&headers);
+        return if is_browser { pages::see_other("/deliveries") } else { StatusCode::OK.into_response() };
     }
     let signature = match echo {
         // The GET of the echo handshake has no signature.

@@ -41,20 +41,20 @@ impl RequestKind {
 
 #[derive(Debug)]
 pub(super) struct ReceivedRequest {
-    at: Ticks,
-    path: String,
+    pub(super) at: Ticks,
+    pub(super) path: String,
     /// `Acknowledge`, `echo`, or the event's name.
-    event: String,
+    pub(super) event: String,
     /// The record that changed.
-    record: Option<String>,
+    pub(super) record: Option<String>,
     /// The same on every attempt.
-    id: Option<String>,
+    pub(super) id: Option<String>,
     /// How many requests with this id were received, including this one.
-    count: usize,
-    signature: SignatureCheck,
+    pub(super) count: usize,
+    pub(super) signature: SignatureCheck,
     is_handshake: bool,
-    status: StatusCode,
-    body: Value,
+    pub(super) status: StatusCode,
+    pub(super) body: Value,
 }
 
 impl ReceivedRequest {
@@ -199,6 +199,16 @@ impl RequestHistory {
 
     pub(super) fn count(&self, kind: RequestKind) -> usize {
         self.counts[kind as usize]
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.requests.is_empty()
+    }
+
+    /// The requests with their numbers, which count all that ever came.
+    pub(super) fn newest_first(&self) -> impl Iterator<Item = (usize, &ReceivedRequest)> {
+        let all: usize = self.counts.iter().sum();
+        (0..=all).rev().zip(self.requests.iter().rev())
     }
 
     /// A JSON array with one request per line.

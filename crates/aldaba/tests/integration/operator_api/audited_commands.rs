@@ -21,7 +21,7 @@ const UNAUDITED: [(&str, &str); 39] = [
     ("deliveries list", "reads"),
     ("deliveries show", "reads"),
     ("dev", "serves; what it adds to a new store is audited as `cli`"),
-    ("dev token", "a client of the service, which audits the sign-in"),
+    ("dev token", "works on development stores; the identity provider audits the code and the grant"),
     ("developer list", "reads"),
     ("developer show", "reads"),
     ("doctor", "reads"),
