@@ -141,6 +141,8 @@ impl Service {
             service: &service,
             stopped: &stopped,
         };
+        let logouts = wiring::logout_sender(&config, &base, &identity, egress.clone());
+        supervisor.spawn("backchannel-logout", logouts.run(stopped.clone()));
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 

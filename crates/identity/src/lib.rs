@@ -3,6 +3,7 @@
 
 mod account_mails;
 mod authorization_request;
+mod backchannel_logout;
 mod claims;
 mod cookies;
 mod discovery;
@@ -39,6 +40,7 @@ use tokio::sync::watch;
 use web::Metrics;
 
 pub use account_mails::AccountMails;
+pub use backchannel_logout::{LogoutSender, LogoutTransport};
 use claims::AccessTokenClaims;
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;

@@ -274,7 +274,7 @@ impl Identity {
             _ => return Err(SandboxSignInError::Closed("the user of the sandbox cannot sign in; reset it")),
         };
         let by = context.by(Actor::Developer(developer.clone()));
-        let code = self.store_new_code(&request, &client, &membership, &session, &by).await?;
+        let code = self.store_new_code(&request, &client, &membership, (&session, None), &by).await?;
         let callback =
             query([("code", code.reveal()), ("state", &sign_in.state), ("iss", &self.settings.issuer)]);
         self.finish_sandbox_sign_in(developer, &sign_in, &callback, context).await

@@ -1,9 +1,7 @@
 //! Arguments of the administration commands: tenant, user, client, key, signing-keys, audit.
 
-use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use operator::admin::{DAILY_QUOTA_MAX, read_day};
-use store::AuditKind;
 
 use super::account_args::InvitedArgs;
 
@@ -174,6 +172,9 @@ pub(crate) enum Client {
         /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
+        /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout); '' removes it
+        #[arg(long, value_name = "URI")]
+        backchannel_logout_uri: Option<String>,
         /// The id of the team that owns the client; '' takes it out of its team
         #[arg(long)]
         team: Option<String>,
@@ -204,6 +205,9 @@ pub(crate) struct ClientAdd {
     /// A post-logout redirect URI (repeatable)
     #[arg(long = "post-logout-uri", value_name = "URI")]
     pub(crate) post_logout_uris: Vec<String>,
+    /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)
+    #[arg(long, value_name = "URI")]
+    pub(crate) backchannel_logout_uri: Option<String>,
     /// How to treat PKCE
     #[arg(long, value_enum, default_value_t = PkceMode::IfSent)]
     pub(crate) pkce: PkceMode,
@@ -365,33 +369,4 @@ pub(crate) enum SigningKeys {
         #[arg(long)]
         now: bool,
     },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Audit {
-    /// Only entries of this kind
-    #[arg(long, value_parser = PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::as_str)))]
-    pub(crate) kind: Option<String>,
-    /// Only entries of this user (e-mail address or id)
-    #[arg(long)]
-    pub(crate) user: Option<String>,
-    /// Only entries of this tenant
-    #[arg(long, value_name = "ID")]
-    pub(crate) tenant: Option<String>,
-    /// Only entries of this client
-    #[arg(long, value_name = "ID")]
-    pub(crate) client: Option<String>,
-    /// Only what this actor did: service, anonymous, operator, token, cli, user, developer or client, or one of them as
-    /// in cli:maria
-    #[arg(long)]
-    pub(crate) actor: Option<String>,
-    /// Only entries since then: a duration (24h) or a time (2026-11-15T08:30:00Z)
-    #[arg(long, value_name = "DURATION|TIME", value_parser = super::webhook_args::since)]
-    pub(crate) since: Option<super::Since>,
-    /// Only older entries: the cursor of an entry, as printed at the end of a page and in --json
-    #[arg(long, value_name = "CURSOR")]
-    pub(crate) before: Option<String>,
-    /// The number of entries [default: 100; with --json, all]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) limit: Option<u32>,
 }

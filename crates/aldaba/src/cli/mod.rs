@@ -2,6 +2,7 @@
 
 mod account_args;
 mod admin_args;
+mod audit_args;
 mod integrator_args;
 mod operator_args;
 mod team_args;
@@ -14,8 +15,9 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use account_args::{Invitation, InvitedArgs};
 pub(crate) use admin_args::{
-    Audit, CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
+    CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
 };
+pub(crate) use audit_args::Audit;
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
 pub(crate) use operator_args::{Operator, OperatorToken};
 pub(crate) use team_args::{Developer, Request, RequestStateArg, Team};

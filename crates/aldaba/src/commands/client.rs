@@ -20,6 +20,7 @@ struct ClientView {
     name: String,
     redirect_uris: Vec<String>,
     post_logout_uris: Vec<String>,
+    backchannel_logout_uri: Option<String>,
     pkce: &'static str,
     consent: bool,
     callback_id_token: &'static str,
@@ -34,7 +35,7 @@ impl ClientView {
     fn settings(&self) -> String {
         format!(
             "pkce               {}\nconsent            {}\ncallback_id_token  {}\nproducts           {}\n\
-             team               {}\npost_logout_uris   {}",
+             team               {}\npost_logout_uris   {}\nbackchannel_logout {}",
             self.pkce,
             self.consent,
             self.callback_id_token,
@@ -45,7 +46,8 @@ impl ClientView {
                 (Some(team), false) => team.clone(),
                 (Some(team), true) => format!("{team} (sandbox)"),
             },
-            joined_or_dash(&self.post_logout_uris)
+            joined_or_dash(&self.post_logout_uris),
+            self.backchannel_logout_uri.as_deref().unwrap_or("-")
         )
     }
 
@@ -72,6 +74,7 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
         name: client.name,
         redirect_uris: client.redirect_uris,
         post_logout_uris: client.post_logout_uris,
+        backchannel_logout_uri: client.backchannel_logout_uri,
         pkce: match client.pkce {
             Pkce::Required => "required",
             Pkce::IfSent => "if-sent",
@@ -125,13 +128,25 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
             let client = view(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
-        Client::Set { id, pkce, consent, callback_id_token, products, post_logout_uris, team, sandbox } => {
+        Client::Set {
+            id,
+            pkce,
+            consent,
+            callback_id_token,
+            products,
+            post_logout_uris,
+            backchannel_logout_uri,
+            team,
+            sandbox,
+        } => {
             let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token: callback_id_token.map(callback_id_token_of),
                 products: products_named(&products),
                 post_logout_uris: replacement(post_logout_uris),
+                backchannel_logout_uri: backchannel_logout_uri
+                    .map(|uri| Some(uri).filter(|uri| !uri.is_empty())),
                 team: team.as_deref().map(team_or_none),
                 is_sandbox: sandbox,
                 ..ClientUpdate::default()
@@ -157,6 +172,7 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
         name: new.name,
         redirect_uris: new.redirect_uris,
         post_logout_uris: new.post_logout_uris,
+        backchannel_logout_uri: new.backchannel_logout_uri,
         pkce: pkce_of(new.pkce),
         consent: consent_of(new.consent),
         callback_id_token: callback_id_token_of(mode),

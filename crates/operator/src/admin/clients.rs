@@ -10,7 +10,9 @@ use store::{
 };
 
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
-use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
+use crate::checks::{
+    check_backchannel_logout_uri, check_redirect, checked_id, checked_logout_uris, checked_name,
+};
 
 #[derive(Clone, Debug)]
 pub struct NewClient {
@@ -18,6 +20,7 @@ pub struct NewClient {
     pub name: String,
     pub redirect_uris: Vec<String>,
     pub post_logout_uris: Vec<String>,
+    pub backchannel_logout_uri: Option<String>,
     pub pkce: Pkce,
     pub consent: Consent,
     pub callback_id_token: CallbackIdToken,
@@ -49,7 +52,7 @@ impl Admin {
             pkce: new.pkce,
             consent: new.consent,
             kind: domain::ClientKind::Web,
-            backchannel_logout_uri: None,
+            backchannel_logout_uri: self.checked_backchannel_uri(new.backchannel_logout_uri)?,
             callback_id_token: new.callback_id_token,
             products: checked_products(new.products)?,
             team: self.existing_team(new.team.as_deref()).await?,
@@ -181,12 +184,22 @@ impl Admin {
         update.name = update.name.as_deref().map(checked_name).transpose()?;
         update.redirect_uris.as_deref().map(check_redirects).transpose()?;
         update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
+        update.backchannel_logout_uri =
+            update.backchannel_logout_uri.map(|uri| self.checked_backchannel_uri(uri)).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
         if let Some(Some(team)) = &update.team {
             self.team(team.as_str()).await?;
         }
         let id = ClientId::new(id);
         updated(self.store.update_client(&id, &update, expected_revision, context).await?, what)
+    }
+
+    /// The service dials the address, so that it follows the rules of receivers.
+    fn checked_backchannel_uri(&self, uri: Option<String>) -> Result<Option<String>> {
+        if let Some(uri) = &uri {
+            check_backchannel_logout_uri(uri, self.is_local)?;
+        }
+        Ok(uri)
     }
 
     /// Replaces the secret; the old one stays valid for `overlap`.

@@ -25,6 +25,7 @@ fn new_client(id: &str) -> NewClient {
         name: id.into(),
         redirect_uris: vec!["https://app.example/cb".into()],
         post_logout_uris: Vec::new(),
+        backchannel_logout_uri: None,
         pkce: Pkce::IfSent,
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Auto,

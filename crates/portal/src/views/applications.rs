@@ -16,7 +16,7 @@ use crate::text::applications::ApplicationText;
 use crate::text::common::CommonText;
 use crate::text::sign_in::SignInText;
 use crate::text::subscriptions::SubscriptionText;
-use pages::{Csv, View};
+use pages::{BackchannelLogoutView, Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ApplicationsPage {
@@ -42,6 +42,8 @@ pub(crate) struct ApplicationRow {
 pub(crate) struct ApplicationPage {
     pub(crate) application: ApplicationRow,
     pub(crate) addresses: Vec<AddressRow>,
+    #[serde(flatten)]
+    pub(crate) logout: BackchannelLogoutView,
     pub(crate) scopes: Vec<&'static str>,
     pub(crate) has_consent: bool,
     pub(crate) requires_pkce: bool,
@@ -260,6 +262,7 @@ impl View<Context> for ApplicationPage {
             }
             (self.sign_in_tester(context))
             (self.addresses(context))
+            (self.logout.card(lang))
             (self.secret(context))
             section.card {
                 h2 { (text.endpoints) }

@@ -173,7 +173,10 @@ fn token_endpoint_id_token_has_the_client_as_audience() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid SVC.ES.Webhooks");
     let id = JwkSet::fetch(fixture.server).verify(tokens.id());
-    expect_exactly(&id, &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash"]]);
+    expect_exactly(
+        &id,
+        &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "sid", "nonce", "at_hash"]],
+    );
     assert_eq!((&id["iss"], &id["aud"]), (&ISSUER.into(), &fixture.app.id.as_str().into()));
     assert_eq!((&id["nonce"], &id["amr"]), (&"n-0S6_WzA2Mj".into(), &json!(["password"])));
     assert_eq!(id["at_hash"], half_hash(tokens.access()));
@@ -197,7 +200,7 @@ fn personal_data_depends_on_the_scopes() {
         let id = claims(tokens_for(scope).id());
         expect_exactly(
             &id,
-            &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash"], more],
+            &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "sid", "nonce", "at_hash"], more],
         );
     }
 }

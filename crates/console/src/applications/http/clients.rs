@@ -35,6 +35,7 @@ pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Respon
         name: text(form, "name"),
         redirect_uris: lines(form, "redirect_uris"),
         post_logout_uris: lines(form, "logout_uris"),
+        backchannel_logout_uri: optional(form, "backchannel_logout_uri"),
         pkce: pkce_named(form.get("pkce")),
         consent: if form.is_set("consent") { Consent::Required } else { Consent::None },
         callback_id_token: CallbackIdToken::default(),

@@ -19,6 +19,17 @@ pub(super) fn redirect_field(lang: Lang, value: &str) -> Markup {
     lines_field("redirect_uris", (text.redirect_uris, text.redirect_hint), value, true)
 }
 
+pub(super) fn backchannel_field(lang: Lang, value: &str) -> Markup {
+    let text = ClientText::of(lang);
+    field(&Field {
+        name: "backchannel_logout_uri",
+        label: text.backchannel,
+        value: Some(value),
+        hint: Some(text.backchannel_hint),
+        ..Field::default()
+    })
+}
+
 pub(super) fn pkce_field(lang: Lang, chosen: &str) -> Markup {
     let text = ClientText::of(lang);
     let options =
@@ -86,6 +97,7 @@ impl ClientPage {
                     (field(&Field { name: "name", label: area.name, value: Some(values.text("name", &client.name)), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
                     (redirect_field(lang, values.text("redirect_uris", &redirects)))
                     (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", &logouts), false))
+                    (backchannel_field(lang, values.text("backchannel_logout_uri", client.backchannel_logout_uri.as_deref().unwrap_or_default())))
                     (products_field(lang, values, client.products))
                     (pkce_field(lang, values.text("pkce", pkce_name(client.pkce))))
                     (id_token_field(lang, values.text("id_token", client.callback_id_token.as_str())))

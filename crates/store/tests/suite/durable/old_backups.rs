@@ -28,7 +28,17 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 6] {
     [
         ("tenants", vec![first.clone(), CellValue::Null]),
         ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
-        ("clients", vec![first.clone(), products, CellValue::Null, CellValue::Int(0)]),
+        (
+            "clients",
+            vec![
+                first.clone(),
+                products,
+                CellValue::Null,
+                CellValue::Int(0),
+                CellValue::Int(0),
+                CellValue::Null,
+            ],
+        ),
         ("subscriptions", vec![first, CellValue::Null, CellValue::Int(0)]),
         ("subscription_keys", vec![CellValue::Null]),
         ("nodes", node),
