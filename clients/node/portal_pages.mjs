@@ -9,6 +9,7 @@ const SIGNATURE = { body: '{"a":1}', secret: 'not the secret', signature: 'v1,AA
 export function anonymousPages() {
   return [
     { name: 'front', url: `${ORIGIN}/` },
+    { name: 'error-codes', url: `${ORIGIN}/docs/errors` },
     { name: 'sign-in', url: `${HOME}login` },
     {
       name: 'sign-in-wrong', url: `${HOME}login`,

@@ -1,9 +1,10 @@
-// Chromium uses the API documentation page like a developer: opens it, enters key and token, and tries a call. The page may
-// load nothing from other hosts and must not violate its content security policy.
+// Chromium uses the API documentation page like a developer: opens it, finds an operation, and tries a call. `aldaba dev` fills in
+// key and token; `serve` does not. The page may load nothing from other hosts and must not violate its content security policy.
 
+import { SIZES, audit, fits } from './browser.mjs';
 import { accessToken, check, world } from './stage.mjs';
 
-const LIST = 'operations-Accounting-listCompanies';
+const LIST = 'operations-Companies-listCompanies';
 
 async function authorize(page, values) {
   await page.locator('button.authorize').first().click();
@@ -15,6 +16,49 @@ async function authorize(page, values) {
   await page.locator('.auth-btn-wrapper .btn-done').first().click();
 }
 
+/** Forgets what the page has filled in. */
+async function forget(page) {
+  await page.locator('button.authorize').first().click();
+  const logout = page.locator('.auth-container button', { hasText: 'Logout' });
+  for (let left = await logout.count(); left > 0; left = await logout.count()) await logout.first().click();
+  await page.locator('.auth-btn-wrapper .btn-done').first().click();
+}
+
+/** The search finds operations by name and path, in any case, and leaves the other tags out. */
+async function finds(page) {
+  const [field, tags] = [page.locator('.operation-filter-input'), page.locator('.opblock-tag')];
+  const all = await tags.count();
+  await field.fill('LISTCOMPANIES');
+  await page.locator('.opblock-tag').nth(all - 1).waitFor({ state: 'detached' });
+  check('the tag of the operation', (await page.locator('#operations-tag-Accounting').count()) === 1, await tags.allInnerTexts());
+  await field.fill('');
+  await page.locator('.opblock-tag').nth(all - 1).waitFor();
+}
+
+// What this page's styles and script are responsible for; the rest is the markup of Swagger UI.
+const OURS = new Set(['color-contrast', 'select-name', 'button-name', 'scrollable-region-focusable', 'image-alt', 'landmark-one-main']);
+
+/** The page and an operation in both themes and sizes. */
+export async function swaggerLooks(newContext) {
+  for (const [theme, size] of [['light', 'desk'], ['dark', 'phone'], ['dark', 'desk'], ['light', 'phone']]) {
+    const context = await newContext({ colorScheme: theme, viewport: SIZES[size], bypassCSP: true });
+    const page = await context.newPage();
+    await page.goto(`${world.dev.base_url}/docs/`);
+    await unfold(page);
+    const isDark = await page.evaluate(() => document.documentElement.classList.contains('dark-mode'));
+    check(`the theme is ${theme}`, isDark === (theme === 'dark'));
+    await tryIt(page, false);
+    await fits(page, 'the APIs’ document', size);
+    await audit(page, `the APIs’ document, ${theme}, ${size}`, ({ id }) => OURS.has(id));
+    await page.screenshot({ path: `${world.screenshots}/api-document-${theme}-${size}.png` });
+    await page.goto(`${world.dev.operator_url}/operator/docs/`);
+    await page.locator('html[data-ready=yes]').waitFor();
+    await page.locator('.authorization__btn, button.authorize.locked').first().waitFor();
+    await page.screenshot({ path: `${world.screenshots}/operator-document-${theme}-${size}.png` });
+    await context.close();
+  }
+}
+
 /** Opens the page at the operation. */
 async function open(page, url) {
   await page.goto(url);
@@ -24,12 +68,12 @@ async function open(page, url) {
 /** Goes to the operation on the page. */
 async function unfold(page) {
   await page.locator('html[data-ready=yes]').waitFor();
-  await page.locator('#operations-tag-Accounting').click();
+  await page.locator('#operations-tag-Companies').click();
   await page.locator(`#${LIST} .opblock-summary-control`).click();
 }
 
 /** Calls the list of companies; returns the response as the page shows it. */
-async function tryIt(page) {
+async function tryIt(page, clears = true) {
   const operation = page.locator(`#${LIST}`);
   await operation.locator('button.execute').click();
   const answer = operation.locator('.live-responses-table .response');
@@ -39,7 +83,7 @@ async function tryIt(page) {
     body: await answer.locator('.highlight-code pre').first().innerText(),
   };
   await operation.screenshot({ path: `${world.screenshots}/api-document-${shown.status}.png` });
-  await operation.locator('button.btn-clear').click();
+  if (clears) await operation.locator('button.btn-clear').click();
   return shown;
 }
 
@@ -47,11 +91,8 @@ async function tryIt(page) {
 async function signInThere(page, client, user) {
   await page.locator('button.authorize').first().click();
   const form = page.locator('.auth-container', { has: page.locator('h4', { hasText: 'signIn' }) });
-  await form.locator('[data-name=clientId]').fill(client.client_id);
-  await form.locator('[data-name=clientSecret]').fill(client.client_secret);
-  for (const scope of ['openid', 'SVC.ES.NEWPOL.ACC.API']) {
-    await form.locator(`input[data-value="${scope}"] + label, label:has(input[data-value="${scope}"])`).first().click();
-  }
+  const filled = await form.locator('[data-name=clientId]').inputValue();
+  check('the client is filled in', filled === client.client_id, filled);
   const [window] = await Promise.all([page.context().waitForEvent('page'), form.locator('button.authorize').click()]);
   await window.locator('#username').fill(user.email);
   await window.locator('#password').fill(user.password);
@@ -80,6 +121,7 @@ async function filledIn(page, dev, base) {
   const given = await tryIt(page);
   check('the sandbox with what was handed over', given.status === '200' && given.body.trim().startsWith('['), given);
   await open(page, base);
+  await forget(page);
   const refused = await tryIt(page);
   check('gone with the page', refused.status === '401', refused);
 }
@@ -106,8 +148,11 @@ export async function swagger(newPage) {
   const title = await page.locator('.info h1, .info h2').first().innerText();
   check('the document on its page', title.includes('Aldaba'), title);
   await page.screenshot({ path: `${world.screenshots}/api-document.png` });
+  await finds(page);
   await open(page, base);
-  // Without key and token first.
+  const filled = await tryIt(page);
+  check('an answer with what dev fills in', filled.status === '200' && filled.body.trim().startsWith('['), filled);
+  await forget(page);
   const refused = await tryIt(page);
   check('no answer without a key', refused.status === '401' && refused.body.includes('subscription key'), refused);
   await authorize(page, { subscriptionKey: dev.subscription.primary_key, accessToken: token });
@@ -120,6 +165,7 @@ export async function swagger(newPage) {
   await refusesStrangers(page, base);
   const own = await newPage();
   await open(own, base);
+  await forget(own);
   await authorize(own, { subscriptionKey: dev.subscription.primary_key });
   await signInThere(own, dev.client, user);
   const mine = await tryIt(own);

@@ -8,13 +8,13 @@ const OUT_OF_BAND = 'urn:ietf:wg:oauth:2.0:oob';
 const WORDS = {
   es: {
     signIn: 'Iniciar sesión', wrong: 'No se ha podido iniciar la sesión', choose: 'Elegir organización',
-    asks: 'solicita acceso a tus datos', code: 'Copia este código', signedOut: 'Sesión cerrada',
-    unknown: 'Aplicación no disponible', other: 'English',
+    asks: 'solicita acceso a los datos de tu organización', code: 'Copia este código', signedOut: 'Sesión cerrada',
+    unknown: 'Aplicación no disponible', other: 'English', nothingChosen: 'Falta elegir una organización',
   },
   en: {
     signIn: 'Sign in', wrong: 'We could not sign you in', choose: 'Choose an organisation',
-    asks: 'asks for access to your data', code: 'Copy this code', signedOut: 'You are signed out',
-    unknown: 'Application not available', other: 'Español',
+    asks: 'asks for access to your organisation’s data', code: 'Copy this code', signedOut: 'You are signed out',
+    unknown: 'Application not available', other: 'Español', nothingChosen: 'Choose an organisation',
   },
 };
 
@@ -112,16 +112,59 @@ class Person {
     check('what is wrong', notice.includes(this.words.wrong), notice);
     check('the name is kept', (await this.page.locator('#username').inputValue()) === two.email);
     check('the password is not', (await this.page.locator('#password').inputValue()) === '');
+    for (const id of ['#username', '#password']) {
+      const field = this.page.locator(id);
+      const marks = [await field.getAttribute('aria-invalid'), await field.getAttribute('aria-describedby')];
+      check(`${id} is marked`, marks.join(' ') === 'true error', marks);
+    }
+    await this.#showsThePassword();
     await this.show('sign-in-wrong');
 
     await this.#enter(two);
     await this.#heading(this.words.choose);
-    check('nothing is chosen for the person', (await this.page.locator('[name=tenant]:checked').count()) === 0);
+    await this.#onlyTheLastUsed();
     await this.show('tenant');
     await this.#choose(two.tenants[1]);
     const tokens = await this.#exchange((await this.#arrived(ask)).get('code'), ask);
     check('the chosen tenant', claims(tokens.access_token)['svc.es.clientid'] === two.tenants[1], tokens);
     return tokens;
+  }
+
+  /** A box shows the password; without scripts there is none. */
+  async #showsThePassword() {
+    const [box, field] = [this.page.locator('input[data-reveals]'), this.page.locator('#password')];
+    check('a box only with scripts', (await box.isVisible()) === !this.plain);
+    if (this.plain) return;
+    await field.fill('not this one');
+    await box.check();
+    check('the password is shown', (await field.getAttribute('type')) === 'text');
+    await box.uncheck();
+    check('and hidden again', (await field.getAttribute('type')) === 'password');
+  }
+
+  /** The tenant that was used last is marked and preselected, and no other. */
+  async #onlyTheLastUsed() {
+    const chosen = await this.page.locator('label.choice:has(:checked)').count();
+    const marked = await this.page.locator('label.choice .badge').count();
+    const both = await this.page.locator('label.choice:has(:checked):has(.badge)').count();
+    check('only the last used tenant', chosen === marked && both === marked && marked <= 1, [chosen, marked, both]);
+  }
+
+  /** The buttons are on the screen without scrolling, however long the list is. */
+  async #buttonsAreSeen() {
+    const bar = await this.page.locator('.form-actions').boundingBox();
+    const { height } = this.page.viewportSize();
+    check('the buttons are on the screen', bar.y >= 0 && bar.y + bar.height <= height + 1, [bar, height]);
+  }
+
+  /** The alert of the page, not the bubble of the browser. */
+  async #isToldThatNothingIsChosen() {
+    if (this.plain) return;
+    await this.page.evaluate(() => { for (const one of document.querySelectorAll('[name=tenant]')) one.checked = false; });
+    await this.#press(this.#button('[value=allow]'));
+    const alert = await this.page.locator('#error').innerText();
+    check('the alert of the page', alert.includes(this.words.nothingChosen), alert);
+    await this.show('tenant-nothing-chosen');
   }
 
   async sendsByForm() {
@@ -177,6 +220,10 @@ class Person {
     const no = this.#ask(world.site.clients.consent);
     await this.page.goto(no.url);
     await this.#heading(this.words.asks);
+    const { host } = new URL(world.callback);
+    const returns = await this.page.locator('.returns-to').innerText();
+    check('where the answer goes', returns.includes(host), returns);
+    await this.#buttonsAreSeen();
     await this.show('consent');
     await this.#press(this.#button('[value=deny]'));
     const denied = await this.#arrived(no);
@@ -206,9 +253,15 @@ class Person {
     const entries = this.page.locator('li.access');
     const number = await entries.count();
     check('three accesses: an application for two tenants, another for one', number === 3, number);
+    const groups = await this.page.locator('li.application').count();
+    check('two applications', groups === 2, groups);
+    check('permissions are folded', (await this.page.locator('details.permissions[open]').count()) === 0);
+    const local = await this.page.locator('time[data-utc]').count();
+    check('local times with scripts', (local > 0) === !this.plain, local);
     await this.show('permissions');
     for (let left = number; left > 0; left -= 1) {
-      await entries.first().locator('summary').click();
+      if (left === number) await entries.first().locator('.permissions > summary').click();
+      await entries.first().locator('.revocation > summary').click();
       if (left === number) await this.show('permissions-open');
       await this.#press(entries.first().locator('form button'));
       check('a word that it is done', (await this.page.locator('#notice').count()) === 1);
@@ -238,6 +291,8 @@ class Person {
     await this.page.goto(ask.url);
     check('the hint', (await this.page.locator('#username').inputValue()) === many.email);
     await this.#enter(many);
+    await this.#onlyTheLastUsed();
+    await this.#buttonsAreSeen();
     await this.show('consent-many');
     await this.#search('ibanez');
     check('one found', (await this.page.locator('label.choice').count()) === 1);
@@ -250,7 +305,9 @@ class Person {
   async looksInVain() {
     await this.page.goto(this.#ask(world.site.clients.usual).url);
     await this.#heading(this.words.choose);
+    await this.#buttonsAreSeen();
     await this.show('tenant-many');
+    await this.#isToldThatNothingIsChosen();
     await this.#search('nada');
     check('nothing found', (await this.page.locator('div.empty').count()) === 1);
     await this.show('tenant-none');
@@ -283,8 +340,15 @@ class Person {
     await this.show('error');
     const foreign = this.#ask(world.site.clients.usual, { redirect_uri: 'https://elsewhere.example/' });
     check('no way there', (await this.page.goto(foreign.url)).status() === 400);
+    const text = await this.page.locator('main').innerText();
+    check('no registered address', !text.includes(new URL(world.callback).host), text);
     await this.show('error-way-back');
+    await this.#press(this.page.locator('a.language-switch', { hasText: this.words.other }));
+    check('the same error in the other language', (await this.page.locator('html').getAttribute('lang')) !== this.lang);
+    await this.#press(this.page.locator('a.language-switch'));
     check('404', (await this.page.goto(`${issuer}/nowhere`)).status() === 404);
     await this.show('error-not-found');
+    await this.#press(this.page.locator('main a.button').first());
+    await this.#heading(this.words.signIn);
   }
 }

@@ -11,7 +11,7 @@ import { Mailbox } from './mailbox.mjs';
 import { passwordReset } from './password_reset.mjs';
 import { secondFactors } from './second_factors.mjs';
 import { check, done, world } from './stage.mjs';
-import { swagger } from './swagger.mjs';
+import { swagger, swaggerLooks } from './swagger.mjs';
 import { tour } from './tour.mjs';
 
 // Advice on the forms of Swagger UI, which are not ours.
@@ -68,9 +68,16 @@ async function document(browser) {
   const context = await browser.newContext({ locale: LOCALES.en, viewport: SIZES.desk, reducedMotion: 'reduce' });
   const troubles = watched(context, new RegExp(`${STATUS.source}|${ADVICE.source}`));
   // Swagger UI draws all operations of a tag at once, which takes ten seconds on a slow machine.
-  context.setDefaultTimeout(90_000);
+  const timeout = 90_000;
+  context.setDefaultTimeout(timeout);
+  const newContext = async (more) => {
+    const made = await browser.newContext({ locale: LOCALES.en, reducedMotion: 'reduce', ...more });
+    made.setDefaultTimeout(timeout);
+    return made;
+  };
   try {
     await swagger(() => context.newPage());
+    await swaggerLooks(newContext);
   } catch (error) {
     await context.pages()[0]?.screenshot({ path: `${world.screenshots}/FAILED-api-document.png` }).catch(() => {});
     error.message = `the APIs' document: ${error.message}; ${troubles.join('; ')}`;

@@ -44,7 +44,7 @@ class Forms(HTMLParser):
     def handle_starttag(self, tag, attributes):
         attributes = dict(attributes)
         if tag == "form":
-            self.found.append((attributes.get("method", "get"), attributes["action"], {}))
+            self.found.append((attributes.get("method", "get"), attributes.get("action", ""), {}))
         elif tag == "input" and self.found and "name" in attributes:
             self.names.add(attributes["name"])
             if attributes.get("type") not in ("radio", "checkbox") or "checked" in attributes:

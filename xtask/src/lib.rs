@@ -1,9 +1,10 @@
-//! The commands of this repository: test, clients, tidy, prove and bench. Each has a module; the others are shared.
+//! The commands of this repository: test, clients, kits, tidy, prove and bench. Each has a module; the others are shared.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a command-line tool prints to the terminal")]
 
 pub mod bench;
 pub mod clients;
 pub mod failure;
+pub mod kits;
 mod machine;
 pub mod postgres;
 pub mod prove;
@@ -46,6 +47,7 @@ fn dispatch(arguments: &[&str]) -> Result<(), Failure> {
     match *command {
         "bench" => bench::command(rest),
         "clients" => clients::command(rest),
+        "kits" => kits::command(rest),
         "prove" => prove::command(rest),
         "test" => test::command(rest),
         "tidy" => tidy::command(rest),

@@ -1,6 +1,6 @@
 //! `cargo xtask prove`: long checks that `cargo xtask test` runs only in part, or not at all.
 
-use crate::{failure::Failure, server::Server, steps::Steps, supply_chain, workspace};
+use crate::{clients, failure::Failure, server::Server, steps::Steps, supply_chain, workspace};
 
 /// How often the program is killed on each store. `cargo xtask test` does it three times.
 const CRASH_ROUNDS: u32 = 20;
@@ -21,9 +21,10 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         ["crash"] => crash(),
         ["nodes"] => nodes(),
+        ["clients"] => clients::prove(),
         ["supply-chain"] => supply_chain::check(),
         _ => Err(Failure::usage(format!(
-            "`prove` takes crash, nodes or supply-chain, not `{}`",
+            "`prove` takes clients, crash, nodes or supply-chain, not `{}`",
             arguments.join(" ")
         ))),
     }

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every check that must pass, with one command, on any Debian machine.
 
-use crate::{clients, failure::Failure, server::Server, steps::Steps, tidy, workspace};
+use crate::{clients, failure::Failure, kits, server::Server, steps::Steps, tidy, workspace};
 
 const THREADS_PER_CORE: usize = 2;
 
@@ -25,6 +25,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     if !fast {
         steps.step("fuzz targets", fuzz_targets)?;
         steps.step("clients", clients::run_all)?;
+        steps.step("kits", kits::run_all)?;
     }
     server.stop()?;
     steps.finish();

@@ -5,13 +5,19 @@ pub const TEXT: &str = "\
 cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
-                     fuzz targets, and `clients`. --fast leaves out clippy, the fuzz targets and the clients.
+                     fuzz targets, `clients` and `kits`. --fast leaves out clippy, the fuzz targets, the clients and the kits.
   clients [--bounded] [NAME...]
                      test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
-                     named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium).
+                     named ones alone. Installs their dependencies below target/ (as root on Debian also Chromium and Go).
                      Writes screenshots to target/screenshots. --bounded tries as little as `test` does.
+  kits [NAME...]     test the kits for integrators (TypeScript, Python, Go, Java) and the PHP receiver against the debug
+                     program, or the named ones alone: typescript, python, go, java, php. Installs their dependencies
+                     below target/ (as root on Debian also Go, a JDK with Maven, and PHP).
+  kits generate      write the kits' generated types from the program's OpenAPI and AsyncAPI documents.
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
+  prove clients      sign in with the applications of docs/your-library.md that are too heavy for `test`: Apache
+                     mod_auth_openidc, OmniAuth, Spring Security, Nimbus. As root on Debian it installs what they need.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
   prove nodes        drop packets to the database for a minute, change its primary, crash and restart nodes; prints the
@@ -20,7 +26,7 @@ cargo xtask <command>
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]
                      run a benchmark on the release program; without --store, on both stores.
 
-Environment of `test`, `clients` and `prove`:
+Environment of `test`, `clients`, `kits` and `prove`:
   ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it, a temporary server is started
                             (as root on Debian, PostgreSQL is installed if missing)
   ALDABA_TEST_POSTGRES_BIN  folder with PostgreSQL's server programs (initdb, pg_ctl), 15 or newer
@@ -30,7 +36,7 @@ Environment of `test`, `clients` and `prove`:
 Exit codes: 0 success, 1 failure, 2 usage error; a failing step's own exit code is passed on.";
 
 /// Every command, for the suggestion.
-const COMMANDS: [&str; 5] = ["bench", "clients", "prove", "test", "tidy"];
+const COMMANDS: [&str; 6] = ["bench", "clients", "kits", "prove", "test", "tidy"];
 
 /// The message for an unknown command.
 pub fn unknown_command(word: &str) -> String {
@@ -73,7 +79,10 @@ mod tests {
     fn mistyped_command_gets_a_suggestion() {
         assert!(unknown_command("tset").contains("did you mean `test`?"));
         assert!(unknown_command("tidi").contains("did you mean `tidy`?"));
-        assert!(unknown_command("frobnicate").contains("the commands are bench, clients, prove, test, tidy"));
+        assert!(
+            unknown_command("frobnicate")
+                .contains("the commands are bench, clients, kits, prove, test, tidy")
+        );
     }
 
     #[test]
@@ -98,9 +107,14 @@ mod tests {
 
     #[test]
     fn unknown_option_exits_with_2() {
-        for arguments in
-            [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
-        {
+        for arguments in [
+            &["test", "--quick"][..],
+            &["tidy", "now"],
+            &["clients", "now"],
+            &["kits", "now"],
+            &["prove"],
+            &["bench"],
+        ] {
             assert_eq!(dispatch(arguments).unwrap_err().code, 2, "{arguments:?}");
         }
     }

@@ -84,12 +84,14 @@ pub(super) fn account(writer: &Writer, id: &AccountId, realm: Realm) -> Account 
         realm,
         email: format!("{id}@example.com"),
         given_name: "María".into(),
+        family_name: String::new(),
         lang: "es".into(),
         // Nobody signs in with a password.
         password_hash: String::new(),
         status: Status::Active,
         role: None,
         created_at: writer.start,
+        updated_at: writer.start,
         revision: FIRST_REVISION,
     }
 }

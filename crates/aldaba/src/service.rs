@@ -230,7 +230,7 @@ impl RouterParts<'_> {
         let operator_routes = operator::router(operator_api)
             .merge(identity::realm_router(identity.clone(), Realm::Operators))
             .merge(console::router(Arc::new(console)))
-            .merge(documents::router(Document::operator()))
+            .merge(documents::router(Document::operator(config)))
             .merge(health::operator_probes(health));
         let (public_layer, operator_layer) = self.layers(draining, &unnamed);
         let public_routes = with_common_layers(public_routes, public_layer);

@@ -114,6 +114,8 @@ pub struct ApiError {
     pub call: String,
     /// The HTTP status code.
     pub status: u16,
+    /// What is wrong, for programs: a code of the service's catalogue (`/docs/errors`). Empty if the body was not the service's.
+    pub code: String,
     /// The message for people.
     pub message: String,
     /// The id of the request, to report to the operator of the service.

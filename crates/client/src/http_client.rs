@@ -145,6 +145,7 @@ pub(crate) fn parse_body<T: DeserializeOwned>(call: &str, response: &Response<By
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct Problem {
+    code: String,
     message: String,
     request_id: String,
     errors: Vec<FieldError>,
@@ -160,6 +161,7 @@ pub(crate) fn error_from_response(call: &str, response: &Response<Bytes>) -> Err
     Error::Api(Box::new(ApiError {
         call: call.to_owned(),
         status: status.as_u16(),
+        code: problem.code,
         message: problem.message,
         request_id: problem.request_id,
         errors: problem.errors,

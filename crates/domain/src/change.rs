@@ -1,6 +1,7 @@
 //! Parses and validates one change of a request to the changes endpoint.
 
 use crate::catalogue::{Area, Owner, Resource};
+use crate::error_code::ErrorCode;
 use crate::field_error::FieldError;
 use crate::ids::{CorrelationId, Guid};
 use crate::json::Object;
@@ -58,8 +59,8 @@ pub struct ParsedChange {
 impl Change {
     /// Parses one change. `generate_id` makes the correlation id of a change that has none.
     pub fn parse(line: &[u8], generate_id: impl FnOnce() -> Guid) -> Result<ParsedChange, FieldError> {
-        let object =
-            Object::parse(line).map_err(|error| FieldError::new("invalid_json", error.to_string()))?;
+        let object = Object::parse(line)
+            .map_err(|error| FieldError::new(ErrorCode::InvalidJson, error.to_string()))?;
         let line = Line(&object);
         line.refuse_unknown_members()?;
         let resource = line.resource()?;
@@ -76,7 +77,7 @@ impl Change {
         let id_was_generated = given_id.is_none();
         if id_was_generated && !matches!(action, Action::Upsert(_) | Action::Fail) {
             return Err(FieldError::new(
-                "missing_member",
+                ErrorCode::MissingMember,
                 "correlationId is missing: it names the record to change",
             )
             .at("correlationId"));
@@ -106,14 +107,14 @@ fn payroll_key(
     };
     match (code.map(PayrollCompany::key), given) {
         (Some(key), Some(given)) if key != given.as_str() => Err(FieldError::new(
-            "invalid_member",
+            ErrorCode::InvalidMember,
             format!("correlationId is \"{given}\" but data.companyCode is {key}; leave correlationId out"),
         )
         .at("correlationId")),
         (Some(key), _) => Ok(CorrelationId::new(key)),
         (None, Some(given)) => Ok(given),
         (None, None) => Err(FieldError::new(
-            "missing_member",
+            ErrorCode::MissingMember,
             "data.companyCode is missing: it names the company to change",
         )
         .at("data.companyCode")),
@@ -127,7 +128,7 @@ impl Line<'_> {
         for (name, _) in self.0.members() {
             if !MEMBERS.contains(&name) {
                 let message = format!("unknown member \"{name}\"{}", did_you_mean(name, MEMBERS));
-                return Err(FieldError::new("unknown_member", message).at(name.to_owned()));
+                return Err(FieldError::new(ErrorCode::UnknownMember, message).at(name.to_owned()));
             }
         }
         Ok(())
@@ -136,15 +137,15 @@ impl Line<'_> {
     fn text(&self, name: &'static str) -> Result<Option<String>, FieldError> {
         match self.0.get(name) {
             None | Some("null") => Ok(None),
-            Some(value) => serde_json::from_str(value)
-                .map(Some)
-                .map_err(|_| FieldError::new("invalid_member", format!("{name} must be a string")).at(name)),
+            Some(value) => serde_json::from_str(value).map(Some).map_err(|_| {
+                FieldError::new(ErrorCode::InvalidMember, format!("{name} must be a string")).at(name)
+            }),
         }
     }
 
     fn required(&self, name: &'static str) -> Result<String, FieldError> {
         self.text(name)?
-            .ok_or_else(|| FieldError::new("missing_member", format!("{name} is missing")).at(name))
+            .ok_or_else(|| FieldError::new(ErrorCode::MissingMember, format!("{name} is missing")).at(name))
     }
 
     fn resource(&self) -> Result<Resource, FieldError> {
@@ -153,14 +154,14 @@ impl Line<'_> {
             let known = Area::ALL.map(Area::as_str);
             let hint = did_you_mean(&area_name, known);
             let message = format!("unknown area \"{area_name}\"{hint}; areas are {}", known.join(", "));
-            return Err(FieldError::new("unknown_area", message).at("area"));
+            return Err(FieldError::new(ErrorCode::UnknownArea, message).at("area"));
         };
         let name = self.required("resource")?;
         Resource::find(area, &name).ok_or_else(|| {
             let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::as_str);
             let hint = did_you_mean(&name, known);
             FieldError::new(
-                "unknown_resource",
+                ErrorCode::UnknownResource,
                 format!("unknown resource \"{name}\" in area {area_name}{hint}"),
             )
             .at("resource")
@@ -172,15 +173,15 @@ impl Line<'_> {
         match (resource.owner(), given) {
             (Owner::Company, None) => {
                 let message = format!("company is missing: {} belong to a company", resource.as_str());
-                Err(FieldError::new("missing_member", message).at("company"))
+                Err(FieldError::new(ErrorCode::MissingMember, message).at("company"))
             }
-            (Owner::Company, Some(company)) => CorrelationId::parse(&company)
-                .map(Some)
-                .map_err(|why| FieldError::new("invalid_member", format!("company {why}")).at("company")),
+            (Owner::Company, Some(company)) => CorrelationId::parse(&company).map(Some).map_err(|why| {
+                FieldError::new(ErrorCode::InvalidMember, format!("company {why}")).at("company")
+            }),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
                 let message = format!("company must be left out: the tenant owns {}", resource.as_str());
-                Err(FieldError::new("unexpected_member", message).at("company"))
+                Err(FieldError::new(ErrorCode::UnexpectedMember, message).at("company"))
             }
         }
     }
@@ -190,7 +191,7 @@ impl Line<'_> {
             return Ok(None);
         };
         CorrelationId::parse(&text).map(Some).map_err(|why| {
-            FieldError::new("invalid_member", format!("correlationId {why}")).at("correlationId")
+            FieldError::new(ErrorCode::InvalidMember, format!("correlationId {why}")).at("correlationId")
         })
     }
 
@@ -199,8 +200,8 @@ impl Line<'_> {
             None | Some("null") => Ok(None),
             Some(value) if value.starts_with('{') => Object::parse(value.as_bytes())
                 .map(Some)
-                .map_err(|error| FieldError::new("invalid_json", error.to_string()).at("data")),
-            Some(_) => Err(FieldError::new("invalid_member", "data must be an object").at("data")),
+                .map_err(|error| FieldError::new(ErrorCode::InvalidJson, error.to_string()).at("data")),
+            Some(_) => Err(FieldError::new(ErrorCode::InvalidMember, "data must be an object").at("data")),
         }
     }
 
@@ -208,7 +209,7 @@ impl Line<'_> {
         let text = self.text(name)?.unwrap_or_default();
         if text.len() > LABEL_CHARS_MAX && text.chars().count() > LABEL_CHARS_MAX {
             let message = format!("{name} must have at most {LABEL_CHARS_MAX} characters");
-            return Err(FieldError::new("invalid_member", message).at(name));
+            return Err(FieldError::new(ErrorCode::InvalidMember, message).at(name));
         }
         Ok(text.into())
     }
@@ -224,8 +225,11 @@ impl Line<'_> {
         let action = match name.as_str() {
             "upsert" => {
                 let data = data.ok_or_else(|| {
-                    FieldError::new("missing_member", "data is missing: an upsert carries the whole record")
-                        .at("data")
+                    FieldError::new(
+                        ErrorCode::MissingMember,
+                        "data is missing: an upsert carries the whole record",
+                    )
+                    .at("data")
                 })?;
                 return record::check(resource, data, id, warnings).map(Action::Upsert);
             }
@@ -236,14 +240,14 @@ impl Line<'_> {
             _ => {
                 let hint = did_you_mean(&name, ACTIONS);
                 let message = format!("unknown action \"{name}\"{hint}; actions are {}", ACTIONS.join(", "));
-                return Err(FieldError::new("unknown_action", message).at("action"));
+                return Err(FieldError::new(ErrorCode::UnknownAction, message).at("action"));
             }
         };
         refuse_impossible(resource, &action, &name)?;
         let may_have_data = matches!(action, Action::Fail) || resource.area() == Area::Payroll;
         if !may_have_data && data.is_some_and(|data| !data.is_empty()) {
             let message = format!("data is allowed only with upsert; {name} ignores it, so leave it out");
-            return Err(FieldError::new("unexpected_member", message).at("data"));
+            return Err(FieldError::new(ErrorCode::UnexpectedMember, message).at("data"));
         }
         Ok(action)
     }
@@ -268,7 +272,7 @@ fn refuse_impossible(resource: Resource, action: &Action, action_name: &str) -> 
         Action::Fail => format!("{name} have no ErrorOccurred event"),
         _ => format!("{name} have no state, so {action_name} does nothing for them"),
     };
-    Err(FieldError::new("action_not_allowed", why).at("action"))
+    Err(FieldError::new(ErrorCode::ActionNotAllowed, why).at("action"))
 }
 
 #[cfg(test)]

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::error_code::ErrorCode;
 use serde::{Deserialize, Serialize};
 
 /// One error in a request. `code` is for programs and never changes; `message` says what is wrong and what to do.
@@ -14,8 +15,8 @@ pub struct FieldError {
 }
 
 impl FieldError {
-    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code: Cow::Borrowed(code), message: message.into(), field: None }
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code: Cow::Borrowed(code.as_str()), message: message.into(), field: None }
     }
 
     /// Names the field that the error is about.

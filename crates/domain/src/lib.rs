@@ -10,6 +10,7 @@ mod client_kind;
 pub mod delivery;
 pub mod egress;
 pub mod envelope;
+pub mod error_code;
 pub mod event;
 mod event_kind;
 pub mod field_error;
@@ -53,6 +54,7 @@ pub use call::{CallRecord, Refusal};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use client_kind::ClientKind;
+pub use error_code::ErrorCode;
 pub use field_error::FieldError;
 pub use ids::{
     AccountId, ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, RequestId, TeamId, TenantId,

@@ -1,12 +1,14 @@
-//! The error body that every API uses: `{"statusCode","message","requestId","errors"}`.
+//! The error body that every API uses: `{"statusCode","code","message","requestId","errors"}`.
 
 use serde::Serialize;
 
+use crate::error_code::ErrorCode;
 use crate::field_error::FieldError;
 
 /// An error response, before the request id is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
+    pub code: ErrorCode,
     pub status: u16,
     pub message: String,
     pub errors: Vec<FieldError>,
@@ -17,6 +19,7 @@ pub struct Problem {
 #[serde(rename_all = "camelCase")]
 pub struct ProblemBody<'a> {
     pub status_code: u16,
+    pub code: &'static str,
     pub message: &'a str,
     pub request_id: &'a str,
     #[serde(skip_serializing_if = "<[FieldError]>::is_empty")]
@@ -24,8 +27,9 @@ pub struct ProblemBody<'a> {
 }
 
 impl Problem {
-    pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self { status, message: message.into(), errors: Vec::new() }
+    /// The code decides the status.
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { code, status: code.status(), message: message.into(), errors: Vec::new() }
     }
 
     pub fn with(mut self, error: FieldError) -> Self {
@@ -34,6 +38,12 @@ impl Problem {
     }
 
     pub fn body<'a>(&'a self, request_id: &'a str) -> ProblemBody<'a> {
-        ProblemBody { status_code: self.status, message: &self.message, request_id, errors: &self.errors }
+        ProblemBody {
+            status_code: self.status,
+            code: self.code.as_str(),
+            message: &self.message,
+            request_id,
+            errors: &self.errors,
+        }
     }
 }

@@ -7,6 +7,7 @@ mod layout;
 mod typed;
 
 use crate::catalogue::{Area, Resource};
+use crate::error_code::ErrorCode;
 use crate::field_error::FieldError;
 use crate::ids::CorrelationId;
 use crate::json::{self, Object};
@@ -105,7 +106,7 @@ fn refuse_owned_members(
                 let inner: Option<String> = serde_json::from_str(value).unwrap_or_default();
                 if inner.is_none() || inner.as_deref() != outer.map(CorrelationId::as_str) {
                     return Err(FieldError::new(
-                        "correlation_id_in_data",
+                        ErrorCode::CorrelationIdInData,
                         "data.correlationId differs from the change's correlationId; give it next to data, not inside it",
                     )
                     .at("data.correlationId"));
@@ -118,7 +119,7 @@ fn refuse_owned_members(
             let hint =
                 if name == "state" { "; use the actions disable and enable" } else { "; leave it out" };
             return Err(FieldError::new(
-                "owned_member",
+                ErrorCode::OwnedMember,
                 format!("data must not carry \"{name}\": Aldaba sets it{hint}"),
             )
             .at(format!("data.{name}")));

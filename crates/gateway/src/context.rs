@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
-use domain::Refusal;
+use domain::ErrorCode;
 use serde::Deserialize;
 use web::ErrorResponse;
 
-use crate::errors::invalid_parameter;
+use crate::errors::invalid_context;
 
 pub(crate) const CONTEXT: &str = "context";
 /// Parsed once: every request looks it up.
@@ -34,8 +34,8 @@ impl Context {
         let mut values = headers.get_all(&CONTEXT_HEADER).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
-            let error = invalid_parameter(CONTEXT, "The header context must be sent only once.");
-            return Err(error.because(Refusal::CompanyHeaderInvalid));
+            let message = "The header context must be sent only once.";
+            return Err(invalid_context(ErrorCode::InvalidContext, message));
         }
         // An id may be any text, and a header holds bytes: they are decoded as UTF-8.
         let text = std::str::from_utf8(value.as_bytes()).ok().map(str::trim);
@@ -55,7 +55,7 @@ impl Context {
             Self::Absent | Self::None => {
                 let message =
                     "The header context is missing; send {\"clientId\":\"<company's correlationId>\"}.";
-                Err(invalid_parameter(CONTEXT, message).because(Refusal::CompanyHeaderMissing))
+                Err(invalid_context(ErrorCode::MissingContext, message))
             }
         }
     }
@@ -71,7 +71,7 @@ fn parse_company(text: &str) -> Result<Context, ErrorResponse> {
 
 fn malformed() -> ErrorResponse {
     let message = "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.";
-    invalid_parameter(CONTEXT, message).because(Refusal::CompanyHeaderInvalid)
+    invalid_context(ErrorCode::InvalidContext, message)
 }
 
 #[cfg(test)]

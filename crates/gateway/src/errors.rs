@@ -1,13 +1,13 @@
 //! The error responses of the gate and of the reads.
 
-use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
 use domain::subscription::Product;
-use domain::{FieldError, Refusal, Scope, Ticks};
+use domain::{ErrorCode, FieldError, Refusal, Scope, Ticks};
 use store::StoreError;
 use web::ErrorResponse;
 
+use crate::context::CONTEXT;
 use crate::rate_limit::RateStatus;
 
 const MISSING_KEY: &str = "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.";
@@ -17,16 +17,16 @@ const RATE_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining"
 const RATE_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 pub(crate) fn missing_key() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::UNAUTHORIZED, MISSING_KEY)
+    ErrorResponse::new(ErrorCode::MissingSubscriptionKey, MISSING_KEY)
 }
 
 pub(crate) fn invalid_key() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::UNAUTHORIZED, INVALID_KEY)
+    ErrorResponse::new(ErrorCode::InvalidSubscriptionKey, INVALID_KEY)
 }
 
 pub(crate) fn missing_token() -> ErrorResponse {
     let message = "Access denied due to missing access token. Send it as Authorization: Bearer <token>.";
-    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
+    ErrorResponse::new(ErrorCode::MissingToken, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
         .because(Refusal::TokenMissing)
 }
@@ -34,7 +34,7 @@ pub(crate) fn missing_token() -> ErrorResponse {
 /// The response is the same for every reason.
 pub(crate) fn invalid_token(refusal: Refusal) -> ErrorResponse {
     let message = "Access denied due to invalid access token. It may have expired or have been revoked.";
-    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
+    ErrorResponse::new(ErrorCode::InvalidToken, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
         .because(refusal)
 }
@@ -43,7 +43,7 @@ pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
     let name = scope.name();
     let line = format!("Bearer error=\"insufficient_scope\", scope=\"{name}\"");
     let error = ErrorResponse::new(
-        StatusCode::FORBIDDEN,
+        ErrorCode::InsufficientScope,
         format!("insufficient_scope: the access token lacks the scope {name}."),
     )
     .because(Refusal::ScopeMissing);
@@ -59,12 +59,12 @@ pub(crate) fn missing_product(product: Product) -> ErrorResponse {
         "The client of this access token is not registered for the product {}. Ask the operator to add it.",
         product.as_str()
     );
-    ErrorResponse::new(StatusCode::FORBIDDEN, message).because(Refusal::ClientNotForProduct)
+    ErrorResponse::new(ErrorCode::ClientNotForProduct, message).because(Refusal::ClientNotForProduct)
 }
 
 pub(crate) fn rate_exceeded(rate: RateStatus, seconds: u64) -> ErrorResponse {
     let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
-    let error = ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message)
+    let error = ErrorResponse::new(ErrorCode::RateLimitExceeded, message)
         .header(RETRY_AFTER, HeaderValue::from(seconds))
         .because(Refusal::RateLimited);
     with_rate(error, rate)
@@ -84,7 +84,7 @@ pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
         "Out of call volume quota. Quota will be replenished in {hours:02}:{minutes:02}:{:02}.",
         seconds % 60
     );
-    ErrorResponse::new(StatusCode::FORBIDDEN, message)
+    ErrorResponse::new(ErrorCode::QuotaExceeded, message)
         .header(RETRY_AFTER, HeaderValue::from(seconds))
         .because(Refusal::QuotaExceeded)
 }
@@ -107,16 +107,31 @@ pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
 /// A parameter or header with an invalid value.
 pub(crate) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     let message = message.into();
-    let fault = FieldError::new("invalid_parameter", message.clone()).at(field);
-    ErrorResponse::from(Problem::new(400, message).with(fault)).because(Refusal::ParameterInvalid)
+    let fault = FieldError::new(ErrorCode::InvalidParameter, message.clone()).at(field);
+    let problem = Problem::new(ErrorCode::InvalidParameter, message).with(fault);
+    ErrorResponse::from(problem).because(Refusal::ParameterInvalid)
+}
+
+/// The header `context` is absent or has an invalid value.
+pub(crate) fn invalid_context(code: ErrorCode, message: impl Into<String>) -> ErrorResponse {
+    let refusal = match code {
+        ErrorCode::MissingContext => Refusal::CompanyHeaderMissing,
+        ErrorCode::ContextMismatch => Refusal::CompanyHeaderMismatch,
+        _ => Refusal::CompanyHeaderInvalid,
+    };
+    let mut error = invalid_parameter(CONTEXT, message).because(refusal);
+    error.problem.code = code;
+    error
 }
 
 pub(crate) fn no_company() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such company.").because(Refusal::CompanyUnknown)
+    ErrorResponse::new(ErrorCode::CompanyNotFound, "There is no such company.")
+        .because(Refusal::CompanyUnknown)
 }
 
 pub(crate) fn no_record() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such record.").because(Refusal::ResourceUnknown)
+    ErrorResponse::new(ErrorCode::RecordNotFound, "There is no such record.")
+        .because(Refusal::ResourceUnknown)
 }
 
 /// The feed's parameter `after` lies below the log's floor.
@@ -125,8 +140,9 @@ pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
         "The changes after this number are no longer kept; the feed begins after {floor}. Read the list, then \
          follow the feed from its X-Sequence-Version."
     );
-    let fault = FieldError::new("below_floor", message.clone()).at("after");
-    ErrorResponse::from(Problem::new(410, message).with(fault)).because(Refusal::FeedBelowFloor)
+    let fault = FieldError::new(ErrorCode::BelowFloor, message.clone()).at("after");
+    ErrorResponse::from(Problem::new(ErrorCode::BelowFloor, message).with(fault))
+        .because(Refusal::FeedBelowFloor)
 }
 
 pub(crate) fn store(error: &StoreError) -> ErrorResponse {
@@ -134,7 +150,7 @@ pub(crate) fn store(error: &StoreError) -> ErrorResponse {
         StoreError::Unavailable(_) | StoreError::Full(_) => {
             tracing::warn!(%error, "the store is unavailable");
             ErrorResponse::new(
-                StatusCode::SERVICE_UNAVAILABLE,
+                ErrorCode::ServiceUnavailable,
                 "The data is temporarily unavailable. Try again in 5 seconds.",
             )
             .header(RETRY_AFTER, HeaderValue::from_static("5"))
@@ -144,7 +160,7 @@ pub(crate) fn store(error: &StoreError) -> ErrorResponse {
         StoreError::UnknownTenant(_) => no_company(),
         other => {
             tracing::error!(error = %other, "the store failed");
-            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(ErrorCode::InternalError, "Something went wrong on our side.")
                 .because(Refusal::ServiceError)
         }
     }

@@ -3,7 +3,7 @@
 
 use domain::scope::RequestedScopes;
 use domain::second_factor::SECOND_FACTOR_METHOD;
-use domain::{ClientId, Scope, Scopes, TenantId};
+use domain::{ClientId, Scope, Scopes, TenantId, redirect_uri};
 use serde::{Deserialize, Serialize};
 use store::{Client, Pkce};
 
@@ -72,6 +72,8 @@ pub(crate) struct ResponseTarget {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TargetError {
     UnknownClient,
+    /// The client is a resource server.
+    NotForSignIn,
     RedirectMissing,
     RedirectUnregistered,
 }
@@ -85,10 +87,10 @@ pub(crate) fn client_id(params: &Params) -> Option<ClientId> {
 /// Whether a client may have a redirect URI: a registered one, or the portal's own, which every client of a team has.
 pub(crate) fn may_redirect(client: &Client, uri: &str, portal: Option<&str>) -> bool {
     let is_portal = portal == Some(uri) && client.team.is_some();
-    is_portal || client.redirect_uris.iter().any(|registered| registered == uri)
+    is_portal || client.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
 }
 
-/// The target of the response: `redirect_uri` must exactly match one that the client may have.
+/// The target of the response: `redirect_uri` must match one that the client may have.
 pub(crate) fn response_target(
     params: &Params,
     client: &Client,
@@ -100,7 +102,8 @@ pub(crate) fn response_target(
         return Err(TargetError::RedirectUnregistered);
     }
     let mode = match params.single("response_mode") {
-        Ok(Some("form_post")) => ResponseMode::FormPost,
+        // An application behind a private-use scheme gets the URL and nothing else; `parse` refuses a form.
+        Ok(Some("form_post")) if redirect_uri::private_use_scheme(uri).is_none() => ResponseMode::FormPost,
         _ => ResponseMode::Query,
     };
     // A repeated or overlong state is not returned.
@@ -123,6 +126,11 @@ pub(crate) fn parse(
     params.check(VALUE_BYTES_MAX)?;
     check_unsupported(params)?;
     match params.get("response_mode") {
+        Some("form_post") if redirect_uri::private_use_scheme(&target.redirect_uri).is_some() => {
+            let description =
+                "response_mode must be query: a redirect_uri with a private-use scheme takes no form.";
+            return Err(OAuthError::invalid_request(description));
+        }
         None | Some("query" | "form_post") => {}
         Some(_) => return Err(OAuthError::invalid_request("response_mode must be query or form_post.")),
     }
@@ -138,7 +146,7 @@ pub(crate) fn parse(
         scope: scopes.to_string(),
         has_unknown_scope: has_unknown,
         nonce: params.get("nonce").map(Into::into),
-        challenge: challenge(params, client.pkce)?,
+        challenge: challenge(params, client.pkce_rule())?,
         has_challenge: params.get("code_challenge").is_some(),
         prompt: prompt(params)?,
         max_age_seconds: max_age(params)?,

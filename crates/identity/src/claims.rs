@@ -148,6 +148,8 @@ pub(crate) struct IdClaims<'a> {
     pub(crate) at_hash: Option<String>,
     #[serde(flatten)]
     pub(crate) profile: Option<ProfileClaims<'a>>,
+    #[serde(flatten)]
+    pub(crate) tenant: Option<TenantClaims<'a>>,
 }
 
 impl<'a> IdClaims<'a> {
@@ -166,6 +168,7 @@ impl<'a> IdClaims<'a> {
             c_hash: None,
             at_hash: None,
             profile: None,
+            tenant: None,
         }
     }
 
@@ -183,11 +186,21 @@ pub(crate) struct ProfileClaims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     given_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
+    family_name: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    /// The e-mail address, which people sign in with; so it needs access to that as well.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    preferred_username: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     locale: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    updated_at: Option<i64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     email: Option<&'a str>,
+    /// Always true: the operator made the account for this address, or a link to it did, and it never changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    email_verified: Option<bool>,
 }
 
 impl<'a> ProfileClaims<'a> {
@@ -195,10 +208,27 @@ impl<'a> ProfileClaims<'a> {
         let (name, email) = (scopes.has_name_access(), scopes.has_email_access());
         Self {
             given_name: name.then_some(user.given_name.as_str()),
-            name: name.then_some(user.given_name.as_str()),
+            family_name: Some(user.family_name.as_str()).filter(|family| name && !family.is_empty()),
+            name: name.then(|| user.full_name()),
+            preferred_username: (name && email).then_some(user.email.as_str()),
             locale: name.then_some(user.lang.as_str()),
+            updated_at: name.then(|| user.updated_at.unix_seconds()),
             email: email.then_some(user.email.as_str()),
+            email_verified: email.then_some(true),
         }
+    }
+}
+
+/// The tenant that the user has chosen.
+#[derive(Debug, Serialize)]
+pub(crate) struct TenantClaims<'a> {
+    tenant_id: &'a str,
+    tenant_name: &'a str,
+}
+
+impl<'a> TenantClaims<'a> {
+    pub(crate) fn of(tenant: &'a store::Tenant) -> Self {
+        Self { tenant_id: tenant.id.as_str(), tenant_name: &tenant.name }
     }
 }
 
@@ -208,9 +238,9 @@ pub(crate) struct AccessTokenClaims {
     iss: String,
     aud: String,
     pub(crate) exp: i64,
-    nbf: i64,
+    pub(crate) nbf: i64,
     pub(crate) iat: i64,
-    jti: String,
+    pub(crate) jti: String,
     client_id: String,
     scope: Vec<String>,
     sub: String,

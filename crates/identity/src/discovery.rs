@@ -17,6 +17,7 @@ impl DiscoveryDocument {
     pub(crate) fn new(settings: &Settings) -> Self {
         let at = |path: &str| format!("{}{path}", settings.issuer);
         let secret = ["client_secret_basic", "client_secret_post"];
+        let secret_or_none = ["client_secret_basic", "client_secret_post", "none"];
         let scopes: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
         let document = json!({
             "issuer": settings.issuer,
@@ -35,13 +36,14 @@ impl DiscoveryDocument {
             "grant_types_supported": ["authorization_code", "refresh_token"],
             "subject_types_supported": ["public"],
             "id_token_signing_alg_values_supported": ["RS256"],
-            "token_endpoint_auth_methods_supported": secret,
-            "revocation_endpoint_auth_methods_supported": secret,
+            "token_endpoint_auth_methods_supported": secret_or_none,
+            "revocation_endpoint_auth_methods_supported": secret_or_none,
             "introspection_endpoint_auth_methods_supported": secret,
             "code_challenge_methods_supported": ["S256"],
             "claims_supported": [
                 "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "c_hash",
-                "given_name", "name", "locale", "email"
+                "given_name", "family_name", "name", "preferred_username", "locale", "updated_at", "email",
+                "email_verified", "tenant_id", "tenant_name"
             ],
             "acr_values_supported": ["2fa"],
             "prompt_values_supported": ["none", "login", "consent", "select_account"],

@@ -93,6 +93,7 @@ pub(crate) fn settings() -> Settings {
         key_lead: HOUR,
         address_failures_max: 1,
         is_sandbox_open: true,
+        is_development: false,
         mail: MailSettings {
             identity: MailIdentity { service: "Aldaba".to_owned(), contact: String::new() },
             is_sent: false,

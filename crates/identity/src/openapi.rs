@@ -16,7 +16,7 @@ use utoipa::openapi::{
 
 use crate::http::{Documentation, routes};
 
-const TAG: &str = "Identity provider";
+const TAG: &str = "IdentityProvider";
 const CLIENT_CREDENTIALS: &str = "clientCredentials";
 const ACCESS_TOKEN: &str = "accessToken";
 
@@ -67,7 +67,7 @@ pub(crate) struct OperationDoc {
 pub(crate) const CLIENT_ID: ParameterDoc =
     optional("client_id", "The client id, unless HTTP Basic carries it.");
 pub(crate) const CLIENT_SECRET: ParameterDoc =
-    optional("client_secret", "The client secret, unless HTTP Basic carries it.");
+    optional("client_secret", "The client secret, unless HTTP Basic carries it. A public client has none.");
 
 /// The form of the revocation and introspection endpoints.
 pub(crate) const TOKEN_PARAMETERS: &[ParameterDoc] = &[
@@ -112,7 +112,7 @@ pub fn openapi(auth_url: &str) -> OpenApi {
         .schema("OAuthError", oauth_error());
     let about = "Sign-in with OAuth 2.0 and OpenID Connect.";
     OpenApiBuilder::new()
-        .info(InfoBuilder::new().title(TAG).version(env!("CARGO_PKG_VERSION")))
+        .info(InfoBuilder::new().title("Identity provider").version(env!("CARGO_PKG_VERSION")))
         .tags(Some([TagBuilder::new().name(TAG).description(Some(about)).build()]))
         .paths(paths)
         .components(Some(components.build()))

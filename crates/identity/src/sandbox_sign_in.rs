@@ -44,7 +44,7 @@ impl SandboxSignIn {
             ("redirect_uri", self.redirect_uri.as_str()),
             ("code_verifier", self.code_verifier.as_str()),
         ];
-        let is_sent = |name: &str| client.pkce != store::Pkce::Ignore || name != "code_verifier";
+        let is_sent = |name: &str| client.pkce_rule() != store::Pkce::Ignore || name != "code_verifier";
         let sent = fields.into_iter().filter(|(name, _)| is_sent(name));
         sent.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
     }
@@ -298,6 +298,9 @@ impl Identity {
         let client = client.ok_or(SandboxSignInError::NotFound("client"))?;
         if client.status != Status::Active {
             return Err(SandboxSignInError::Closed("the client is disabled"));
+        }
+        if !client.kind.signs_users_in() {
+            return Err(SandboxSignInError::Closed("the client is a resource server, which signs nobody in"));
         }
         let sandbox = self.store.find_sandbox(team).await?.ok_or(SandboxSignInError::NotFound("sandbox"))?;
         if !sandbox.is_ready() {

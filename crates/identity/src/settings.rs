@@ -42,6 +42,8 @@ pub struct Settings {
     pub second_factor: SecondFactorPolicies,
     /// Whether the sandboxes of teams are open.
     pub is_sandbox_open: bool,
+    /// Whether this is `aldaba dev`, whose error pages show developers what `serve` keeps to itself.
+    pub is_development: bool,
 }
 
 impl Settings {

@@ -2,29 +2,29 @@
 
 use domain::accounts::normalized_email;
 use domain::receiver_url::ReceiverUrl;
-use domain::{NAME_CHARS_MAX, redirect_uri};
+use domain::{ClientKind, NAME_CHARS_MAX, redirect_uri};
 
 use crate::error::{AdminError, Result};
 
 const ID_CHARS_MAX: usize = 100;
 const LOGOUT_URIS_MAX: usize = 10;
 
-pub(crate) fn check_redirect(uri: &str) -> Result<()> {
-    check_address("the redirect address", uri)
+pub(crate) fn check_redirect(uri: &str, kind: ClientKind) -> Result<()> {
+    check_address("the redirect address", uri, kind)
 }
 
-fn check_address(what: &str, uri: &str) -> Result<()> {
-    redirect_uri::check(uri).map_err(|why| AdminError::Invalid(format!("{what} {uri} {why}")))
+fn check_address(what: &str, uri: &str, kind: ClientKind) -> Result<()> {
+    redirect_uri::check(uri, kind).map_err(|why| AdminError::Invalid(format!("{what} {uri} {why}")))
 }
 
 /// Post-logout addresses follow the rules of redirect addresses, except that none is out-of-band.
-pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
+pub(crate) fn checked_logout_uris(uris: Vec<String>, kind: ClientKind) -> Result<Vec<String>> {
     if uris.len() > LOGOUT_URIS_MAX {
         let why = format!("a client has at most {LOGOUT_URIS_MAX} addresses after sign-out");
         return Err(AdminError::Invalid(why));
     }
     for uri in &uris {
-        check_address("the address after sign-out", uri)?;
+        check_address("the address after sign-out", uri, kind)?;
         if uri == redirect_uri::OUT_OF_BAND {
             return Err(AdminError::Invalid(format!(
                 "the address after sign-out {uri} shows the code out of band; give an https address"
@@ -45,6 +45,11 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
     domain::checked_name(name, NAME_CHARS_MAX).map(str::to_owned).ok_or_else(|| {
         AdminError::Invalid("a name has 1 to 200 characters, none of them a control character".into())
     })
+}
+
+/// A family name, which may be empty: none.
+pub(crate) fn checked_family_name(name: &str) -> Result<String> {
+    if name.trim().is_empty() { Ok(String::new()) } else { checked_name(name) }
 }
 
 /// `what` names the id, with its article.

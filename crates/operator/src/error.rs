@@ -1,5 +1,6 @@
 //! The errors of the administration.
 
+use domain::ErrorCode;
 use store::{StoreError, UpdateOutcome};
 
 /// Why an administrative operation failed.
@@ -16,7 +17,7 @@ pub enum AdminError {
     Cancelled(String),
     /// The object exists, but its current state does not allow the operation.
     #[error("{why}")]
-    Conflict { code: &'static str, why: String },
+    Conflict { code: ErrorCode, why: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }
@@ -55,7 +56,7 @@ pub(crate) fn check_revision(
 pub(crate) fn revision_conflict(what: &str) -> AdminError {
     let why =
         format!("{what} has another revision: it was changed since you read it; read it again and repeat");
-    AdminError::Conflict { code: "revision_conflict", why }
+    AdminError::Conflict { code: ErrorCode::RevisionConflict, why }
 }
 
 fn last_admin(what: &str) -> AdminError {
@@ -63,5 +64,5 @@ fn last_admin(what: &str) -> AdminError {
         "{what} is the last active operator with the role admin, and nobody else could manage operators; give another \
          one the role first"
     );
-    AdminError::Conflict { code: "last_admin", why }
+    AdminError::Conflict { code: ErrorCode::LastAdmin, why }
 }

@@ -12,8 +12,8 @@ use pages::{PageError, Response, Route};
 use crate::Portal;
 use crate::context::Context;
 use crate::http::{
-    applications, calls, deliveries, events, front, home, notices, reference, sandbox, sandbox_receiver,
-    sign_in, signature, subscriptions, team, webhook, webhooks,
+    applications, calls, deliveries, errors, events, front, home, notices, reference, sandbox,
+    sandbox_receiver, sign_in, signature, subscriptions, team, webhook, webhooks,
 };
 
 /// A page that is only read.
@@ -66,6 +66,7 @@ pub fn router(portal: Arc<Portal>) -> Router {
     let base = portal.base_path().to_owned();
     let mut router = Router::new()
         .route("/", get(front::get))
+        .route(errors::PATH, get(errors::get))
         .route(&base, get(home::choose_team))
         .route(&format!("{base}/"), get(home::choose_team))
         .route(&format!("{base}{SANDBOX_CALLBACK_PATH}"), get(sign_in::callback))

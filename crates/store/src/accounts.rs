@@ -12,6 +12,8 @@ pub struct Account {
     /// Lower case; unique in the realm.
     pub email: String,
     pub given_name: String,
+    /// Empty: none.
+    pub family_name: String,
     pub lang: String,
     /// An argon2id hash in PHC form.
     pub password_hash: String,
@@ -19,11 +21,18 @@ pub struct Account {
     /// Operators alone have one.
     pub role: Option<OperatorRole>,
     pub created_at: Ticks,
+    /// When name or language last changed.
+    pub updated_at: Ticks,
     /// Incremented by every update.
     pub revision: u64,
 }
 
 impl Account {
+    /// Given name and family name.
+    pub fn full_name(&self) -> String {
+        format!("{} {}", self.given_name, self.family_name).trim().to_owned()
+    }
+
     /// For messages: `a user "maria@example.com"`.
     pub(crate) fn described(&self) -> String {
         Self::described_as(self.realm, &self.email)
@@ -43,6 +52,8 @@ pub struct AccountUpdate {
     /// A new password ends the account's sessions, and makes the link of a password reset void.
     pub password_hash: Option<String>,
     pub given_name: Option<String>,
+    /// Empty removes it.
+    pub family_name: Option<String>,
     pub lang: Option<String>,
     pub role: Option<OperatorRole>,
 }
@@ -54,6 +65,11 @@ impl AccountUpdate {
 
     pub(crate) fn ends_sessions(&self) -> bool {
         self.password_hash.is_some() || self.status == Some(Status::Disabled)
+    }
+
+    /// Whether the claim `updated_at` moves.
+    pub(crate) fn changes_profile(&self) -> bool {
+        self.given_name.is_some() || self.family_name.is_some() || self.lang.is_some()
     }
 }
 

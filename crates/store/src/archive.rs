@@ -70,7 +70,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema except those of `NOT_ARCHIVED`.
 #[rustfmt::skip]
-pub static TABLES: [Table; 41] = [
+pub static TABLES: [Table; 42] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i sandbox_team:t", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -82,10 +82,11 @@ pub static TABLES: [Table; 41] = [
     table("payroll_companies", "tenant_no:i ordinal:i code:i name:t identifier:t last_update:i", "tenant_no, ordinal"),
     table("log", "tenant_no:i sequence:i resource:i kind:i company_no:i record_key:i version:i conversation:b process:b company:t correlation_id:t user_name:t source_interface:t source_action:t changes:t envelope:i", "tenant_no, sequence"),
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
-    table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i", "id"),
+    table("accounts", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i realm:i role:i family_name:t updated_at:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i admin:i", "id"),
     table("invitations", "id:t realm:i email:t name:t lang:t tenants:t role:i team:t team_owner:i invited_by_kind:t invited_by_id:t created_at:i expires_at:i accepted_at:i revoked_at:i", "id"),
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i products:i team_id:t sandbox:i kind:i backchannel_logout_uri:t", "id"),
+    table("client_origins", "origin:t client_id:t", "origin, client_id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i team_id:t sandbox:i", "id"),
     table("teams", "id:t name:t standing:i created_at:i revision:i", "id"),
     table("team_members", "team_id:t account_id:t role:i created_at:i muted_notices:i notices_read_at:i", "team_id, account_id"),
@@ -194,6 +195,9 @@ const APPENDED_COLUMNS: &[(i64, &str, CellValue)] = &[
     // A web application that is not told of the end of sessions.
     (31, "clients", CellValue::Int(0)),
     (31, "clients", CellValue::Null),
+    // No family name, and a profile as at first.
+    (32, "accounts", CellValue::Text(String::new())),
+    (32, "accounts", CellValue::Null),
 ];
 
 /// The names that tables have in backups of older schemas.

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use domain::change::Change;
 use domain::event::EventKind;
 use domain::log_entry::LogEntry;
-use domain::{FieldError, ProcessId, Resource, TenantId, Ticks};
+use domain::{ErrorCode, FieldError, ProcessId, Resource, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::{record_key, signed};
@@ -15,7 +15,7 @@ use crate::{AuditEntry, LogEvent, Result};
 pub const ERRORS_LISTED_MAX: usize = 1000;
 
 /// The code of an edit that is rejected because the record was changed since its editor read it.
-pub const RECORD_CHANGED: &str = "record_changed";
+pub const RECORD_CHANGED: ErrorCode = ErrorCode::RecordChanged;
 
 #[async_trait]
 pub trait ChangeLog: Send + Sync + 'static {

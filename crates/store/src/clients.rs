@@ -1,8 +1,10 @@
 //! OAuth clients. Client secrets arrive in plain text and are stored as keyed hashes.
 
+use std::collections::BTreeSet;
+
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, ClientKind, Guid, Secret, TeamId, Ticks};
+use domain::{ClientId, ClientKind, Guid, Secret, TeamId, Ticks, redirect_uri};
 
 use crate::{AuditContext, ListFilter, ListPage, ListQuery, Result, Status, UpdateOutcome};
 
@@ -119,6 +121,17 @@ pub struct Client {
 }
 
 impl Client {
+    /// How the client uses PKCE: a public one always does.
+    pub fn pkce_rule(&self) -> Pkce {
+        if self.kind.is_public() { Pkce::Required } else { self.pkce }
+    }
+
+    /// The origins whose pages may call the token, userinfo and revocation endpoints: those of a browser application.
+    pub fn origins(&self) -> BTreeSet<String> {
+        let uris = if self.kind == ClientKind::Browser { self.redirect_uris.as_slice() } else { &[] };
+        uris.iter().filter_map(|uri| redirect_uri::origin(uri)).collect()
+    }
+
     /// Whether the client may be used with a tenant: any client of a team with the team's own sandbox, and one that is not
     /// for sandboxes alone with the operator's customers. `sandbox_of` is of the tenant.
     pub fn may_enter(&self, sandbox_of: Option<&TeamId>) -> bool {
@@ -157,6 +170,7 @@ pub struct ClientSecret {
 /// Every mutation and its audit entry are one transaction.
 #[async_trait]
 pub trait Clients: Send + Sync + 'static {
+    /// Adds a client with its secret. The secret of a public client is not stored: it has none.
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
     async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>>;
@@ -172,12 +186,15 @@ pub trait Clients: Send + Sync + 'static {
         let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
         Ok(self.update_client(id, &update, None, context).await?.is_updated())
     }
+    /// Replaces the secret; false where there is no such client, or it is public.
     async fn set_client_secret(
         &self,
         id: &ClientId,
         secret: &ClientSecret,
         context: &AuditContext,
     ) -> Result<bool>;
+    /// Whether the origin is one of an active browser application ([`Client::origins`]).
+    async fn is_client_origin(&self, origin: &str) -> Result<bool>;
     /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
     /// When the validity of the previous secret ends or ended, if there is one.
@@ -186,6 +203,11 @@ pub trait Clients: Send + Sync + 'static {
     /// The plain-text credentials of a development store. A store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;
     async fn save_dev_credentials(&self, json: &str) -> Result<()>;
+}
+
+/// The hash of a client's secret that is stored. That of a public client is empty, which no secret has.
+pub(crate) fn secret_hash(client: &Client, hash: [u8; 32]) -> Vec<u8> {
+    if client.kind.is_public() { Vec::new() } else { hash.to_vec() }
 }
 
 /// Lists of URLs are stored as JSON.

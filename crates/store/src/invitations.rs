@@ -84,6 +84,7 @@ impl Invitation {
             realm: self.realm,
             email: self.address(person).to_owned(),
             given_name: person.given_name.clone(),
+            family_name: String::new(),
             lang: person.lang.clone(),
             password_hash: person.password_hash.clone(),
             status: Status::Active,
@@ -92,6 +93,7 @@ impl Invitation {
                 Realm::Users | Realm::Developers => None,
             },
             created_at: now,
+            updated_at: now,
             revision: FIRST_REVISION,
         }
     }

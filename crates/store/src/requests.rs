@@ -1,11 +1,12 @@
 //! What teams ask the operator for: a client, a redirect address, a subscription. A request is pending until it is
 //! approved, refused or withdrawn; an approval and its effect are one transaction.
 
+mod stored_kind;
+
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
-use domain::{AccountId, ClientId, Guid, RequestId, Secret, TeamId, Ticks};
-use serde::{Deserialize, Serialize};
+use domain::{AccountId, ClientId, ClientKind, Guid, RequestId, Secret, TeamId, Ticks};
 
 use crate::audit::Act;
 use crate::{
@@ -25,6 +26,7 @@ pub const REDIRECT_URIS_MAX: usize = 20;
 pub enum RequestKind {
     Client {
         name: String,
+        kind: ClientKind,
         redirect_uris: Vec<String>,
         products: Products,
         pkce: Pkce,
@@ -51,60 +53,6 @@ impl RequestKind {
             Self::Client { .. } => "client",
             Self::RedirectUri { .. } => "redirect_uri",
             Self::Subscription { .. } => "subscription",
-        }
-    }
-
-    /// As the databases store it.
-    pub(crate) fn to_json(&self) -> String {
-        serde_json::to_string(&Details::from(self)).unwrap_or_default()
-    }
-
-    pub(crate) fn from_json(json: &str) -> Option<Self> {
-        serde_json::from_str::<Details>(json).ok().map(Self::from)
-    }
-}
-
-/// The stored form of a kind.
-#[derive(Serialize, Deserialize)]
-#[serde(tag = "kind", rename_all = "snake_case")]
-enum Details {
-    Client { name: String, redirect_uris: Vec<String>, products: i64, pkce: i64, sandbox: bool },
-    RedirectUri { client: ClientId, uri: String },
-    Subscription { name: String, product: Product, sandbox: bool },
-}
-
-impl From<&RequestKind> for Details {
-    fn from(kind: &RequestKind) -> Self {
-        match kind.clone() {
-            RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => Self::Client {
-                name,
-                redirect_uris,
-                products: products.bits(),
-                pkce: pkce.code(),
-                sandbox: is_sandbox,
-            },
-            RequestKind::RedirectUri { client, uri } => Self::RedirectUri { client, uri },
-            RequestKind::Subscription { name, product, is_sandbox } => {
-                Self::Subscription { name, product, sandbox: is_sandbox }
-            }
-        }
-    }
-}
-
-impl From<Details> for RequestKind {
-    fn from(details: Details) -> Self {
-        match details {
-            Details::Client { name, redirect_uris, products, pkce, sandbox } => Self::Client {
-                name,
-                redirect_uris,
-                products: Products::from_bits(products),
-                pkce: Pkce::from_code(pkce),
-                is_sandbox: sandbox,
-            },
-            Details::RedirectUri { client, uri } => Self::RedirectUri { client, uri },
-            Details::Subscription { name, product, sandbox } => {
-                Self::Subscription { name, product, is_sandbox: sandbox }
-            }
         }
     }
 }
@@ -339,7 +287,7 @@ fn effect(
     }
     let team = Some(request.team.clone());
     Ok(match &request.kind {
-        RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => {
+        RequestKind::Client { name, kind, redirect_uris, products, pkce, is_sandbox } => {
             Effect::AddClient(Box::new(Client {
                 id: ClientId::from(approval.id),
                 guid: approval.guid,
@@ -348,7 +296,7 @@ fn effect(
                 post_logout_uris: Vec::new(),
                 pkce: *pkce,
                 consent: approval.consent,
-                kind: domain::ClientKind::Web,
+                kind: *kind,
                 backchannel_logout_uri: None,
                 callback_id_token: CallbackIdToken::default(),
                 products: *products,

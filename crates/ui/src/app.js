@@ -1,30 +1,6 @@
-// Adds to pages that work without it: copy buttons, times in the browser's zone, and live updates.
+// Adds to pages that work without it: copy buttons and live updates. Times in the browser's zone are of page.js.
 'use strict';
 (() => {
-  const lang = document.documentElement.lang || 'en';
-  // As the person writes dates, if that is the language of the page.
-  const locale = (navigator.languages || []).find((one) => one.split('-')[0] === lang) || lang;
-  const format = (parts) => new Intl.DateTimeFormat(locale, parts);
-  const clock = { hour: '2-digit', minute: '2-digit' };
-  const thisYear = format({ month: 'short', day: 'numeric', ...clock, second: '2-digit' });
-  const otherYears = format({ year: 'numeric', month: 'short', day: 'numeric', ...clock, second: '2-digit' });
-  const parts = { hour: format(clock), day: format({ month: 'short', day: 'numeric' }) };
-  const written = (time, at) => {
-    const whole = at.getFullYear() === new Date().getFullYear() ? thisYear : otherYears;
-    return (parts[time.dataset.part] || whole).format(at);
-  };
-
-  /** The server writes UTC; the browser shows its own zone, and UTC on hover. */
-  const localTimes = (root) => {
-    for (const time of root.querySelectorAll('time[datetime]:not([data-utc])')) {
-      const at = new Date(time.dateTime);
-      if (Number.isNaN(at.getTime())) continue;
-      time.dataset.utc = time.textContent;
-      time.title = time.textContent;
-      time.textContent = written(time, at);
-    }
-  };
-
   /** What was done is said once: reading the page again, or a form of it, does not say it again. */
   const here = new URL(location.href);
   if (here.searchParams.has('done')) {
@@ -114,7 +90,10 @@
     });
   }
 
-  const enhance = (root) => { localTimes(root); copyButtons(root); };
+  const enhance = (root) => {
+    root.dispatchEvent(new Event('aldaba:fresh', { bubbles: true }));
+    copyButtons(root);
+  };
   enhance(document);
 
   // Live regions: the server says which version of the page is the present one. If it is another one, the same page is read

@@ -19,6 +19,8 @@ static FAVICON: LazyLock<Asset> =
 static PASSKEY_SCRIPT: LazyLock<Asset> = LazyLock::new(|| {
     Asset::new("passkey", include_str!("passkey.js"), "js", "text/javascript; charset=utf-8")
 });
+static PAGE_SCRIPT: LazyLock<Asset> =
+    LazyLock::new(|| Asset::new("page", include_str!("page.js"), "js", "text/javascript; charset=utf-8"));
 static APP_STYLESHEET: LazyLock<Asset> =
     LazyLock::new(|| Asset::new("app", include_str!("app.css"), "css", "text/css; charset=utf-8"));
 static APP_SCRIPT: LazyLock<Asset> =
@@ -37,6 +39,16 @@ pub fn passkey_script() -> &'static Asset {
     &PASSKEY_SCRIPT
 }
 
+/// The script of pages with times or passwords.
+pub fn page_script() -> &'static Asset {
+    &PAGE_SCRIPT
+}
+
+/// The variables of the stylesheet, with the colours of both themes, for pages that have rules of their own.
+pub fn palette() -> &'static str {
+    stylesheet().body.split_once("*, *::before").map_or("", |(palette, _)| palette)
+}
+
 /// The stylesheet of the portal's and the console's pages, on top of the common one.
 pub fn app_stylesheet() -> &'static Asset {
     &APP_STYLESHEET
@@ -47,8 +59,8 @@ pub fn app_script() -> &'static Asset {
     &APP_SCRIPT
 }
 
-pub fn all() -> [&'static Asset; 5] {
-    [stylesheet(), favicon(), passkey_script(), app_stylesheet(), app_script()]
+pub fn all() -> [&'static Asset; 6] {
+    [stylesheet(), favicon(), page_script(), passkey_script(), app_stylesheet(), app_script()]
 }
 
 /// Finds an asset by its name, for the route that serves them.

@@ -38,6 +38,8 @@ pub struct Field<'a> {
     pub error_id: Option<&'a str>,
     pub is_focused: bool,
     pub is_required: bool,
+    /// For a password: the label of the box that shows it. The box needs [`crate::asset::page_script`]; without it, there is none.
+    pub reveal: Option<&'a str>,
 }
 
 pub fn field(field: &Field<'_>) -> Markup {
@@ -55,6 +57,9 @@ pub fn field(field: &Field<'_>) -> Markup {
                 spellcheck="false" aria-invalid=[field.error_id.map(|_| "true")] aria-describedby=[described_by]
                 autofocus[field.is_focused] required[field.is_required];
             @if let (Some(id), Some(hint)) = (&hint_id, field.hint) { span.hint id=(id) { (hint) } }
+            @if let Some(text) = field.reveal {
+                label.reveal hidden { input type="checkbox" data-reveals=(field.name) autocomplete="off"; (text) }
+            }
         }
     }
 }

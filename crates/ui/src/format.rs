@@ -48,7 +48,12 @@ pub fn timestamp(lang: Lang, at: Ticks) -> Markup {
     html! { time datetime=(at.iso()) { (plain_timestamp(lang, at)) } }
 }
 
-/// The same without markup.
+/// The same for people who do not look for a request in a log: without seconds, also in the browser's zone.
+pub fn minute_timestamp(lang: Lang, at: Ticks) -> Markup {
+    html! { time datetime=(at.iso()) data-part="minute" { (plain_timestamp(lang, at)) } }
+}
+
+/// The timestamp without markup.
 pub(crate) fn plain_timestamp(lang: Lang, at: Ticks) -> String {
     let iso = at.iso();
     localized(lang, &iso).unwrap_or(iso)

@@ -46,11 +46,18 @@ pub struct Head<'a> {
     pub exact_title: Option<&'a str>,
     /// Where the browser goes on at once.
     pub refresh: Option<&'a str>,
+    /// Whether the page loads [`asset::page_script`]; its policy must allow it.
+    pub has_script: bool,
 }
 
 /// Renders the document. `aside` stands in the header beside the logo: the account and the sign-out link.
 pub fn page(layout: &Layout<'_>, aside: Option<&Markup>, content: &Markup) -> Markup {
     page_with_head(layout, &Head::default(), aside, content)
+}
+
+/// The document with [`asset::page_script`]; the policy of the response must allow it.
+pub fn page_with_script(layout: &Layout<'_>, aside: Option<&Markup>, content: &Markup) -> Markup {
+    page_with_head(layout, &Head { has_script: true, ..Head::default() }, aside, content)
 }
 
 pub fn page_with_head(
@@ -76,6 +83,7 @@ pub fn page_with_head(
                 meta name="color-scheme" content="light dark";
                 link rel="stylesheet" href=(safe_href(&file(asset::stylesheet())));
                 link rel="icon" type="image/svg+xml" href=(safe_href(&file(asset::favicon())));
+                @if head.has_script { script src=(safe_href(&file(asset::page_script()))) defer {} }
             }
             body class=(layout.width.class()) {
                 header {

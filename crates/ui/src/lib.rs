@@ -4,6 +4,7 @@
 
 pub mod app;
 pub mod asset;
+mod client_kind;
 mod components;
 mod format;
 mod href;
@@ -19,15 +20,16 @@ mod qr;
 mod tests;
 
 pub use asset::Asset;
+pub use client_kind::{ClientKindText, client_kind_text};
 pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
     radio_option, username_field,
 };
-pub use format::{DisplayName, duration, plain_name, short_day, tick_time, timestamp};
+pub use format::{DisplayName, duration, minute_timestamp, plain_name, short_day, tick_time, timestamp};
 pub use href::safe_href;
 pub use icons::{Icon, logo};
 pub use lang::Lang;
-pub use layout::{Head, Layout, PageWidth, page, page_with_head};
+pub use layout::{Head, Layout, PageWidth, page, page_with_head, page_with_script};
 pub use notice_text::notice_title;
 pub use passkey::{PASSKEY_FIELD, PasskeyCeremony, PasskeyForm, PasskeyMessages, passkey_form};
 pub use password_refusal::{PasswordRefusalText, password_hint, password_refusal_text};

@@ -145,3 +145,64 @@ fn page_refers_to_its_language_assets_and_translation() {
     assert!(text.contains(r#"href="/x?a=1&amp;lang=en" lang="en" hreflang="en""#));
     assert!(text.contains("<main><h1>Hola</h1></main>"));
 }
+
+/// The scripts of the pages make no requests and evaluate no text; only the one of portal and console reads its own page again.
+#[test]
+fn script_of_pages_sends_nothing_and_evaluates_nothing() {
+    let script = asset::page_script().body;
+    for forbidden in [
+        "fetch(",
+        "XMLHttpRequest",
+        "sendBeacon",
+        "WebSocket",
+        "import",
+        "eval",
+        "Function(",
+        "innerHTML",
+        "http:",
+    ] {
+        assert!(!script.contains(forbidden), "{forbidden}");
+    }
+}
+
+#[test]
+fn box_that_shows_a_password_is_hidden_until_the_script_runs() {
+    let password = crate::Field {
+        name: "password",
+        input_type: crate::InputType::Password,
+        reveal: Some("Show"),
+        ..crate::Field::default()
+    };
+    let text = crate::field(&password).into_string();
+    let control = r#"<label class="reveal" hidden><input type="checkbox" data-reveals="password" autocomplete="off">Show</label>"#;
+    assert!(text.contains(control), "{text}");
+    assert!(asset::page_script().body.contains("input[data-reveals]"));
+    let plain = crate::Field { reveal: None, ..password };
+    assert!(!crate::field(&plain).into_string().contains("reveal"));
+}
+
+#[test]
+fn page_loads_its_script_only_if_its_policy_allows_it() {
+    let layout = Layout {
+        lang: Lang::Es,
+        assets: "/a",
+        language_switch: None,
+        title: "Hola",
+        width: PageWidth::Narrow,
+    };
+    let content = html! { h1 { "Hola" } };
+    assert!(!page(&layout, None, &content).into_string().contains("<script"));
+    let text = crate::page_with_script(&layout, None, &content).into_string();
+    assert!(
+        text.contains(&format!(r#"<script src="/a/{}" defer></script>"#, asset::page_script().name)),
+        "{text}"
+    );
+}
+
+#[test]
+fn palette_has_the_colours_and_no_rules() {
+    assert!(
+        asset::palette().contains("--surface: #ffffff") && asset::palette().contains("--surface: #151d1b")
+    );
+    assert!(!asset::palette().contains("body {"));
+}

@@ -5,8 +5,8 @@ use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
-use domain::Refusal;
 use domain::problem::Problem;
+use domain::{ErrorCode, Refusal};
 
 /// A problem and the headers to send with it.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct ErrorResponse {
 }
 
 impl ErrorResponse {
-    pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
-        Problem::new(status.as_u16(), message).into()
+    pub fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Problem::new(code, message).into()
     }
 
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
@@ -65,10 +65,10 @@ pub(crate) fn write_body(mut response: Response<Body>, request_id: &str) -> Resp
 
 /// The response for an unknown path.
 pub async fn not_found() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::NOT_FOUND, "There is nothing at this address.")
+    ErrorResponse::new(ErrorCode::PathNotFound, "There is nothing at this address.")
 }
 
 /// The response for a method that the path does not support.
 pub async fn method_not_allowed() -> ErrorResponse {
-    ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method.")
+    ErrorResponse::new(ErrorCode::MethodNotAllowed, "This address does not take this method.")
 }

@@ -63,7 +63,7 @@ pub(super) fn promtool(folder: &Path) -> Result<PathBuf, String> {
 }
 
 /// Installs a package as root; otherwise the error says what to do.
-pub(super) fn install(package: &str, alternative: &str) -> Result<(), String> {
+pub(crate) fn install(package: &str, alternative: &str) -> Result<(), String> {
     if !machine::is_root() || find("apt-get").is_none() {
         return Err(format!(
             "{package} is missing. Install it (`apt-get install {package}` as root), {alternative}."
@@ -74,7 +74,7 @@ pub(super) fn install(package: &str, alternative: &str) -> Result<(), String> {
 }
 
 /// A program on the path.
-pub(super) fn find(name: &str) -> Option<PathBuf> {
+pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path).map(|folder| folder.join(name)).find(|program| is_program(program))
 }

@@ -54,7 +54,14 @@ impl Environment {
         let (serve, url) = serve(&installation)?;
         let environment = json!({
             "dev": ready,
-            "site": {"auth_url": url, "users": site.users, "tenants": site.tenants, "clients": site.clients},
+            "site": {
+                "auth_url": url,
+                "users": site.users,
+                "tenants": site.tenants,
+                "clients": site.clients,
+                "program": program,
+                "folder": installation.folder(),
+            },
             "callback": callback,
             "callback_port": port,
             "mail_port": mail_port,

@@ -26,6 +26,11 @@ impl<'a> Installation<'a> {
         Ok(installation)
     }
 
+    /// The folder with the configuration, where commands need not name it.
+    pub(super) fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// The program with this site's configuration.
     fn command(&self) -> Command {
         let mut command = aldaba(self.program);
@@ -56,7 +61,7 @@ impl<'a> Installation<'a> {
             command.args(["--tenant", tenant]);
         }
         finish(&mut command, &format!("{PASSWORD}\n"))?;
-        Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants, "lang": lang}))
+        Ok(json!({"email": email, "name": name, "password": PASSWORD, "tenants": tenants, "lang": lang}))
     }
 
     /// Invites a user. Without a mail server the command prints the link; the address in front of its path is not the
@@ -102,7 +107,7 @@ impl<'a> Installation<'a> {
 }
 
 /// The program, without any ALDABA_ variables of the environment.
-pub(super) fn aldaba(program: &Path) -> Command {
+pub(crate) fn aldaba(program: &Path) -> Command {
     let mut command = Command::new(program);
     for (name, _) in std::env::vars_os() {
         if name.to_string_lossy().starts_with("ALDABA_") {

@@ -4,6 +4,7 @@
 mod debian;
 mod environment;
 mod installation;
+mod libraries;
 mod prepare;
 mod process;
 mod run;
@@ -14,6 +15,14 @@ use crate::{failure::Failure, steps::Steps, workspace};
 use environment::Environments;
 use prepare::Toolchain;
 
+/// What the tests of the kits need, too.
+pub(crate) use {
+    debian::{find, install},
+    installation::aldaba,
+    prepare::{Stamp, create_venv, text, version},
+    process::{Process, now},
+};
+
 /// The folders of one run.
 #[derive(Debug)]
 struct Directories {
@@ -22,6 +31,17 @@ struct Directories {
     /// Installed and built dependencies, reused by later runs.
     cache: PathBuf,
     screenshots: PathBuf,
+}
+
+impl Directories {
+    fn of_workspace() -> Self {
+        let target = workspace::target();
+        Self {
+            sources: workspace::root().join("clients"),
+            cache: target.join("clients"),
+            screenshots: target.join("screenshots"),
+        }
+    }
 }
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
@@ -37,7 +57,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     Ok(())
 }
 
-fn build() -> Result<(), Failure> {
+pub(crate) fn build() -> Result<(), Failure> {
     let arguments = ["build", "--package", "aldaba", "--locked"];
     workspace::run("cargo build", &mut workspace::cargo(&arguments))
 }
@@ -45,6 +65,16 @@ fn build() -> Result<(), Failure> {
 /// Runs every client against the debug program, which must have been built.
 pub fn run_all() -> Result<(), Failure> {
     run_clients(&run::all(), Depth::Bounded)
+}
+
+/// The applications of docs/your-library.md whose dependencies are too heavy for the test command.
+pub fn prove() -> Result<(), Failure> {
+    let steps = Steps::start();
+    steps.step("build", build)?;
+    steps.step("installation", || Ok(libraries::prepare_heavy(&Directories::of_workspace())?))?;
+    steps.step("heavy libraries", || run_clients(&[run::HEAVY_LIBRARIES], Depth::Full))?;
+    steps.finish();
+    Ok(())
 }
 
 /// How much the clients that take longest try.
@@ -68,16 +98,11 @@ impl Depth {
 }
 
 fn run_clients(chosen: &[&'static run::Client], depth: Depth) -> Result<(), Failure> {
-    let target = workspace::target();
-    let program = target.join("debug").join("aldaba");
+    let program = workspace::target().join("debug").join("aldaba");
     if !program.is_file() {
         return Err(Failure::work(format!("{} does not exist: build it first", program.display())));
     }
-    let directories = Directories {
-        sources: workspace::root().join("clients"),
-        cache: target.join("clients"),
-        screenshots: target.join("screenshots"),
-    };
+    let directories = Directories::of_workspace();
     let toolchain = Toolchain::prepare(&directories)?;
     let environments = Environments::start(&program, &directories)?;
     let setup = run::Setup { toolchain: &toolchain, directories: &directories, depth };
@@ -88,7 +113,7 @@ fn run_clients(chosen: &[&'static run::Client], depth: Depth) -> Result<(), Fail
 }
 
 /// Adds the path to the error of a file operation.
-fn with_path(path: &Path) -> impl FnOnce(std::io::Error) -> String {
+pub(crate) fn with_path(path: &Path) -> impl FnOnce(std::io::Error) -> String {
     let path = path.display().to_string();
     move |error| format!("{path}: {error}")
 }

@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Directories, debian, process::Process, with_path};
+use super::{Directories, debian, libraries, process::Process, with_path};
 use crate::workspace;
 
 /// Generous, because downloads may be slow.
@@ -26,31 +26,32 @@ pub(super) struct Toolchain {
     pub(super) rust: PathBuf,
     pub(super) chromium: PathBuf,
     pub(super) promtool: PathBuf,
+    /// What the applications in `clients/libraries` use.
+    pub(super) libraries: PathBuf,
 }
 
 impl Toolchain {
     pub(super) fn prepare(directories: &Directories) -> Result<Self, String> {
         fs::create_dir_all(&directories.cache).map_err(with_path(&directories.cache))?;
         Ok(Self {
-            python: python(directories)?,
-            node: node(directories)?,
+            python: python(&directories.sources.join("python"), &directories.cache.join("venv"))?,
+            node: node(&directories.sources.join("node"), &directories.cache.join("node"))?,
             rust: rust(directories)?,
             chromium: debian::chromium()?,
             promtool: debian::promtool(&directories.cache.join("prometheus"))?,
+            libraries: libraries::prepare(directories)?,
         })
     }
 }
 
 /// A virtual environment with the packages of `requirements.txt`, checked against their hashes.
-fn python(directories: &Directories) -> Result<PathBuf, String> {
-    let (pins, folder) =
-        (directories.sources.join("python/requirements.txt"), directories.cache.join("venv"));
-    let program = folder.join("bin/python");
-    let stamp = Stamp::new(&folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
+pub(super) fn python(sources: &Path, folder: &Path) -> Result<PathBuf, String> {
+    let (pins, program) = (sources.join("requirements.txt"), folder.join("bin/python"));
+    let stamp = Stamp::new(folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
     if !stamp.is_current() {
         println!("installing Python's libraries into {}", folder.display());
         stamp.clear()?;
-        create_venv(&folder)?;
+        create_venv(folder)?;
         let mut pip = Command::new(&program);
         pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]);
         finish("pip install", pip.args(["--require-hashes", "--requirement"]).arg(&pins))?;
@@ -60,7 +61,7 @@ fn python(directories: &Directories) -> Result<PathBuf, String> {
 }
 
 /// Debian's Python needs another package for virtual environments.
-fn create_venv(folder: &Path) -> Result<(), String> {
+pub(crate) fn create_venv(folder: &Path) -> Result<(), String> {
     let create = || finish("python3 -m venv", Command::new("python3").args(["-m", "venv"]).arg(folder));
     let Err(reason) = create() else {
         return Ok(());
@@ -70,25 +71,24 @@ fn create_venv(folder: &Path) -> Result<(), String> {
 }
 
 /// The libraries of `package-lock.json`, with copies of the clients' sources.
-fn node(directories: &Directories) -> Result<PathBuf, String> {
-    let (sources, folder) = (directories.sources.join("node"), directories.cache.join("node"));
+pub(super) fn node(sources: &Path, folder: &Path) -> Result<PathBuf, String> {
     let mut pins = vec![version("node", "Node 20 or newer")?];
     for name in MANIFESTS {
         pins.push(text(&sources.join(name))?);
     }
-    let stamp = Stamp::new(&folder, &pins);
+    let stamp = Stamp::new(folder, &pins);
     if !stamp.is_current() {
         println!("installing Node's libraries into {}", folder.display());
         stamp.clear()?;
-        copy(&sources, &folder)?;
+        copy(sources, folder)?;
         let mut npm = Command::new("npm");
         npm.args(["ci", "--no-audit", "--no-fund", "--ignore-scripts"]);
-        finish("npm ci", npm.env("NPM_CONFIG_UPDATE_NOTIFIER", "false").current_dir(&folder))?;
+        finish("npm ci", npm.env("NPM_CONFIG_UPDATE_NOTIFIER", "false").current_dir(folder))?;
         stamp.write()?;
     }
     // Node looks for libraries next to the source; the source tree stays unchanged.
-    copy(&sources, &folder)?;
-    Ok(folder)
+    copy(sources, folder)?;
+    Ok(folder.to_owned())
 }
 
 /// The client in Rust: a separate workspace, so that its dependencies are not the product's.
@@ -102,7 +102,7 @@ fn rust(directories: &Directories) -> Result<PathBuf, String> {
     Ok(target.join("debug/openidconnect-client"))
 }
 
-fn copy(from: &Path, to: &Path) -> Result<(), String> {
+pub(super) fn copy(from: &Path, to: &Path) -> Result<(), String> {
     fs::create_dir_all(to).map_err(with_path(to))?;
     for entry in fs::read_dir(from).map_err(with_path(from))?.flatten() {
         if entry.path().is_file() {
@@ -112,12 +112,12 @@ fn copy(from: &Path, to: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn text(path: &Path) -> Result<String, String> {
+pub(crate) fn text(path: &Path) -> Result<String, String> {
     fs::read_to_string(path).map_err(with_path(path))
 }
 
 /// What a program says of its version; without the program nothing can go on.
-fn version(program: &str, needed: &str) -> Result<String, String> {
+pub(crate) fn version(program: &str, needed: &str) -> Result<String, String> {
     let missing = |reason: &str| format!("{needed} is needed: `{program} --version` {reason}");
     let output = Command::new(program).arg("--version").output();
     let output = output.map_err(|error| missing(&format!("cannot be run: {error}")))?;
@@ -128,28 +128,28 @@ fn version(program: &str, needed: &str) -> Result<String, String> {
     }
 }
 
-fn finish(what: &str, command: &mut Command) -> Result<(), String> {
+pub(super) fn finish(what: &str, command: &mut Command) -> Result<(), String> {
     Process::start(what, command)?.finish(INSTALL_MAX)
 }
 
 /// The pins that a folder was installed from, in a file that is written once the folder is complete.
 #[derive(Debug)]
-struct Stamp {
+pub(crate) struct Stamp {
     folder: PathBuf,
     file: PathBuf,
     pins: String,
 }
 
 impl Stamp {
-    fn new(folder: &Path, pins: &[String]) -> Self {
+    pub(crate) fn new(folder: &Path, pins: &[String]) -> Self {
         Self { folder: folder.to_owned(), file: folder.with_extension("stamp"), pins: pins.join("\n") }
     }
 
-    fn is_current(&self) -> bool {
+    pub(crate) fn is_current(&self) -> bool {
         self.folder.is_dir() && fs::read_to_string(&self.file).is_ok_and(|made| made == self.pins)
     }
 
-    fn clear(&self) -> Result<(), String> {
+    pub(crate) fn clear(&self) -> Result<(), String> {
         let _ = fs::remove_file(&self.file);
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder).map_err(with_path(&self.folder))?;
@@ -157,7 +157,7 @@ impl Stamp {
         Ok(())
     }
 
-    fn write(&self) -> Result<(), String> {
+    pub(crate) fn write(&self) -> Result<(), String> {
         fs::write(&self.file, &self.pins).map_err(with_path(&self.file))
     }
 }
@@ -183,10 +183,12 @@ mod tests {
 
     #[test]
     fn lock_file_contains_no_registry_urls() {
-        let lock = workspace::root().join("clients/node/package-lock.json");
-        let lock = fs::read_to_string(lock).unwrap();
-        assert!(!lock.contains("\"resolved\""), "npm install --omit-lockfile-registry-resolved");
-        assert!(lock.contains("\"integrity\": \"sha512-"));
+        for folder in ["node", "libraries"] {
+            let lock = workspace::root().join("clients").join(folder).join("package-lock.json");
+            let lock = fs::read_to_string(lock).unwrap();
+            assert!(!lock.contains("\"resolved\""), "npm install --omit-lockfile-registry-resolved");
+            assert!(lock.contains("\"integrity\": \"sha512-"));
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ const WATCHDOG: &str = r#"read -r _; looks=0; kill -s TERM -- "-$1"
 const DRAIN_MAX: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
-pub(super) struct Process {
+pub(crate) struct Process {
     name: String,
     child: Child,
     watchdog: Child,
@@ -28,7 +28,7 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn start(name: &str, command: &mut Command) -> Result<Self, String> {
+    pub(crate) fn start(name: &str, command: &mut Command) -> Result<Self, String> {
         // A process group of its own, so that its children end with it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let mut child = command.spawn().map_err(|error| format!("{name} cannot be started: {error}"))?;
@@ -58,12 +58,12 @@ impl Process {
     }
 
     /// The output so far.
-    pub(super) fn output(&self) -> &str {
+    pub(crate) fn output(&self) -> &str {
         &self.output
     }
 
     /// Waits for a line that `parse` accepts.
-    pub(super) fn line<T>(
+    pub(crate) fn line<T>(
         &mut self,
         bound: Duration,
         parse: impl Fn(&str) -> Option<T>,
@@ -86,7 +86,7 @@ impl Process {
     }
 
     /// Waits for the process to exit successfully.
-    pub(super) fn finish(&mut self, bound: Duration) -> Result<(), String> {
+    pub(crate) fn finish(&mut self, bound: Duration) -> Result<(), String> {
         let deadline = now() + bound;
         loop {
             match self.next_line(deadline) {
@@ -104,7 +104,7 @@ impl Process {
     }
 
     /// Ends the process with SIGTERM, or with SIGKILL if it does not exit.
-    pub(super) fn stop(mut self) -> Result<(), String> {
+    pub(crate) fn stop(mut self) -> Result<(), String> {
         self.terminate()
     }
 
@@ -165,7 +165,7 @@ fn forward_lines(from: impl Read + Send + 'static, to: Sender<String>) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "limits on other programs use real time")]
-pub(super) fn now() -> Instant {
+pub(crate) fn now() -> Instant {
     Instant::now()
 }
 

@@ -28,7 +28,7 @@ pub(super) struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 12] = [
+const CLIENTS: [Client; 16] = [
     Client { name: "Authlib", runner: Runner::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -46,13 +46,36 @@ const CLIENTS: [Client; 12] = [
     Client { name: "aiosmtpd", runner: Runner::Python, source: "with_aiosmtpd.py", seconds_max: 90 },
     Client { name: "openid-client", runner: Runner::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", runner: Runner::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client {
+        name: "oidc-client-ts",
+        runner: Runner::Node,
+        source: "with_oidc_client_ts.mjs",
+        seconds_max: 120,
+    },
     Client { name: "validators", runner: Runner::Node, source: "with_validators.mjs", seconds_max: 90 },
+    // Eight applications.
+    Client { name: "Libraries", runner: Runner::Python, source: "with_libraries.py", seconds_max: 180 },
+    Client { name: "generators", runner: Runner::Node, source: "with_generators.mjs", seconds_max: 180 },
+    Client {
+        name: "openapi-python-client",
+        runner: Runner::Python,
+        source: "with_openapi_python_client.py",
+        seconds_max: 180,
+    },
     Client { name: "openidconnect", runner: Runner::Binary, source: "", seconds_max: 90 },
     Client { name: "Chromium", runner: Runner::Node, source: "with_chromium.mjs", seconds_max: 900 },
     PORTAL,
     // Last: the others have filled the metrics.
     Client { name: "promtool", runner: Runner::Python, source: "with_promtool.py", seconds_max: 90 },
 ];
+
+/// For `cargo xtask prove clients` alone.
+pub(super) const HEAVY_LIBRARIES: &Client = &Client {
+    name: "heavy libraries",
+    runner: Runner::Python,
+    source: "with_heavy_libraries.py",
+    seconds_max: 300,
+};
 
 /// It has its own server, which approves what the sandbox needs.
 const PORTAL: Client =
@@ -170,7 +193,7 @@ fn command(client: &Client, setup: Setup<'_>, environment: &Path) -> Command {
     };
     // A proxy of this machine must not be used for loopback.
     command.arg(environment).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
-    command.env("ALDABA_TEST_DEPTH", depth.name());
+    command.env("ALDABA_TEST_DEPTH", depth.name()).env("ALDABA_TEST_LIBRARIES", &toolchain.libraries);
     command.env("ALDABA_TEST_CHROMIUM", &toolchain.chromium).env("ALDABA_TEST_PROMTOOL", &toolchain.promtool);
     command
 }

@@ -6,6 +6,7 @@ mod attack_list;
 mod direction;
 mod forbidden_text;
 mod function_sizes;
+mod library_page;
 mod migrations;
 mod module_docs;
 mod ratchet;
@@ -39,13 +40,14 @@ impl fmt::Display for Violation {
 }
 
 /// The rules, in the order of the documentation.
-const RULES: [fn(&SourceTree) -> Vec<Violation>; 8] = [
+const RULES: [fn(&SourceTree) -> Vec<Violation>; 9] = [
     direction::violations,
     module_docs::violations,
     ratchet::violations,
     forbidden_text::violations,
     architecture::violations,
     attack_list::violations,
+    library_page::violations,
     migrations::violations,
     vocabulary::violations,
 ];

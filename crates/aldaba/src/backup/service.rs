@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use bytes::Bytes;
-use domain::Clock;
+use domain::{Clock, ErrorCode};
 use futures_util::stream;
 use operator::admin::AdminError;
 use operator::operations::backups::{BackupContent, BackupList, BackupName, BackupPhase, BackupRun};
@@ -61,7 +61,7 @@ impl Run {
     }
 }
 
-fn conflict(code: &'static str, why: impl Into<String>) -> AdminError {
+fn conflict(code: ErrorCode, why: impl Into<String>) -> AdminError {
     AdminError::Conflict { code, why: why.into() }
 }
 
@@ -79,7 +79,7 @@ impl BackupService {
 
     fn directory(&self) -> Result<Directory, AdminError> {
         self.0.directory.clone().ok_or_else(|| {
-            conflict("backup_directory", "no backup directory is configured; set backup.directory")
+            conflict(ErrorCode::BackupDirectory, "no backup directory is configured; set backup.directory")
         })
     }
 }
@@ -92,7 +92,7 @@ async fn blocking<T: Send + 'static>(
     let path: PathBuf = directory.path.clone();
     let done = tokio::task::spawn_blocking(move || work(&directory)).await;
     let done = done.unwrap_or_else(|error| Err(std::io::Error::other(error)));
-    done.map_err(|error| conflict("backup_directory", unusable(&path, &error)))
+    done.map_err(|error| conflict(ErrorCode::BackupDirectory, unusable(&path, &error)))
 }
 
 #[async_trait]
@@ -118,14 +118,17 @@ impl Backups for BackupService {
         let taken =
             blocking(directory.clone(), move |directory| directory.reserve_name(now, is_encrypted)).await?;
         let reservation = taken.ok_or_else(|| {
-            conflict("backup_running", "a backup is being made already; wait until it is complete")
+            conflict(ErrorCode::BackupRunning, "a backup is being made already; wait until it is complete")
         })?;
         Ok(Box::new(Reserved { service: self.clone(), directory, reservation, by: by.clone() }))
     }
 
     async fn open(&self, name: &BackupName) -> Result<BackupContent, AdminError> {
         let permit = self.0.downloads.clone().try_acquire_owned().map_err(|_| {
-            conflict("backup_downloads", "too many backups are being downloaded; wait until one is complete")
+            conflict(
+                ErrorCode::BackupDownloads,
+                "too many backups are being downloaded; wait until one is complete",
+            )
         })?;
         let wanted = name.clone();
         let opened = blocking(self.directory()?, move |directory| directory.open(&wanted)).await?;

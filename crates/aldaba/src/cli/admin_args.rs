@@ -1,9 +1,9 @@
-//! Arguments of the administration commands: tenant, user, client, key, signing-keys, audit.
+//! Arguments of the administration commands: tenant, key, signing-keys, audit.
 
+use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
 use operator::admin::{DAILY_QUOTA_MAX, read_day};
-
-use super::account_args::InvitedArgs;
+use store::AuditKind;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tenant {
@@ -38,216 +38,6 @@ pub(crate) enum Tenant {
         #[arg(long, value_name = "ID")]
         confirm: String,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum User {
-    /// Add a user and print its id; the password is one line of standard input
-    Add {
-        /// The e-mail address, used to sign in
-        email: String,
-        /// The user's name, shown by pages and applications
-        #[arg(long, value_name = "NAME")]
-        given_name: String,
-        /// The language of the pages for this user
-        #[arg(long, default_value = "es", value_parser = ["es", "en"])]
-        lang: String,
-        /// The id of a tenant that the user is a member of (repeatable)
-        #[arg(long = "tenant", value_name = "ID")]
-        tenants: Vec<String>,
-    },
-    /// Invite a user; prints the one-time link if no mail server is configured
-    Invite {
-        #[command(flatten)]
-        person: InvitedArgs,
-        /// The id of a tenant that the user becomes a member of (repeatable)
-        #[arg(long = "tenant", value_name = "ID")]
-        tenants: Vec<String>,
-    },
-    /// List all users
-    List,
-    /// Disable a user: sign-in and all tokens of the user are refused
-    Disable {
-        /// The user's e-mail address
-        email: String,
-    },
-    /// Enable a disabled user: tokens that have not expired work again
-    Enable {
-        /// The user's e-mail address
-        email: String,
-    },
-    /// Set a new password, read from one line of standard input
-    Password {
-        /// The user's e-mail address
-        email: String,
-    },
-    /// Add the user to a tenant
-    Join {
-        /// The user's e-mail address
-        email: String,
-        /// The tenant's id
-        tenant: String,
-    },
-    /// Make a member an administrator of the tenant: who sees and ends applications' access for the whole tenant
-    Admin {
-        /// The user's e-mail address
-        email: String,
-        /// The tenant's id
-        tenant: String,
-        /// The user is no longer an administrator
-        #[arg(long)]
-        remove: bool,
-    },
-    /// Remove the second factors of a user who has lost them; the password alone signs in again
-    ResetSecondFactors {
-        /// The user's e-mail address
-        email: String,
-    },
-    /// Remove the user from a tenant
-    Leave {
-        /// The user's e-mail address
-        email: String,
-        /// The tenant's id
-        tenant: String,
-    },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum Client {
-    /// Register a client and print its secret, which cannot be shown again
-    Add(ClientAdd),
-    /// List clients
-    List {
-        /// Only those of this team
-        #[arg(long, value_name = "TEAM")]
-        team: Option<String>,
-    },
-    /// Show all settings of a client
-    Show {
-        /// The client id
-        id: String,
-    },
-    /// Disable a client: sign-in through it and its tokens are refused
-    Disable {
-        /// The client id
-        id: String,
-    },
-    /// Enable a disabled client: its tokens that have not expired work again
-    Enable {
-        /// The client id
-        id: String,
-    },
-    /// Add redirect URIs
-    Redirect {
-        /// The client id
-        id: String,
-        /// The URIs to add
-        #[arg(required = true, value_name = "URI")]
-        uris: Vec<String>,
-    },
-    /// Remove redirect URIs; at least one must remain
-    Unredirect {
-        /// The client id
-        id: String,
-        /// The URIs to remove, exactly as `client show` prints them
-        #[arg(required = true, value_name = "URI")]
-        uris: Vec<String>,
-    },
-    /// Change the settings of a client; settings that are not given stay unchanged
-    Set {
-        /// The client id
-        id: String,
-        /// How to treat PKCE
-        #[arg(long, value_enum)]
-        pkce: Option<PkceMode>,
-        /// Whether users are asked for consent
-        #[arg(long, value_name = "true|false")]
-        consent: Option<bool>,
-        /// When the callback carries an id_token
-        #[arg(long, value_enum)]
-        callback_id_token: Option<CallbackIdTokenMode>,
-        /// A product whose data the client may read (repeatable; replaces all of them)
-        #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
-        products: Vec<String>,
-        /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
-        #[arg(long = "post-logout-uri", value_name = "URI")]
-        post_logout_uris: Vec<String>,
-        /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout); '' removes it
-        #[arg(long, value_name = "URI")]
-        backchannel_logout_uri: Option<String>,
-        /// The id of the team that owns the client; '' takes it out of its team
-        #[arg(long)]
-        team: Option<String>,
-        /// Whether the client is for sandbox tenants alone
-        #[arg(long, value_name = "true|false")]
-        sandbox: Option<bool>,
-    },
-    /// Create a new secret and print it; it cannot be shown again
-    Rotate {
-        /// The client id
-        id: String,
-        /// How long the old secret stays valid
-        #[arg(long, value_name = "DURATION", default_value = "24h")]
-        overlap: String,
-    },
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ClientAdd {
-    /// The name that users see
-    pub(crate) name: String,
-    /// The client id, which cannot be changed later [default: a new GUID]
-    #[arg(long)]
-    pub(crate) id: Option<String>,
-    /// A redirect URI (repeatable)
-    #[arg(long = "redirect-uri", value_name = "URI", required = true)]
-    pub(crate) redirect_uris: Vec<String>,
-    /// A post-logout redirect URI (repeatable)
-    #[arg(long = "post-logout-uri", value_name = "URI")]
-    pub(crate) post_logout_uris: Vec<String>,
-    /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)
-    #[arg(long, value_name = "URI")]
-    pub(crate) backchannel_logout_uri: Option<String>,
-    /// How to treat PKCE
-    #[arg(long, value_enum, default_value_t = PkceMode::IfSent)]
-    pub(crate) pkce: PkceMode,
-    /// Ask users for consent before the client gets access
-    #[arg(long)]
-    pub(crate) consent: bool,
-    /// A product whose data the client may read (repeatable) [default: all]
-    #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
-    pub(crate) products: Vec<String>,
-    /// The id of the team that owns the client
-    #[arg(long)]
-    pub(crate) team: Option<String>,
-    /// When the callback carries an id_token
-    #[arg(long, value_enum, default_value_t = CallbackIdTokenMode::Auto)]
-    pub(crate) callback_id_token: CallbackIdTokenMode,
-    /// The same as --callback-id-token never
-    #[arg(long, conflicts_with = "callback_id_token")]
-    pub(crate) no_callback_id_token: bool,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum PkceMode {
-    /// Refuse authorization requests without a code challenge
-    Required,
-    /// Verify PKCE if the authorization request has a code challenge
-    IfSent,
-    /// Never verify PKCE
-    Ignore,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum CallbackIdTokenMode {
-    /// With the scope openid and a nonce, if the authorization request has no PKCE challenge
-    #[value(alias = "true")]
-    Auto,
-    /// Whenever the authorization request has the scope openid
-    Always,
-    /// Never, for strict code-flow libraries without PKCE
-    #[value(alias = "false")]
-    Never,
 }
 
 #[derive(Debug, Subcommand)]
@@ -369,4 +159,33 @@ pub(crate) enum SigningKeys {
         #[arg(long)]
         now: bool,
     },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Only entries of this kind
+    #[arg(long, value_parser = PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::as_str)))]
+    pub(crate) kind: Option<String>,
+    /// Only entries of this user (e-mail address or id)
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    /// Only entries of this tenant
+    #[arg(long, value_name = "ID")]
+    pub(crate) tenant: Option<String>,
+    /// Only entries of this client
+    #[arg(long, value_name = "ID")]
+    pub(crate) client: Option<String>,
+    /// Only what this actor did: service, anonymous, operator, token, cli, user, developer or client, or one of them as
+    /// in cli:maria
+    #[arg(long)]
+    pub(crate) actor: Option<String>,
+    /// Only entries since then: a duration (24h) or a time (2026-11-15T08:30:00Z)
+    #[arg(long, value_name = "DURATION|TIME", value_parser = super::webhook_args::since)]
+    pub(crate) since: Option<super::Since>,
+    /// Only older entries: the cursor of an entry, as printed at the end of a page and in --json
+    #[arg(long, value_name = "CURSOR")]
+    pub(crate) before: Option<String>,
+    /// The number of entries [default: 100; with --json, all]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) limit: Option<u32>,
 }

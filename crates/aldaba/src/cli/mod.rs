@@ -2,10 +2,11 @@
 
 mod account_args;
 mod admin_args;
-mod audit_args;
+mod client_args;
 mod integrator_args;
 mod operator_args;
 mod team_args;
+mod user_args;
 mod webhook_args;
 
 use std::net::SocketAddr;
@@ -14,13 +15,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use account_args::{Invitation, InvitedArgs};
-pub(crate) use admin_args::{
-    CallbackIdTokenMode, Client, ClientAdd, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User,
-};
-pub(crate) use audit_args::Audit;
+pub(crate) use admin_args::{Audit, Key, KeySlotArg, SigningKeys, Tenant};
+pub(crate) use client_args::{CallbackIdTokenMode, Client, ClientAdd, ClientKindArg, PkceMode};
 pub(crate) use integrator_args::{Listen, Trigger, Verify};
 pub(crate) use operator_args::{Operator, OperatorToken};
 pub(crate) use team_args::{Developer, Request, RequestStateArg, Team};
+pub(crate) use user_args::User;
 pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
@@ -197,6 +197,9 @@ pub(crate) struct OpenApi {
     /// Print the document of the operator API instead
     #[arg(long)]
     pub(crate) operator: bool,
+    /// Print only the operations of this tag and what they need, for example Customers (repeatable)
+    #[arg(long = "tag", value_name = "TAG")]
+    pub(crate) tags: Vec<String>,
     /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

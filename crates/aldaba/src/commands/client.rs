@@ -1,5 +1,6 @@
 //! `aldaba client`: registers, lists and changes OAuth clients.
 
+use domain::ClientKind;
 use domain::subscription::Products;
 use operator::admin::{Admin, NewClient};
 use serde::Serialize;
@@ -7,7 +8,7 @@ use serde_json::json;
 use store::{CallbackIdToken, Client as StoredClient, ClientUpdate, Consent, ListFilter, Pkce, Status};
 
 use super::{all_pages, existing_team, overlap, products_named, status_name, team_or_none};
-use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, PkceMode};
+use crate::cli::{CallbackIdTokenMode, Client, ClientAdd, ClientKindArg, PkceMode};
 use crate::config::Sources;
 use crate::exit::CommandResult;
 use crate::output::Output;
@@ -18,6 +19,7 @@ struct ClientView {
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
     name: String,
+    kind: &'static str,
     redirect_uris: Vec<String>,
     post_logout_uris: Vec<String>,
     backchannel_logout_uri: Option<String>,
@@ -53,9 +55,9 @@ impl ClientView {
 
     /// All settings as text.
     fn all(&self) -> String {
-        let Self { client_id, name, standing, redirect_uris, .. } = self;
+        let Self { client_id, name, kind, standing, redirect_uris, .. } = self;
         format!(
-            "client_id          {client_id}\nname               {name}\nstatus             {standing}\n\
+            "client_id          {client_id}\nname               {name}\nkind               {kind}\nstatus             {standing}\n\
              redirect_uris      {}\n{}",
             joined_or_dash(redirect_uris),
             self.settings()
@@ -72,10 +74,11 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
         client_id: client.id.to_string(),
         client_secret: secret,
         name: client.name,
+        kind: client.kind.as_str(),
         redirect_uris: client.redirect_uris,
         post_logout_uris: client.post_logout_uris,
         backchannel_logout_uri: client.backchannel_logout_uri,
-        pkce: match client.pkce {
+        pkce: match client.pkce_rule() {
             Pkce::Required => "required",
             Pkce::IfSent => "if-sent",
             Pkce::Ignore => "ignore",
@@ -94,6 +97,15 @@ fn pkce_of(mode: PkceMode) -> Pkce {
         PkceMode::Required => Pkce::Required,
         PkceMode::IfSent => Pkce::IfSent,
         PkceMode::Ignore => Pkce::Ignore,
+    }
+}
+
+fn kind_of(kind: ClientKindArg) -> ClientKind {
+    match kind {
+        ClientKindArg::Web => ClientKind::Web,
+        ClientKindArg::Browser => ClientKind::Browser,
+        ClientKindArg::Native => ClientKind::Native,
+        ClientKindArg::ResourceServer => ClientKind::ResourceServer,
     }
 }
 
@@ -170,20 +182,25 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
     let new = NewClient {
         id: new.id,
         name: new.name,
+        kind: kind_of(new.kind),
         redirect_uris: new.redirect_uris,
         post_logout_uris: new.post_logout_uris,
         backchannel_logout_uri: new.backchannel_logout_uri,
-        pkce: pkce_of(new.pkce),
+        pkce: new.pkce.map(pkce_of),
         consent: consent_of(new.consent),
         callback_id_token: callback_id_token_of(mode),
         products: products_named(&new.products).unwrap_or_else(Products::all),
         team: new.team,
     };
     let (client, secret) = admin.add_client(new).await?;
-    let client = view(client, Some(secret.reveal().to_owned()));
-    output.print_message("The secret is shown only now. Store it safely.");
-    output.result(&client, || {
-        format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
+    let client = view(client, secret.map(|secret| secret.reveal().to_owned()));
+    output.print_message(match client.client_secret {
+        Some(_) => "The secret is shown only now. Store it safely.",
+        None => "The client is public: it has no secret and must use PKCE.",
+    });
+    output.result(&client, || match &client.client_secret {
+        Some(secret) => format!("client_id      {}\nclient_secret  {secret}", client.client_id),
+        None => format!("client_id      {}", client.client_id),
     });
     Ok(())
 }
@@ -192,10 +209,11 @@ async fn list(admin: &Admin, team: Option<&str>, output: Output) -> CommandResul
     let filter = ListFilter { team: existing_team(admin, team).await?, ..ListFilter::default() };
     let clients = all_pages(async |query| admin.store.list_clients(&filter, &query).await).await?;
     let all: Vec<ClientView> = clients.into_iter().map(|client| view(client, None)).collect();
-    output.list(&all, &["CLIENT_ID", "NAME", "STATUS", "REDIRECT_URIS"], |client| {
+    output.list(&all, &["CLIENT_ID", "NAME", "KIND", "STATUS", "REDIRECT_URIS"], |client| {
         vec![
             client.client_id.clone(),
             client.name.clone(),
+            client.kind.to_owned(),
             client.standing.clone(),
             client.redirect_uris.join(" "),
         ]

@@ -10,7 +10,11 @@ use crate::output::print_line;
 
 pub(crate) fn run(args: &OpenApi, sources: &Sources) -> CommandResult {
     let config = config::load(sources).map_err(Failure::Config)?;
-    let document = if args.operator { operator::openapi() } else { documents::public(&config) };
+    let mut document = if args.operator { operator::openapi() } else { documents::public(&config) };
+    if !args.tags.is_empty() {
+        let tags = documents::known_tags(&document, &args.tags);
+        documents::keep_tags(&mut document, &tags.map_err(|unknown| Failure::Usage(unknown.to_string()))?);
+    }
     print_or_write(args.output.as_deref(), &documents::text(&document))
 }
 

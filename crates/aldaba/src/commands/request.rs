@@ -1,6 +1,6 @@
 //! `aldaba request`: lists, shows, approves and refuses what teams ask for.
 
-use domain::{TeamId, Ticks};
+use domain::{ClientKind, TeamId, Ticks};
 use serde::Serialize;
 use serde_json::{Value, json};
 use store::{RequestFilter, RequestKind, RequestState, TeamRequest};
@@ -48,8 +48,8 @@ impl From<TeamRequest> for RequestView {
 
 fn asked(kind: &RequestKind) -> Value {
     match kind {
-        RequestKind::Client { name, redirect_uris, products, is_sandbox, .. } => json!({
-            "name": name, "redirect_uris": redirect_uris, "products": products.names(), "sandbox": is_sandbox
+        RequestKind::Client { name, kind, redirect_uris, products, is_sandbox, .. } => json!({
+            "name": name, "client_kind": kind.as_str(), "redirect_uris": redirect_uris, "products": products.names(), "sandbox": is_sandbox
         }),
         RequestKind::RedirectUri { client, uri } => json!({"client": client, "uri": uri}),
         RequestKind::Subscription { name, product, is_sandbox } => {
@@ -129,7 +129,10 @@ pub(crate) async fn run(command: Request, sources: &Sources, output: Output) -> 
         Request::Approve { id, waive_consent } => {
             let request = RequestView::from(admin.approve_request(&id, waive_consent, None).await?);
             let result = request.result.clone().unwrap_or_default();
+            let kind = request.asked["client_kind"].as_str().and_then(ClientKind::parse);
+            let is_public = kind.is_some_and(ClientKind::is_public);
             let what = match request.kind {
+                "client" if is_public => format!("client {result}, which has no secret"),
                 "client" => format!("client {result}; `aldaba client rotate {result}` makes a secret"),
                 "subscription" => format!("subscription {result}; `aldaba key rotate {result}` makes a key"),
                 _ => format!("client {result} has the redirect address"),

@@ -1,6 +1,7 @@
 //! `aldaba team`: adds, lists and changes teams of developers and their members.
 
 use ::operator::admin::{Admin, AdminError};
+use domain::ErrorCode;
 use serde::Serialize;
 use serde_json::json;
 use store::{ListFilter, ListedMember, Status, Team as StoredTeam, TeamRole, TeamUpdate};
@@ -101,7 +102,7 @@ pub(crate) async fn run(command: Team, sources: &Sources, output: Output) -> Com
         Team::Join { team, email, owner } => {
             let role = if owner { TeamRole::Owner } else { TeamRole::Member };
             let member = match admin.add_team_member(&team, &email, role).await {
-                Err(AdminError::Conflict { code: "exists", .. }) => {
+                Err(AdminError::Conflict { code: ErrorCode::Exists, .. }) => {
                     admin.set_team_role(&team, &email, role).await?
                 }
                 added => added?,

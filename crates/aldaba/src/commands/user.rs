@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use domain::{Realm, Secret, TenantId};
-use operator::admin::{Admin, NewUser};
+use operator::admin::{Admin, NewUser, UserChange};
 use serde::Serialize;
 use serde_json::json;
 use store::{Account, Status};
@@ -19,6 +19,7 @@ struct UserView {
     id: String,
     email: String,
     given_name: String,
+    family_name: String,
     lang: String,
     standing: String,
     tenants: Vec<String>,
@@ -29,6 +30,7 @@ fn view(user: Account, tenants: Vec<String>) -> UserView {
         id: user.id.to_string(),
         email: user.email,
         given_name: user.given_name,
+        family_name: user.family_name,
         lang: user.lang,
         standing: status_name(user.status),
         tenants,
@@ -54,11 +56,12 @@ fn read_password() -> Result<Secret, Failure> {
 pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
-        User::Add { email, given_name, lang, tenants } => {
+        User::Add { email, given_name, family_name, lang, tenants } => {
             let tenants: Vec<TenantId> = tenants.into_iter().map(TenantId::new).collect();
             let tenant_ids = tenants.iter().map(ToString::to_string).collect();
             let password = read_password()?;
-            let user = admin.add_user(NewUser { email, given_name, lang, password, tenants }).await?;
+            let new = NewUser { email, given_name, family_name, lang, password, tenants };
+            let user = admin.add_user(new).await?;
             let user = view(user, tenant_ids);
             output.result(&user, || user.id.clone());
         }
@@ -66,6 +69,13 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Com
             super::invitation::invite_user(&admin, person, tenants, output).await?;
         }
         User::List => list(&admin, output).await?,
+        User::Set { email, given_name, family_name, lang } => {
+            let change = UserChange { given_name, family_name, lang, ..UserChange::default() };
+            let user = admin.update_user(&admin.user(&email).await?, change, None).await?;
+            let (name, lang) = (user.full_name(), &user.lang);
+            let data = json!({"email": email, "given_name": user.given_name, "family_name": user.family_name, "lang": lang});
+            output.done(&data, &format!("{email} is {name}, with pages in {lang}"));
+        }
         User::Disable { email } => set_status(&admin, &email, Status::Disabled, output).await?,
         User::Enable { email } => set_status(&admin, &email, Status::Active, output).await?,
         User::Password { email } => {
@@ -109,7 +119,7 @@ async fn list(admin: &Admin, output: Output) -> CommandResult {
     output.list(&all, &["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"], |user| {
         vec![
             user.email.clone(),
-            user.given_name.clone(),
+            format!("{} {}", user.given_name, user.family_name).trim().to_owned(),
             user.lang.clone(),
             user.standing.clone(),
             user.tenants.join(" "),

@@ -18,6 +18,7 @@ use super::mail::Mail;
 use super::portal::Portal;
 use super::reader::SettingsReader;
 use super::second_factor::SecondFactor;
+use crate::documents::Prefill;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Config {
@@ -36,6 +37,9 @@ pub(crate) struct Config {
     /// Every key with its source; secrets are not in it.
     #[serde(skip)]
     pub(crate) keys: Vec<ConfigurationKey>,
+    /// What `aldaba dev` shows to developers. No key sets it: `serve` never has it.
+    #[serde(skip)]
+    pub(crate) development: Option<Prefill>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -289,6 +293,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         backup: super::backup::backup(&mut reader),
         logging: logging(&mut reader),
         keys: super::report::keys(settings),
+        development: None,
     };
     (config, reader.faults)
 }

@@ -1,7 +1,9 @@
 //! The tenants, users, clients and keys of a development store, saved in plain text in the store itself.
 
 use domain::subscription::{Product, Products};
-use domain::{AccountId, OperatorRole, Random as _, Realm, Secret, TenantId, password, redirect_uri};
+use domain::{
+    AccountId, ClientKind, OperatorRole, Random as _, Realm, Secret, TenantId, password, redirect_uri,
+};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
 use store::{
@@ -149,11 +151,13 @@ async fn person(admin: &Admin, realm: Realm, email: &str, name: &str) -> Result<
         realm,
         email: email.to_owned(),
         given_name: name.to_owned(),
+        family_name: String::new(),
         lang: "es".to_owned(),
         password_hash: hash.map_err(|why| Failure::Failed(why.to_owned()))?,
         status: Status::Active,
         role: (realm == Realm::Operators).then_some(OperatorRole::Admin),
         created_at: admin.clock.now(),
+        updated_at: admin.clock.now(),
         revision: FIRST_REVISION,
     };
     // An earlier start may have been interrupted before it saved the credentials.
@@ -170,7 +174,8 @@ pub(super) async fn register_docs_page(
     credentials: &Credentials,
     server: &Server,
 ) -> Result<(), Failure> {
-    let page = sign_in_redirect_uri(server).filter(|uri| server.docs && redirect_uri::check(uri).is_ok());
+    let page = sign_in_redirect_uri(server)
+        .filter(|uri| server.docs && redirect_uri::check(uri, ClientKind::Web).is_ok());
     for client in [&credentials.client, &credentials.other_client] {
         let registered = admin.client(&client.client_id).await?.redirect_uris;
         let is_old = |uri: &String| is_local_page(uri) && Some(uri) != page.as_ref();
@@ -225,6 +230,7 @@ async fn user(
     let new = NewUser {
         email: email.to_owned(),
         given_name: name.to_owned(),
+        family_name: String::new(),
         lang: lang.to_owned(),
         password: Secret::new(PASSWORD),
         tenants,
@@ -239,8 +245,10 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
         name: name.to_owned(),
         redirect_uris: vec![CALLBACK_URI.to_owned()],
         post_logout_uris: Vec::new(),
-        pkce: Pkce::IfSent,
+        backchannel_logout_uri: None,
+        pkce: Some(Pkce::IfSent),
         consent: Consent::None,
+        kind: ClientKind::Web,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
         team: None,
@@ -248,7 +256,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
     let (client, secret) = admin.add_client(new).await?;
     Ok(Client {
         client_id: client.id.to_string(),
-        client_secret: secret.reveal().to_owned(),
+        client_secret: secret.map(|secret| secret.reveal().to_owned()).unwrap_or_default(),
         redirect_uri: CALLBACK_URI.to_owned(),
     })
 }

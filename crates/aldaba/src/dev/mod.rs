@@ -2,6 +2,7 @@
 //! same data keeps all of them.
 
 mod credentials;
+mod docs_values;
 mod headless_browser;
 mod ready_line;
 mod receiver;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use ::store::{MasterKey, Store};
-use domain::{Secret, TenantId, redirect_uri};
+use domain::{ClientKind, Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
 use operator::ingest::{Ingest, IngestRequest};
 
@@ -46,12 +47,13 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Command
 
 async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     for uri in &args.redirect_uris {
-        redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
+        redirect_uri::check(uri, ClientKind::Web)
+            .map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
     let signals = ShutdownSignals::install(OnHangup::Stop)?;
     let folder = Folder::choose(args)?;
-    let config = configure(args, sources, &folder, output)?;
+    let mut config = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
     let base = BasePorts::system();
@@ -63,6 +65,7 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
+    config.development = Some(docs_values::prefill(&credentials));
     let service = Service::bind(config, base, opened, &token).await.map_err(ports_taken)?;
     let admin = admin(service.config(), store.clone());
     credentials::register_docs_page(&admin, &credentials, &service.config().server).await?;

@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(uri("https://api.example", "https://id.example"), None);
         assert_eq!(uri("https://a.example", "https://a.example:8443"), None);
         let local = uri("http://127.0.0.1:8080", "http://127.0.0.1:8080").unwrap();
-        assert_eq!(domain::redirect_uri::check(&local), Ok(()));
+        assert_eq!(domain::redirect_uri::check(&local, domain::ClientKind::Web), Ok(()));
         assert!(is_local_page(&local) && !is_local_page("http://localhost:8765/callback"));
     }
 

@@ -5,14 +5,16 @@ use std::sync::{Arc, LazyLock};
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
-use axum::http::Response;
 use axum::http::header::{CONTENT_SECURITY_POLICY, HeaderMap, HeaderValue, REFERRER_POLICY, X_FRAME_OPTIONS};
+use axum::http::{Response, Uri};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse as _, Redirect};
 use axum::routing::get;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::page_location::OnlyHost;
+use super::prefill::{Filled, is_for_loopback};
+use super::served::ServedDocument;
 use super::static_response::{NO_STORE, REVALIDATE, StaticResponse};
 use super::swagger_page::{self, FILES};
 use super::{Document, Page};
@@ -25,17 +27,18 @@ type LazyResponse = LazyLock<StaticResponse, Box<dyn FnOnce() -> StaticResponse 
 /// The page of one document and its settings.
 struct PageState {
     page: LazyResponse,
-    settings: StaticResponse,
+    settings: Value,
+    filled: Option<Filled>,
     return_page: LazyResponse,
 }
 
 pub(crate) fn router(document: Document) -> Router {
-    let Document { title, text, path, page } = document;
+    let Document { title, document, path, page } = document;
     let mut router = Router::new();
-    if let Some(text) = text {
-        let text: Arc<LazyResponse> =
-            Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
-        router = router.route(path, get(async move |headers: HeaderMap| text.respond(&headers)));
+    if let Some(build) = document {
+        let served = Arc::new(ServedDocument::new(build));
+        router = router
+            .route(path, get(async move |uri: Uri, headers: HeaderMap| served.respond(uri, headers).await));
     }
     match page {
         Some(page) => router.merge(page_router(page, title, path)),
@@ -44,10 +47,9 @@ pub(crate) fn router(document: Document) -> Router {
 }
 
 fn page_router(page: Page, title: &'static str, document: &'static str) -> Router {
-    let Page { path, only_host, sign_in_redirect_uri } = page;
+    let Page { path, only_host, sign_in_redirect_uri, filled } = page;
     let sign_in = sign_in_redirect_uri.map(|uri| json!({"redirectUri": uri}));
-    // A separate resource, so that it can depend on the signed-in user later.
-    let settings = json!({"document": document, "authorize": {}, "signIn": sign_in}).to_string();
+    let settings = json!({"document": document, "authorize": {}, "signIn": sign_in});
     let html = |cache_control, html: Box<dyn FnOnce() -> String + Send>| -> LazyResponse {
         LazyLock::new(Box::new(move || {
             StaticResponse::new("text/html; charset=utf-8", cache_control, html())
@@ -55,7 +57,8 @@ fn page_router(page: Page, title: &'static str, document: &'static str) -> Route
     };
     let state = PageState {
         page: html(REVALIDATE, Box::new(move || swagger_page::html(title, document))),
-        settings: StaticResponse::new(JSON, NO_STORE, settings),
+        settings,
+        filled,
         return_page: html(NO_STORE, Box::new(swagger_page::return_html)),
     };
     Router::new()
@@ -100,8 +103,13 @@ fn with_policy(mut response: Response<Body>, policy: &'static str) -> Response<B
     response
 }
 
-async fn settings_json(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response<Body> {
-    state.settings.respond(&headers)
+/// A resource of its own: in `aldaba dev` it has keys and tokens, and is never stored.
+async fn settings_json(State(state): State<Arc<PageState>>, uri: Uri, headers: HeaderMap) -> Response<Body> {
+    let settings = match state.filled.as_ref().filter(|_| is_for_loopback(&uri, &headers)) {
+        Some(filled) => filled.into(state.settings.clone()).await,
+        None => state.settings.clone(),
+    };
+    StaticResponse::new(JSON, NO_STORE, settings.to_string()).respond(&headers)
 }
 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {

@@ -1,5 +1,6 @@
 // Starts Swagger UI with the document that settings.json names. The browser stores nothing: input is lost with the
-// page. `authorize` may contain values by security scheme (a key, a token) to fill in; so may the storage of the tab.
+// page. `authorize` may contain values by security scheme (a key, a token) to fill in (`aldaba dev` gives them); so may the
+// storage of the tab. `signIn` may contain a client for the sign-in on this page.
 'use strict';
 
 // Sign-in goes to the origin of this page. With another origin it cannot work, and the page does not offer it.
@@ -34,7 +35,46 @@ function handedOver() {
   }
 }
 
+// Finds operations by tag, path, name and summary, in any case; Swagger UI itself looks at tags only.
+const searchOperations = ({ React }) => ({
+  fn: {
+    opsFilter(tags, phrase) {
+      const wanted = phrase.trim().toLowerCase();
+      const has = (text) => (text ?? '').toLowerCase().includes(wanted);
+      const isFound = (one) => has(one.get('path')) || ['summary', 'operationId'].some((name) => has(one.getIn(['operation', name])));
+      const found = tags.map((tag, name) => (has(name) ? tag : tag.update('operations', (all) => all.filter(isFound))));
+      return found.filter((tag) => tag.get('operations').size > 0);
+    },
+  },
+  components: {
+    FilterContainer({ layoutSelectors, layoutActions }) {
+      const phrase = layoutSelectors.currentFilter();
+      const field = React.createElement('input', {
+        className: 'operation-filter-input',
+        type: 'search',
+        'aria-label': 'Search operations',
+        placeholder: 'Search by name or path, such as customers or subscribe',
+        value: typeof phrase === 'string' ? phrase : '',
+        onChange: (event) => layoutActions.updateFilter(event.target.value),
+      });
+      return React.createElement('div', { className: 'filter-container', role: 'search' }, React.createElement('div', { className: 'wrapper' }, field));
+    },
+  },
+});
+
+// Gives controls of Swagger UI the names that screen readers need. They come and go.
+function nameControls(page) {
+  const names = { '#servers': 'Server', '.close-modal': 'Close', '.copy-to-clipboard button': 'Copy' };
+  const apply = () => {
+    for (const [selector, name] of Object.entries(names)) {
+      for (const one of page.querySelectorAll(`${selector}:not([aria-label])`)) one.setAttribute('aria-label', name);
+    }
+  };
+  new MutationObserver(apply).observe(page, { childList: true, subtree: true });
+}
+
 (async () => {
+  nameControls(document.getElementById('page'));
   const read = async (address) => (await fetch(address, { cache: 'no-cache' })).json();
   const authorize = handedOver();
   const settings = await read('settings.json');
@@ -60,13 +100,18 @@ function handedOver() {
     deepLinking: true,
     displayRequestDuration: true,
     docExpansion: 'none',
+    filter: true,
+    plugins: [searchOperations],
     defaultModelsExpandDepth: 0,
     oauth2RedirectUrl: returnTo?.href,
     persistAuthorization: false,
     tryItOutEnabled: true,
     validatorUrl: 'none',
     onComplete() {
-      if (canSignIn) ui.initOAuth({ usePkceWithAuthorizationCodeGrant: true });
+      if (canSignIn) {
+        const { clientId, clientSecret, scopes } = settings.signIn;
+        ui.initOAuth({ usePkceWithAuthorizationCodeGrant: true, clientId, clientSecret, scopes });
+      }
       for (const [scheme, value] of Object.entries({ ...settings.authorize, ...authorize })) {
         ui.preauthorizeApiKey(scheme, value);
       }

@@ -9,6 +9,8 @@ use ui::asset;
 use super::static_response::{IMMUTABLE, StaticResponse};
 
 const TEMPLATE: &str = include_str!("page.html");
+const STYLES: &str = include_str!("docs.css");
+const THEME: &str = include_str!("theme.js");
 const START: &str = include_str!("start.js");
 const RETURN_TEMPLATE: &str = include_str!("return.html");
 const RETURN: &str = include_str!("return.js");
@@ -28,7 +30,10 @@ pub(super) struct File {
 
 /// The files of the page.
 pub(super) struct Files {
+    swagger_styles: File,
+    /// The product's colours on top of Swagger UI's.
     styles: File,
+    theme: File,
     bundle: File,
     start: File,
     returning: File,
@@ -36,7 +41,9 @@ pub(super) struct Files {
 }
 
 pub(super) static FILES: LazyLock<Files> = LazyLock::new(|| Files {
-    styles: File::new("swagger-ui", "css", "text/css; charset=utf-8", swagger("swagger-ui.css")),
+    swagger_styles: File::new("swagger-ui", "css", CSS, swagger("swagger-ui.css")),
+    styles: File::new("docs", "css", CSS, Bytes::from([asset::palette(), STYLES].concat())),
+    theme: File::new("theme", "js", SCRIPT, Bytes::from_static(THEME.as_bytes())),
     bundle: File::new("swagger-ui", "js", SCRIPT, swagger("swagger-ui-bundle.js")),
     start: File::new("start", "js", SCRIPT, Bytes::from_static(START.as_bytes())),
     returning: File::new("return", "js", SCRIPT, Bytes::from_static(RETURN.as_bytes())),
@@ -48,12 +55,17 @@ pub(super) static FILES: LazyLock<Files> = LazyLock::new(|| Files {
     ),
 });
 
+const CSS: &str = "text/css; charset=utf-8";
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 impl Files {
+    fn all(&self) -> [&File; 7] {
+        let Self { swagger_styles, styles, theme, bundle, start, returning, icon } = self;
+        [swagger_styles, styles, theme, bundle, start, returning, icon]
+    }
+
     pub(super) fn find(&self, name: &str) -> Option<&File> {
-        let all = [&self.styles, &self.bundle, &self.start, &self.returning, &self.icon];
-        all.into_iter().find(|file| file.name == name)
+        self.all().into_iter().find(|file| file.name == name)
     }
 }
 
@@ -78,7 +90,9 @@ pub(super) fn html(title: &str, address: &str) -> String {
         ("{title}", title),
         ("{address}", address),
         ("{icon}", &files.icon.name),
+        ("{swagger_styles}", &files.swagger_styles.name),
         ("{styles}", &files.styles.name),
+        ("{theme}", &files.theme.name),
         ("{bundle}", &files.bundle.name),
         ("{start}", &files.start.name),
     ];
@@ -96,11 +110,22 @@ mod tests {
 
     #[test]
     fn swagger_ui_is_embedded() {
-        for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.returning, &FILES.icon] {
+        for file in FILES.all() {
             assert!(file.response.plain.len() > 100, "{}", file.name);
             assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
         }
         assert!(FILES.find("swagger-ui.js").is_none());
+    }
+
+    #[test]
+    fn styles_use_the_palette_and_load_nothing() {
+        for used in STYLES.split("var(--").skip(1).filter_map(|rest| rest.split(')').next()) {
+            assert!(asset::palette().contains(&format!("--{used}:")), "{used} is not defined");
+        }
+        for forbidden in ["url(", "@import", "http:", "https:", ": #"] {
+            assert!(!STYLES.contains(forbidden), "{forbidden}");
+        }
+        assert_eq!(STYLES.matches('{').count(), STYLES.matches('}').count());
     }
 
     #[test]

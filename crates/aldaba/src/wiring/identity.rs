@@ -57,6 +57,7 @@ fn settings(config: &Config) -> Settings {
         hashing_queue_max: from.hashing_queue_max,
         second_factor: from.second_factor.0,
         is_sandbox_open: config.portal.is_sandbox_open,
+        is_development: config.development.is_some(),
     }
 }
 

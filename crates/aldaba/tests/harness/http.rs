@@ -135,11 +135,24 @@ impl HttpResponse {
         let id = self.header("x-request-id");
         assert!(!id.is_empty() && body["requestId"] == id, "{self:?}");
         for member in body.as_object().unwrap().keys() {
-            assert!(["statusCode", "message", "requestId", "errors"].contains(&member.as_str()), "{self:?}");
+            let known = ["statusCode", "code", "message", "requestId", "errors"];
+            assert!(known.contains(&member.as_str()), "{self:?}");
         }
+        self.assert_catalogued(status);
         let message = body["message"].as_str().unwrap();
         assert!(!message.is_empty(), "{self:?}");
         message.to_owned()
+    }
+
+    /// Checks that the codes of an error are in the catalogue, and that the error's own has this status.
+    #[track_caller]
+    pub(crate) fn assert_catalogued(&self, status: u16) {
+        let body = self.json();
+        let find = |value: &Value| value.as_str().and_then(domain::ErrorCode::from_name);
+        assert_eq!(find(&body["code"]).map(domain::ErrorCode::status), Some(status), "{self:?}");
+        for fault in body["errors"].as_array().into_iter().flatten() {
+            assert!(find(&fault["code"]).is_some(), "{self:?}");
+        }
     }
 
     /// The code of the first entry in `errors`.

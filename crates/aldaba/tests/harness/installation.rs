@@ -81,11 +81,13 @@ impl Installation {
             realm,
             email: format!("{id}@{}.example", realm.as_str()),
             given_name: "Nuria".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
             role,
             created_at: base.clock.now(),
+            updated_at: base.clock.now(),
             revision: FIRST_REVISION,
         };
         self.in_store(async |store| {

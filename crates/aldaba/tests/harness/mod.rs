@@ -46,8 +46,8 @@ pub(crate) use raw_http::RawConnection;
 pub(crate) use receiver::{ReceivedRequest, Receiver};
 pub(crate) use serve_process::{BEHIND_PROXY, ServeProcess, metric, shared_server};
 pub(crate) use sign_in::{
-    AuthorizationRequest, CALLBACK, ISSUER, PASSWORD, SCOPE, SignInFixture, TestApp, Tokens, claims,
-    decode_jwt, new_user, oauth_error, register_app,
+    AuthorizationRequest, CALLBACK, CHALLENGE, ISSUER, PASSWORD, SCOPE, SignInFixture, TestApp, Tokens,
+    VERIFIER, claims, decode_jwt, new_user, oauth_error, register_app,
 };
 pub(crate) use sign_in_actions::{
     SESSION, assert_within_seconds, get, members, shared_fixture, shared_signed_in_browser, wait_for_duration,

@@ -15,11 +15,14 @@ pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 pub(crate) const PASSWORD: &str = "una contraseña larga";
 /// The issuer of every installation, whatever port it listens on.
 pub(crate) const ISSUER: &str = "http://127.0.0.1:8080/auth/core";
+/// RFC 7636, appendix B.
+pub(crate) const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
+pub(crate) const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 pub(crate) const SCOPE: &str = "openid offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.Webhooks";
 
 static CREATED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// The credentials of a registered client.
+/// The credentials of a registered client; a public one has an empty secret, which is as good as none.
 #[derive(Clone, Debug)]
 pub(crate) struct TestApp {
     pub(crate) id: String,
@@ -210,7 +213,7 @@ pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
 pub(crate) fn register_app(server: &ServeProcess, arguments: &[&str]) -> TestApp {
     let add = ["client", "add", "Panel de ventas", "--redirect-uri", CALLBACK, "--json"];
     let created = server.installation.program(&add).with(arguments).run().json();
-    let text = |member: &str| created[member].as_str().unwrap().to_owned();
+    let text = |member: &str| created[member].as_str().unwrap_or_default().to_owned();
     TestApp { id: text("client_id"), secret: text("client_secret") }
 }
 

@@ -25,7 +25,8 @@ fn extension(name: &str) -> &str {
 fn files() -> Vec<String> {
     let page = page();
     let names = page.split('"').filter(|text| ["css", "js", "svg"].contains(&extension(text)));
-    names.map(|name| format!("/docs/{name}")).collect()
+    let paths: std::collections::BTreeSet<String> = names.map(|name| format!("/docs/{name}")).collect();
+    paths.into_iter().collect()
 }
 
 #[test]
@@ -105,6 +106,10 @@ fn openapi_page_loads_nothing_from_other_hosts() {
     assert_eq!(settings.json()["document"], "/openapi.json");
     assert_eq!(settings.json()["authorize"], serde_json::json!({}), "the page contains no key or token");
     assert_eq!(settings.header("cache-control"), "no-store");
+    assert_eq!(settings.json()["signIn"].as_object().unwrap().len(), 1, "the page contains no client");
+    let operator =
+        HttpRequest::get(&format!("{}/operator/docs/settings.json", unlimited_server().operator_url)).send();
+    assert_eq!(operator.json()["authorize"], serde_json::json!({}), "the page contains no token");
 }
 
 #[test]
@@ -157,7 +162,7 @@ fn page_is_not_on_the_origin_of_the_sign_in_pages() {
 #[test]
 fn openapi_page_assets_are_cached_immutably() {
     let files = files();
-    assert_eq!(files.len(), 4, "{files:?}");
+    assert_eq!(files.len(), 6, "{files:?}");
     for path in files {
         let file = HttpRequest::get(&format!("{}{path}", unlimited_server().public_url))
             .header("accept-encoding", "br, gzip")

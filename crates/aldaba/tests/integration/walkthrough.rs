@@ -156,11 +156,12 @@ fn integration_guide_works() {
     let finished = shell(&page, &fenced(&read("docs/integrating.md"))).code(0);
     assert_eq!(finished.stderr, "", "{}", finished.stdout);
     let output: Vec<&str> = finished.stdout.split(SEPARATOR).map(str::trim).collect();
-    let [access, refreshed, paged, filtered, feed, webhooks, documents] = output[..] else {
+    let [access, refreshed, introspected, paged, filtered, feed, webhooks, documents] = output[..] else {
         panic!("{output:?}")
     };
     assert_eq!((access, documents), ("", ""), "{documents}");
     assert!(values(refreshed)[0]["refresh_token"].is_string(), "{refreshed}");
+    assert_eq!(values(introspected)[0]["active"], true, "{introspected}");
     let (head, rows) = paged.split_once("\r\n\r\n").unwrap();
     assert!(head.starts_with("HTTP/1.1 200") && head.to_lowercase().contains("\nlink: "), "{head}");
     for name in ["x-pagination: ", "x-sequence-version: ", "etag: "] {

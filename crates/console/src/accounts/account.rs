@@ -36,7 +36,9 @@ pub(super) async fn read(
     Ok(AccountPart {
         id: account.id.to_string(),
         email: account.email.clone(),
-        name: account.given_name.clone(),
+        name: account.full_name(),
+        given_name: account.given_name.clone(),
+        family_name: account.family_name.clone(),
         lang: account.lang.clone(),
         state: account.status.as_str(),
         role: account.role.map(domain::OperatorRole::as_str),
@@ -101,8 +103,7 @@ pub(super) async fn act(
     let (admin, realm, id) = (context.admin(), account.realm, account.id.as_str());
     let code = match form.get("do") {
         Some("rename") => {
-            let (name, lang) = (form.get("name").unwrap_or_default(), form.get("lang"));
-            change(context, account, None, Some((name, lang))).await?;
+            change(context, account, None, Some(form)).await?;
             "account_renamed"
         }
         Some("disable") => {
@@ -138,14 +139,15 @@ async fn change(
     context: &Context,
     account: &Account,
     status: Option<Status>,
-    name_and_lang: Option<(&str, Option<&str>)>,
+    profile: Option<&Params>,
 ) -> Result<Account, PageError> {
     let admin = context.admin();
-    let given_name = name_and_lang.map(|(name, _)| name.to_owned());
-    let lang = name_and_lang.and_then(|(_, lang)| lang).map(str::to_owned);
+    let given_name = profile.map(|form| form.get("name").unwrap_or_default().to_owned());
+    let family_name = profile.map(|form| form.get("family_name").unwrap_or_default().to_owned());
+    let lang = profile.and_then(|form| form.get("lang")).map(str::to_owned);
     Ok(match account.realm {
         Realm::Users => {
-            let change = UserChange { status, password: None, given_name, lang };
+            let change = UserChange { status, password: None, given_name, family_name, lang };
             admin.update_user(account, change, None).await?
         }
         Realm::Developers => {

@@ -44,6 +44,7 @@ async fn add_user(context: &Context, form: &Params) -> Result<Response, PageErro
     let new = NewUser {
         email: form.get("email").unwrap_or_default().to_owned(),
         given_name: form.get("name").unwrap_or_default().to_owned(),
+        family_name: form.get("family_name").unwrap_or_default().to_owned(),
         lang: form.get("lang").unwrap_or("es").to_owned(),
         password: Secret::new(admin.random.token()),
         tenants: ids(form, "tenants").map(TenantId::new).collect(),

@@ -1,5 +1,6 @@
 //! One action on all webhooks that match a filter: a page that lists exactly the webhooks that it would change, and the result of each.
 
+use domain::ErrorCode;
 use domain::delivery::ReplayRequest;
 use operator::admin::{AdminError, BulkAction, BulkSelection, Permission};
 use pages::webhooks::read;
@@ -14,7 +15,7 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
     let (selection, is_too_wide) = match selected {
         Ok(selection) => (selection, false),
         // The page says how to narrow it.
-        Err(AdminError::Conflict { code: "too_many_webhooks", .. }) => {
+        Err(AdminError::Conflict { code: ErrorCode::TooManyWebhooks, .. }) => {
             (BulkSelection { webhooks: Vec::new(), digest: String::new() }, true)
         }
         Err(error) => return Err(error.into()),

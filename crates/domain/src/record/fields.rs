@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use crate::error_code::ErrorCode;
 use crate::field_error::FieldError;
 use crate::json::Object;
 use crate::suggest::did_you_mean;
@@ -25,7 +26,7 @@ impl<'a> Fields<'a> {
                     did_you_mean(name, known.iter().copied()),
                     known.join(", ")
                 );
-                return Err(FieldError::new("unknown_member", message).at(format!("data.{name}")));
+                return Err(FieldError::new(ErrorCode::UnknownMember, message).at(format!("data.{name}")));
             }
         }
         Ok(Self { data, known })
@@ -63,10 +64,13 @@ impl<'a> Fields<'a> {
 }
 
 fn missing(name: &'static str) -> FieldError {
-    FieldError::new("missing_member", format!("data.{name} is missing; an upsert carries the whole record"))
-        .at(format!("data.{name}"))
+    FieldError::new(
+        ErrorCode::MissingMember,
+        format!("data.{name} is missing; an upsert carries the whole record"),
+    )
+    .at(format!("data.{name}"))
 }
 
 pub(super) fn invalid(name: &'static str, why: &str) -> FieldError {
-    FieldError::new("invalid_member", format!("data.{name} {why}")).at(format!("data.{name}"))
+    FieldError::new(ErrorCode::InvalidMember, format!("data.{name} {why}")).at(format!("data.{name}"))
 }

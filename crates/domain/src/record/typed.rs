@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::account_link::{MEMBER, UnlinkedAccount};
 use super::fields::{Fields, invalid};
 use super::{TypedFields, Upsert, Warnings, push_member};
+use crate::error_code::ErrorCode;
 use crate::field_error::FieldError;
 use crate::json::{Object, write_string};
 use crate::tax_id::{self, Check};
@@ -40,7 +41,7 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
         let (empty, given) =
             if vat_name.is_empty() { ("vatName", "vatNumber") } else { ("vatNumber", "vatName") };
         let message = format!("data.{empty} is empty while {given} is given; accepted");
-        warnings.push(FieldError::new("incomplete_tax_data", message).at(format!("data.{empty}")));
+        warnings.push(FieldError::new(ErrorCode::IncompleteTaxData, message).at(format!("data.{empty}")));
     }
     let code = fields.text("accountCode")?;
     let digits = code_digits(&code, "accountCode")?;
@@ -158,7 +159,7 @@ fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<
     if tax_id::check(&text) == Check::WrongControl {
         warnings.push(
             FieldError::new(
-                "wrong_control",
+                ErrorCode::WrongControl,
                 format!("data.{field} {text} has a wrong control character; accepted"),
             )
             .at(format!("data.{field}")),

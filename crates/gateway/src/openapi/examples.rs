@@ -1,8 +1,8 @@
 //! The examples of the document. The records are valid input of the operator's changes API (without the members that
 //! the store sets), and the example requests then find them: an integration test does exactly that.
 
-use domain::Resource;
 use domain::event::{EventKind, semantic_name};
+use domain::{ErrorCode, Resource};
 use serde_json::{Value, json};
 
 /// The company in the `context` of the example requests.
@@ -62,10 +62,11 @@ pub(super) fn change(resource: Resource) -> Value {
     })
 }
 
-/// An error body.
-pub(super) fn error(status: u16, message: &str, fault: Option<(&str, &str)>) -> Value {
-    let mut body = json!({"statusCode": status, "message": message, "requestId": REQUEST_ID});
-    if let Some((code, field)) = fault {
+/// An error body, with a fault if a field is named.
+pub(super) fn error(code: ErrorCode, message: &str, field: Option<&str>) -> Value {
+    let (status, code) = (code.status(), code.as_str());
+    let mut body = json!({"statusCode": status, "code": code, "message": message, "requestId": REQUEST_ID});
+    if let Some(field) = field {
         body["errors"] = json!([{"code": code, "message": message, "field": field}]);
     }
     body

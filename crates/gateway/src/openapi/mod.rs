@@ -10,12 +10,11 @@ mod records;
 mod responses;
 mod schema_types;
 mod security;
+mod tags;
 #[cfg(test)]
 mod tests;
 
-use domain::Area;
 use utoipa::openapi::server::{Server, ServerBuilder, ServerVariableBuilder};
-use utoipa::openapi::tag::{Tag, TagBuilder};
 use utoipa::openapi::{
     ComponentsBuilder, InfoBuilder, LicenseBuilder, OpenApi, OpenApiBuilder, PathsBuilder,
 };
@@ -35,8 +34,12 @@ Lists are paged (`pageNumber`, `pageSize`); the body is an array, and the header
 describe the page. Every read has a weak `ETag`. `…/changes` is the change feed of a resource: read the list, \
 store its `X-Sequence-Version`, and follow the feed from there without a gap.
 
-All errors have the same body, and every response has an `X-Request-Id`: quote it when you contact support. \
-Parameter names are case-insensitive, and a trailing slash in a path is ignored.";
+All errors have the same body. Its `code` is for programs: [the list of error codes](/docs/errors) has the cause and the \
+cure of each. Every response has an `X-Request-Id`: quote it when you contact support. \
+Parameter names are case-insensitive, and a trailing slash in a path is ignored. HEAD works wherever GET does.
+
+Each resource is a tag. `/openapi.json?tags=Customers,Invoicing` and `aldaba openapi --tag Customers` give a document with the \
+operations of these tags alone.";
 
 /// The document for a service at these addresses. An empty string means that the address is not configured.
 pub fn openapi(base_url: &str, auth_url: &str) -> OpenApi {
@@ -59,7 +62,7 @@ pub fn openapi(base_url: &str, auth_url: &str) -> OpenApi {
     OpenApiBuilder::new()
         .info(info)
         .servers(Some([server(base_url)]))
-        .tags(Some(Area::ALL.map(tag)))
+        .tags(Some(tags::all()))
         .paths(paths)
         .components(Some(components.build()))
         .build()
@@ -69,30 +72,11 @@ fn server(base_url: &str) -> Server {
     if !base_url.is_empty() {
         return Server::new(base_url);
     }
-    let variable = ServerVariableBuilder::new()
-        .default_value(PLACEHOLDER_URL)
-        .description(Some("The base URL of the service."));
-    ServerBuilder::new().url("{base_url}").parameter("base_url", variable).build()
-}
-
-/// The area's name in the document.
-fn area_name(area: Area) -> &'static str {
-    match area {
-        Area::Accounting => "Accounting",
-        Area::Core => "Accounting core",
-        Area::Import => "Accounting import",
-        Area::Payroll => "Payroll",
-        Area::Invoicing => "Invoicing",
-    }
-}
-
-fn tag(area: Area) -> Tag {
-    let description = match area {
-        Area::Accounting => "Companies and their records: accounts, customers, invoices, journals.",
-        Area::Core => "Persons, legal entities and activities.",
-        Area::Import => "Imported files.",
-        Area::Payroll => "Payroll companies, with filtering and sorting.",
-        Area::Invoicing => "The change feed of the invoicing entities.",
-    };
-    TagBuilder::new().name(area_name(area)).description(Some(description)).build()
+    // The description is the server's: a validator that generators use takes none of a variable.
+    let variable = ServerVariableBuilder::new().default_value(PLACEHOLDER_URL);
+    ServerBuilder::new()
+        .url("{base_url}")
+        .description(Some("`base_url` is the base URL of the service."))
+        .parameter("base_url", variable)
+        .build()
 }

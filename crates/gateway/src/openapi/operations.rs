@@ -1,12 +1,11 @@
-//! The operations of one endpoint: GET, and HEAD for the headers only.
+//! The operation of one endpoint. HEAD works too, but is not documented: generators would make a second method of each read.
 
 use domain::Resource;
 use domain::catalogue::Owner;
 use utoipa::openapi::HttpMethod;
-use utoipa::openapi::path::{Operation, OperationBuilder, PathItem, PathItemBuilder};
+use utoipa::openapi::path::{OperationBuilder, PathItem};
 
-use super::responses::ReadMethod;
-use super::{area_name, parameters, responses, security};
+use super::{parameters, responses, security, tags};
 use crate::endpoint::Endpoint;
 
 /// The path, with the id's full name.
@@ -15,32 +14,17 @@ pub(super) fn path(endpoint: Endpoint) -> String {
 }
 
 pub(super) fn item(endpoint: Endpoint) -> PathItem {
-    PathItemBuilder::new()
-        .operation(HttpMethod::Get, operation(endpoint, ReadMethod::Get))
-        .operation(HttpMethod::Head, operation(endpoint, ReadMethod::Head))
-        .build()
-}
-
-fn operation(endpoint: Endpoint, method: ReadMethod) -> Operation {
     let (id, summary, description) = describe(endpoint);
-    let operation = OperationBuilder::new().tag(area_name(endpoint.area()));
-    let operation = match method {
-        ReadMethod::Get => {
-            operation.operation_id(Some(id)).summary(Some(summary)).description(Some(description))
-        }
-        ReadMethod::Head => {
-            let description = "The same response as to GET, without the body.";
-            operation
-                .operation_id(Some(format!("{id}Headers")))
-                .summary(Some(format!("{summary}: headers only")))
-                .description(Some(description))
-        }
-    };
-    parameters::of(endpoint)
+    let operation = OperationBuilder::new()
+        .tag(tags::name(endpoint))
+        .operation_id(Some(id))
+        .summary(Some(summary))
+        .description(Some(description));
+    let operation = parameters::of(endpoint)
         .fold(operation, OperationBuilder::parameter_ref)
-        .responses(responses::of(endpoint, method))
-        .securities(Some(security::requirements(endpoint.area())))
-        .build()
+        .responses(responses::of(endpoint))
+        .securities(Some(security::requirements(endpoint.area())));
+    PathItem::new(HttpMethod::Get, operation)
 }
 
 /// The operation's id, summary and description.
@@ -100,7 +84,7 @@ fn feed(resources: &[Resource]) -> String {
 }
 
 /// `IssuedInvoices` → `issued invoices`.
-fn to_words(pascal: &str) -> String {
+pub(super) fn to_words(pascal: &str) -> String {
     let mut words = String::with_capacity(pascal.len() + 4);
     for letter in pascal.chars() {
         if letter.is_uppercase() && !words.is_empty() {

@@ -9,6 +9,8 @@ use utoipa::openapi::{ComponentsBuilder, ObjectBuilder};
 use super::examples::{self, COMPANY, RECORD, SEQUENCE, VERSION};
 use super::schema_types::{date_time, integer, object, pattern, text};
 
+/// The name of the schema of a change in a feed.
+pub(super) const CHANGE: &str = "ChangeEvent";
 const ID_CHARS_MAX: usize = 200;
 const TAX_ID: &str = "^[A-Z0-9]{0,20}$";
 const ACCOUNT_CODE: &str = "^[0-9]{1,20}$";
@@ -25,9 +27,9 @@ pub(super) fn name(resource: Resource) -> &'static str {
     } else if resource == Resource::payroll_companies() {
         "PayrollCompany"
     } else if resource.has_state() {
-        "RecordWithState"
+        "GenericRecordWithState"
     } else {
-        "Record"
+        "GenericRecord"
     }
 }
 
@@ -39,8 +41,8 @@ pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema("Customer", with(customer(), Resource::customers()))
         .schema("Account", with(account(), Resource::accounts()))
         .schema("PayrollCompany", with(payroll_company(), Resource::payroll_companies()))
-        .schema("Change", change().examples([examples::change(Resource::customers())]));
-    for schema in ["Record", "RecordWithState"] {
+        .schema(CHANGE, change().examples([examples::change(Resource::customers())]));
+    for schema in ["GenericRecord", "GenericRecordWithState"] {
         if let Some(resource) = first_with(schema) {
             components = components.schema(schema, with(record(resource), resource));
         }

@@ -1,135 +1,143 @@
-//! The responses of the read APIs. All endpoints share the error responses; a response to HEAD has no body.
+//! The responses of the read APIs. All endpoints share the error responses.
 
-use domain::Resource;
+use domain::{ErrorCode, Resource};
 use serde_json::{Value, json};
 use utoipa::openapi::response::{Response, ResponseBuilder, ResponsesBuilder};
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{ComponentsBuilder, ContentBuilder, Ref, RefOr, Schema};
 
 use super::schema_types::schema_ref;
-use super::{examples, headers, records};
+use super::{errors, examples, headers, records};
 use crate::endpoint::Endpoint;
 
 const JSON: &str = "application/json";
 
-/// The methods of a read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ReadMethod {
-    Get,
-    Head,
-}
-
 /// One error response; `name` is the name of its component.
 struct ErrorCase {
-    status: u16,
+    /// All have the same status; the first is that of the example.
+    codes: &'static [ErrorCode],
     name: &'static str,
     description: &'static str,
     /// The message of the example.
     message: &'static str,
-    /// The code and the field of the example's fault.
-    fault: Option<(&'static str, &'static str)>,
+    /// The field of the example's fault.
+    field: Option<&'static str>,
     headers: &'static [&'static str],
 }
 
-const GONE: u16 = 410;
+const GONE: &str = "Gone";
 
 static ERROR_CASES: [ErrorCase; 7] = [
     ErrorCase {
-        status: 400,
+        codes: &[
+            ErrorCode::InvalidParameter,
+            ErrorCode::MissingContext,
+            ErrorCode::InvalidContext,
+            ErrorCode::ContextMismatch,
+        ],
         name: "BadRequest",
         description: "A parameter or the header `context` is invalid; `errors` names it.",
         message: "pageSize must be a whole number from 1 to 1000.",
-        fault: Some(("invalid_parameter", "pageSize")),
+        field: Some("pageSize"),
         headers: &["X-Request-Id", "RateLimit"],
     },
     ErrorCase {
-        status: 401,
+        codes: &[
+            ErrorCode::InvalidToken,
+            ErrorCode::MissingToken,
+            ErrorCode::MissingSubscriptionKey,
+            ErrorCode::InvalidSubscriptionKey,
+        ],
         name: "Unauthorized",
         description: "The subscription key or the access token is missing or invalid. The key is checked first.",
         message: "Access denied due to invalid access token. It may have expired or have been revoked.",
-        fault: None,
+        field: None,
         headers: &["X-Request-Id", "WWW-Authenticate"],
     },
     ErrorCase {
-        status: 403,
+        codes: &[ErrorCode::InsufficientScope, ErrorCode::ClientNotForProduct, ErrorCode::QuotaExceeded],
         name: "Forbidden",
         description: "The access token lacks the scope of this area; or its client is not registered for the area's \
                       product; or the subscription's daily quota is used up, and \
                       `Retry-After` says when it is replenished (`Out of call volume quota. Quota will be \
                       replenished in 07:30:00.`).",
         message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
-        fault: None,
+        field: None,
         headers: &["X-Request-Id", "WWW-Authenticate", "RateLimit", "QuotaRetryAfter"],
     },
     ErrorCase {
-        status: 404,
+        codes: &[ErrorCode::CompanyNotFound, ErrorCode::RecordNotFound],
         name: "NotFound",
         description: "The company or record does not exist, or belongs to another tenant.",
         message: "There is no such company.",
-        fault: None,
+        field: None,
         headers: &["X-Request-Id", "RateLimit"],
     },
     ErrorCase {
-        status: GONE,
-        name: "Gone",
+        codes: &[ErrorCode::BelowFloor],
+        name: GONE,
         description: "The log no longer has the changes after this number; the message says where the feed begins.",
         message: "The changes after this number are no longer kept; the feed begins after 1192. Read the list, \
                   then follow the feed from its X-Sequence-Version.",
-        fault: Some(("below_floor", "after")),
+        field: Some("after"),
         headers: &["X-Request-Id", "RateLimit"],
     },
     ErrorCase {
-        status: 429,
+        codes: &[ErrorCode::RateLimitExceeded],
         name: "TooManyRequests",
         description: "The subscription has exceeded its rate limit.",
         message: "Rate limit is exceeded. Try again in 2 seconds.",
-        fault: None,
+        field: None,
         headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },
     ErrorCase {
-        status: 503,
+        codes: &[ErrorCode::ServiceUnavailable],
         name: "ServiceUnavailable",
         description: "The service is temporarily unable to read its store.",
         message: "The data is temporarily unavailable. Try again in 5 seconds.",
-        fault: None,
+        field: None,
         headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },
 ];
 
-/// The shared responses, for both methods.
+impl ErrorCase {
+    /// The status is that of all codes.
+    fn status(&self) -> u16 {
+        self.codes.first().map_or(500, |code| code.status())
+    }
+
+    /// The description, with the codes.
+    fn description(&self) -> String {
+        let codes: Vec<String> = self.codes.iter().map(|code| format!("`{code}`")).collect();
+        format!("{} `code`: {}.", self.description, codes.join(", "))
+    }
+}
+
+/// The shared responses.
 pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
     let not_modified = ResponseBuilder::new().description("The client's copy is current.");
     let components = components.response("NotModified", headers::put(not_modified, &headers::OF_READS));
     ERROR_CASES.iter().fold(components, |components, case| {
-        let bare = || headers::put(ResponseBuilder::new().description(case.description), case.headers);
-        let example = examples::error(case.status, case.message, case.fault);
-        let content = ContentBuilder::new().schema(Some(schema_ref("Error"))).example(Some(example));
-        components
-            .response(shared_name(case, ReadMethod::Head), bare())
-            .response(shared_name(case, ReadMethod::Get), bare().content(JSON, content.build()))
+        let code = case.codes.first().copied().unwrap_or(ErrorCode::InternalError);
+        let example = examples::error(code, case.message, case.field);
+        let content = ContentBuilder::new().schema(Some(schema_ref(errors::ERROR))).example(Some(example));
+        let response = headers::put(ResponseBuilder::new().description(case.description()), case.headers);
+        components.response(case.name, response.content(JSON, content.build()))
     })
-}
-
-fn shared_name(case: &ErrorCase, method: ReadMethod) -> String {
-    match method {
-        ReadMethod::Get => case.name.to_owned(),
-        ReadMethod::Head => format!("{}WithoutBody", case.name),
-    }
 }
 
 /// All responses of an endpoint.
-pub(super) fn of(endpoint: Endpoint, method: ReadMethod) -> ResponsesBuilder {
+pub(super) fn of(endpoint: Endpoint) -> ResponsesBuilder {
     let is_feed = matches!(endpoint, Endpoint::Feed(_) | Endpoint::InvoicingFeed);
     let responses = ResponsesBuilder::new()
-        .response("200", success(endpoint, method))
+        .response("200", success(endpoint))
         .response("304", Ref::from_response_name("NotModified"));
-    ERROR_CASES.iter().filter(|case| is_feed || case.status != GONE).fold(responses, |responses, case| {
-        let reference = Ref::from_response_name(shared_name(case, method));
-        responses.response(case.status.to_string(), reference)
+    ERROR_CASES.iter().filter(|case| is_feed || case.name != GONE).fold(responses, |responses, case| {
+        responses.response(case.status().to_string(), Ref::from_response_name(case.name))
     })
 }
 
-fn success(endpoint: Endpoint, method: ReadMethod) -> Response {
+fn success(endpoint: Endpoint) -> Response {
     let (description, more): (&str, &[&str]) = match endpoint {
         Endpoint::Record(_) => ("The record.", &[]),
         Endpoint::Feed(_) | Endpoint::InvoicingFeed => ("The changes, oldest first.", &["Link"]),
@@ -137,9 +145,6 @@ fn success(endpoint: Endpoint, method: ReadMethod) -> Response {
     };
     let response = ResponseBuilder::new().description(description);
     let response = headers::put(headers::put(response, &headers::OF_READS), more);
-    if method == ReadMethod::Head {
-        return response.build();
-    }
     let (schema, example) = body(endpoint);
     response.content(JSON, ContentBuilder::new().schema(Some(schema)).example(Some(example)).build()).build()
 }
@@ -155,11 +160,23 @@ fn body(endpoint: Endpoint) -> (RefOr<Schema>, Value) {
         Endpoint::Record(resource) => {
             (schema_ref(records::name(resource)).into(), examples::record(resource))
         }
-        Endpoint::Feed(resource) => list("Change", examples::change(resource)),
+        Endpoint::Feed(resource) => list(records::CHANGE, examples::change(resource)),
         Endpoint::PayrollCompanies => list(records::name(payroll), examples::record(payroll)),
         Endpoint::InvoicingFeed => {
             let changes = Resource::invoicing().take(1).map(examples::change).collect();
-            (ArrayBuilder::new().items(schema_ref("Change")).into(), Value::Array(changes))
+            (ArrayBuilder::new().items(schema_ref(records::CHANGE)).into(), Value::Array(changes))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_a_response_have_its_status() {
+        for case in &ERROR_CASES {
+            assert!(case.codes.iter().all(|code| code.status() == case.status()), "{}", case.name);
         }
     }
 }

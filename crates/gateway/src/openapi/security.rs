@@ -1,4 +1,4 @@
-//! The security schemes: a subscription key and an access token, each in one of two ways.
+//! The security schemes: a subscription key, and an access token that a sign-in gives or that the client already has.
 
 use domain::{Area, Scope};
 use utoipa::openapi::ComponentsBuilder;
@@ -9,14 +9,12 @@ use utoipa::openapi::security::{
 
 use crate::gate::Requirements;
 
-const KEY_IN_HEADER: &str = "subscriptionKey";
-const KEY_IN_QUERY: &str = "subscriptionKeyInQuery";
+const KEY: &str = "subscriptionKey";
 const SIGN_IN: &str = "signIn";
 const TOKEN: &str = "accessToken";
 
 pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> ComponentsBuilder {
     let issuer = format!("{auth_url}/auth/core");
-    let key = |name, description| ApiKeyValue::with_description(name, description);
     let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), description(scope))));
     let token = format!("{issuer}/connect/token");
     let flow = AuthorizationCode::with_refresh_url(
@@ -31,17 +29,11 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
         .description(Some("An access token that the client already has."));
     components
         .security_scheme(
-            KEY_IN_HEADER,
-            SecurityScheme::ApiKey(ApiKey::Header(key(
+            KEY,
+            SecurityScheme::ApiKey(ApiKey::Header(ApiKeyValue::with_description(
                 "Ocp-Apim-Subscription-Key",
-                "The primary or the secondary key of the subscription.",
-            ))),
-        )
-        .security_scheme(
-            KEY_IN_QUERY,
-            SecurityScheme::ApiKey(ApiKey::Query(key(
-                "subscription-key",
-                "The same key as a query parameter; used only if the header is absent.",
+                "The primary or the secondary key of the subscription. A client that cannot send headers may send the query \
+                 parameter `subscription-key` instead.",
             ))),
         )
         .security_scheme(
@@ -54,16 +46,12 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
         .security_scheme(TOKEN, SecurityScheme::Http(bearer.build()))
 }
 
-/// All combinations of schemes that an area accepts.
+/// The combinations of schemes that an area accepts.
 pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
     let scope = Requirements::of_area(area).scope.name();
     let none: [&str; 0] = [];
-    let mut combinations = Vec::new();
-    for key in [KEY_IN_HEADER, KEY_IN_QUERY] {
-        combinations.push(SecurityRequirement::new(key, none).add(SIGN_IN, [scope]));
-        combinations.push(SecurityRequirement::new(key, none).add(TOKEN, [scope]));
-    }
-    combinations
+    let with = |token| SecurityRequirement::new(KEY, none).add(token, [scope]);
+    vec![with(SIGN_IN), with(TOKEN)]
 }
 
 fn description(scope: Scope) -> &'static str {

@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use domain::catalogue::Owner;
 use domain::ids::is_hyphenated_guid;
-use domain::{Refusal, Resource};
+use domain::{ErrorCode, Resource};
 use percent_encoding::percent_decode_str;
 use store::CollectionVersion;
 use web::ErrorResponse;
@@ -35,8 +35,7 @@ impl<'a> RecordRead<'a> {
             (Owner::Company, context) => Some(context.company()?),
             (Owner::Tenant, Context::Company(company)) if !is_same_id(&company, &id) => {
                 let message = "The header context names another company than the path.";
-                let error = errors::invalid_parameter("context", message);
-                return Err(error.because(Refusal::CompanyHeaderMismatch));
+                return Err(errors::invalid_context(ErrorCode::ContextMismatch, message));
             }
             (Owner::Tenant, _) => None,
         };

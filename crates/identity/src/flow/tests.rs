@@ -66,10 +66,12 @@ fn membership(tenant: &str) -> TenantMembership {
             role: None,
             email: "maria@example.com".into(),
             given_name: "María".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
             created_at: NOW,
+            updated_at: NOW,
             revision: store::FIRST_REVISION,
         },
         tenant: Tenant {

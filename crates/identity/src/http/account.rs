@@ -99,6 +99,7 @@ impl Site {
             ticket: &ticket,
             email: &account.email,
             given_name: &account.given_name,
+            family_name: &account.family_name,
             account_lang: Lang::choose(Some(&account.lang), None),
             sessions: &rows,
             news,
@@ -107,7 +108,7 @@ impl Site {
             second_factors: &in_lang(own_factors::PAGE, lang),
             sign_out: &in_lang("logout", lang),
         };
-        let page = response::page(status, pages::account(&model));
+        let page = response::page_with_script(status, pages::account(&model), "'self'");
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
@@ -162,8 +163,15 @@ impl Site {
         let Some(name) = form.get("given_name").and_then(|name| checked_name(name, NAME_CHARS_MAX)) else {
             return Ok(Outcome::refused(AccountNews::NameRefused));
         };
+        let family_name = form.get("family_name").unwrap_or_default().trim();
+        if !family_name.is_empty() && checked_name(family_name, NAME_CHARS_MAX).is_none() {
+            return Ok(Outcome::refused(AccountNews::NameRefused));
+        }
         let lang = Lang::choose(form.get("lang").or(Some(&active.account.lang)), None);
+        let has_family_name = self.realm == Realm::Users;
         let update = AccountUpdate {
+            family_name: Some(family_name.to_owned())
+                .filter(|name| has_family_name && *name != active.account.family_name),
             given_name: Some(name.to_owned()).filter(|name| *name != active.account.given_name),
             lang: Some(lang.tag().to_owned()).filter(|lang| *lang != active.account.lang),
             ..AccountUpdate::default()

@@ -114,9 +114,12 @@ impl Site {
             PageError::from(error).with_locales(params.get("ui_locales"))
         };
         let client = client.ok_or(TargetError::UnknownClient).map_err(page_error)?;
+        if !client.kind.signs_users_in() {
+            return Err(page_error(TargetError::NotForSignIn));
+        }
         let portal = self.sandbox_redirect_uri();
-        let target =
-            authorization_request::response_target(params, &client, portal.as_deref()).map_err(page_error)?;
+        let target = authorization_request::response_target(params, &client, portal.as_deref())
+            .map_err(|error| page_error(error).with_addresses(self, params.get("redirect_uri"), &client))?;
         let request = self.id_token_hint(params, &client).and_then(|id_token_hint| {
             authorization_request::parse(params, target.clone(), &client, id_token_hint.map(|hint| hint.sub))
         });
@@ -375,7 +378,7 @@ impl Identity {
         let binding = CodeBinding {
             redirect_uri: request.target.redirect_uri.clone(),
             challenge: request.challenge.clone(),
-            ignores_pkce: client.pkce == Pkce::Ignore,
+            ignores_pkce: client.pkce_rule() == Pkce::Ignore,
             nonce: request.nonce.clone(),
             reports_scope: request.has_unknown_scope,
             session: sid.map(|_| session.into()),

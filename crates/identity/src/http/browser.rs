@@ -21,6 +21,8 @@ const FETCH_SITE: &str = "sec-fetch-site";
 const FETCH_MODE: &str = "sec-fetch-mode";
 const COOKIE_BYTES_MAX: usize = 128;
 const USER_AGENT_BYTES_MAX: usize = 300;
+/// Of a query that an error page repeats in its links.
+const QUERY_BYTES_MAX: usize = 8 * 1024;
 
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_excessive_bools, reason = "independent facts about a request")]
@@ -45,6 +47,10 @@ pub(crate) struct BrowserContext {
     /// `User-Agent`, shortened.
     pub(crate) user_agent: String,
     accept_language: Option<String>,
+    /// The page of a path that takes forms alone, relative to it; else empty.
+    page: &'static str,
+    /// The query of this page without the language, if a link can repeat the request.
+    query: Option<String>,
     /// The language that the person selected on this page (`lang`).
     selected_lang: Option<String>,
     /// The one that was selected on another page before; none in the users' realm.
@@ -79,6 +85,8 @@ impl FromRequestParts<Arc<Site>> for BrowserContext {
             is_at_ip_address: is_at_ip_address(parts),
             user_agent: user_agent(&parts.headers),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
+            page: if parts.uri.path().ends_with("/login/passkey") { "../login" } else { "" },
+            query: repeatable_query(&parts.method, parts.uri.query()),
             selected_lang: params.get("lang").map(Into::into),
             kept_lang: kept_lang(&parts.headers, site).map(Into::into),
         })
@@ -102,6 +110,20 @@ impl BrowserContext {
         account.map_or_else(|| self.audit.clone(), |id| self.audit.by(Actor::account(self.realm, id)))
     }
 
+    /// A link to this page in a language, relative to it: behind a proxy the path may have a prefix. After a form it leads to the
+    /// page without what was sent.
+    pub(crate) fn here_in(&self, lang: Lang) -> String {
+        match self.query.as_deref().filter(|query| !query.is_empty()) {
+            Some(query) => format!("{}?{query}&lang={}", self.page, lang.tag()),
+            None => format!("{}?lang={}", self.page, lang.tag()),
+        }
+    }
+
+    /// A link that asks for this page again, if the request was not a form.
+    pub(crate) fn here(&self, lang: Lang) -> Option<String> {
+        self.query.is_some().then(|| self.here_in(lang))
+    }
+
     pub(crate) fn selected_lang(&self) -> Option<&str> {
         self.selected_lang.as_deref()
     }
@@ -115,6 +137,16 @@ fn kept_lang<'a>(headers: &'a HeaderMap, site: &Site) -> Option<&'a str> {
 
 fn header(headers: &HeaderMap, name: &str) -> Option<String> {
     headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
+}
+
+/// The query without the language; none after a form, or if it is too long for a link.
+fn repeatable_query(method: &Method, query: Option<&str>) -> Option<String> {
+    let query = query.unwrap_or_default();
+    if !matches!(*method, Method::GET | Method::HEAD) || query.len() > QUERY_BYTES_MAX {
+        return None;
+    }
+    let is_kept = |pair: &&str| !pair.is_empty() && pair.split('=').next() != Some("lang");
+    Some(query.split('&').filter(is_kept).collect::<Vec<_>>().join("&"))
 }
 
 fn is_at_ip_address(parts: &Parts) -> bool {

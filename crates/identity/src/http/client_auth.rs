@@ -1,5 +1,5 @@
 //! Client authentication for the token, revocation and introspection endpoints (`client_secret_post`,
-//! `client_secret_basic`), their error responses, and PKCE verification.
+//! `client_secret_basic`, and `none` for public clients), their error responses, and PKCE verification.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::StatusCode;
@@ -20,6 +20,11 @@ use crate::params::Params;
 const VALUE_BYTES_MAX: usize = 16 * 1024;
 /// One text for all causes, so that it does not reveal which clients exist.
 const INVALID_CLIENT: &str = "The client is unknown or disabled, or its secret is wrong.";
+const SECRET_MISSING: &str = "client_secret is missing. Send it in the body or as HTTP Basic.";
+const PUBLIC_WITH_SECRET: &str = "This client is public and has no secret. Send client_id in the body, and neither \
+                                  client_secret nor an Authorization header.";
+const PUBLIC_REFUSED: &str =
+    "This client is public and cannot authenticate. This endpoint needs a client with a secret.";
 
 /// Why an endpoint refuses a client's request.
 #[derive(Debug)]
@@ -110,10 +115,10 @@ fn server_error(error: &dyn std::error::Error) -> Response {
     response::json(StatusCode::INTERNAL_SERVER_ERROR, &body)
 }
 
-/// The client id and secret of a request.
+/// The client id and secret of a request; a public client sends no secret.
 struct ClientCredentials {
     id: String,
-    secret: String,
+    secret: Option<String>,
     used_basic: bool,
 }
 
@@ -124,7 +129,8 @@ impl Identity {
         Ok(client.filter(|client| client.status == Status::Active))
     }
 
-    /// Authenticates the client: it must exist, be active, and present its secret in exactly one way.
+    /// Identifies the client: it must exist and be active. A public one sends its id alone, in the body; every other one
+    /// presents its secret in exactly one way.
     pub(super) async fn authenticate_client(
         &self,
         headers: &HeaderMap,
@@ -133,13 +139,19 @@ impl Identity {
     ) -> Result<Client, EndpointError> {
         form.check(VALUE_BYTES_MAX)?;
         let credentials = client_credentials(headers, form)?;
-        let (id, secret) = (ClientId::new(credentials.id), Secret::new(credentials.secret));
+        let id = ClientId::new(credentials.id);
+        let Some(secret) = credentials.secret.map(Secret::new) else {
+            let client = self.active_client(&id).await?.filter(|client| client.kind.is_public());
+            let reason = SECRET_MISSING;
+            return client.ok_or(EndpointError::InvalidClient { used_basic: false, reason });
+        };
         let now = self.clock.now();
         // Compared whether the client exists or not, so that the time does not reveal it.
         let matches = self.store.client_secret_matches(&id, &secret, now).await?;
         match self.active_client(&id).await? {
             Some(client) if matches => Ok(client),
             found => {
+                let is_public = found.as_ref().is_some_and(|client| client.kind.is_public());
                 if let Some(client) = found
                     && self.client_failures.is_worth_auditing(client.id.as_str(), now)
                 {
@@ -148,10 +160,24 @@ impl Identity {
                 }
                 Err(EndpointError::InvalidClient {
                     used_basic: credentials.used_basic,
-                    reason: INVALID_CLIENT,
+                    reason: if is_public { PUBLIC_WITH_SECRET } else { INVALID_CLIENT },
                 })
             }
         }
+    }
+
+    /// Authenticates a client that has a secret.
+    pub(super) async fn authenticate_confidential_client(
+        &self,
+        headers: &HeaderMap,
+        form: &Params,
+        context: &AuditContext,
+    ) -> Result<Client, EndpointError> {
+        let client = self.authenticate_client(headers, form, context).await?;
+        if client.kind.is_public() {
+            return Err(EndpointError::InvalidClient { used_basic: false, reason: PUBLIC_REFUSED });
+        }
+        Ok(client)
     }
 }
 
@@ -161,10 +187,8 @@ fn client_credentials(headers: &HeaderMap, form: &Params) -> Result<ClientCreden
         let missing = |reason| EndpointError::InvalidClient { used_basic: false, reason };
         let id =
             in_body.ok_or_else(|| missing("client_id is missing. Send it in the body or as HTTP Basic."))?;
-        let secret = form
-            .get("client_secret")
-            .ok_or_else(|| missing("client_secret is missing. Send it in the body or as HTTP Basic."))?;
-        return Ok(ClientCredentials { id: id.into(), secret: secret.into(), used_basic: false });
+        let secret = form.get("client_secret").map(Into::into);
+        return Ok(ClientCredentials { id: id.into(), secret, used_basic: false });
     };
     if form.get("client_secret").is_some() {
         let description =
@@ -177,7 +201,7 @@ fn client_credentials(headers: &HeaderMap, form: &Params) -> Result<ClientCreden
         let description = "client_id in the body differs from the one in the Authorization header.";
         return Err(OAuthError::invalid_request(description).into());
     }
-    Ok(ClientCredentials { id, secret, used_basic: true })
+    Ok(ClientCredentials { id, secret: Some(secret), used_basic: true })
 }
 
 /// Decodes Basic credentials; id and secret are each form-encoded (RFC 6749, 2.3.1).

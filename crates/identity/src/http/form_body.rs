@@ -5,11 +5,13 @@ use std::time::Duration;
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
+use domain::ClientId;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
 use crate::params::Params;
 
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
+const CLIENT_ID_BYTES_MAX: usize = 256;
 /// For the whole form; the listener ends one that stalls before that.
 const FORM_TIMEOUT: Duration = Duration::from_secs(30);
 
@@ -46,6 +48,12 @@ impl FormError {
             }
         }
     }
+}
+
+/// The client that a form names, for CORS: browser applications send their id in the body.
+pub(super) fn client_id(form: &Result<Params, FormError>) -> Option<ClientId> {
+    let id = form.as_ref().ok()?.get("client_id")?;
+    Some(id).filter(|id| id.len() <= CLIENT_ID_BYTES_MAX && !id.contains('\0')).map(ClientId::new)
 }
 
 pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, FormError> {

@@ -1,13 +1,14 @@
-//! `/connect/introspect` (RFC 7662): the state of one of the client's own tokens.
+//! `/connect/introspect` (RFC 7662): the state of one of the client's own tokens, or of any client's access token for a
+//! resource server.
 
 use std::sync::Arc;
 
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use domain::{Caller, Secret, Ticks};
+use domain::{Caller, ClientKind, Secret, Ticks};
 use serde_json::{Value, json};
-use store::AuditContext;
+use store::{AuditContext, Tenant};
 
 use super::browser::BrowserContext;
 use super::client_auth::EndpointError;
@@ -24,7 +25,9 @@ use crate::site::Site;
 pub(super) const DOC: OperationDoc = OperationDoc {
     id: "introspect",
     summary: "Check whether a token is active",
-    description: "Describes the client's own tokens. Every other token is reported as not `active`.",
+    description: "Describes the client's own tokens, and to a client of the kind `resource_server` the access tokens of \
+                  every client, for tenants that it may be used with. Every other token is reported as not `active`. \
+                  Public clients cannot use it.",
     authentication: Authentication::Client,
     parameters: TOKEN_PARAMETERS,
     responses: &client_responses("Claims"),
@@ -52,7 +55,7 @@ impl Identity {
         context: &AuditContext,
     ) -> Result<Option<Value>, EndpointError> {
         let form = form_body::form(headers, body).await?;
-        let client = self.authenticate_client(headers, &form, context).await?;
+        let client = self.authenticate_confidential_client(headers, &form, context).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing."))?;
         match jwt::verify::<AccessTokenClaims>(&self.keys, token) {
             Some(presented) => self.introspect_access_token(&presented, &client).await,
@@ -68,12 +71,20 @@ impl Identity {
         let now = self.clock.now();
         let caller = presented.caller(&self.settings, now);
         // No clock tolerance: the answer is about this provider's own clock.
-        let belongs_to_client = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
-        let Some(caller) = caller.filter(belongs_to_client) else { return Ok(None) };
+        let is_shown = |caller: &Caller| {
+            let is_own = caller.client == client.id || client.kind == ClientKind::ResourceServer;
+            is_own && caller.expires_at > now
+        };
+        let Some(caller) = caller.filter(is_shown) else { return Ok(None) };
         // Read from the store, not from the cache: resource servers rely on this answer.
         if !self.store.is_grant_live(&caller.grant).await? {
             return Ok(None);
         }
+        let tenant = self.store.find_tenant(&caller.tenant).await?;
+        // A sandbox is its team's alone, for resource servers too.
+        let is_open =
+            |tenant: &Tenant| caller.client == client.id || client.may_enter(tenant.sandbox_of.as_ref());
+        let Some(tenant) = tenant.filter(is_open) else { return Ok(None) };
         Ok(Some(json!({
             "active": true,
             "token_type": "Bearer",
@@ -84,7 +95,11 @@ impl Identity {
             "aud": self.audience,
             "exp": presented.exp,
             "iat": presented.iat,
-            "svc.es.clientid": caller.tenant.as_str(),
+            "nbf": presented.nbf,
+            "jti": presented.jti,
+            "tenant_id": tenant.id.as_str(),
+            "tenant_name": tenant.name,
+            "svc.es.clientid": tenant.id.as_str(),
         })))
     }
 

@@ -168,12 +168,7 @@ impl Site {
         };
         let sends_fetch_metadata = context.browser.sends_fetch_metadata;
         let form_action = response::form_action(sends_fetch_metadata, context.pending.destination());
-        let markup = pages::sign_in(&model);
-        if options.is_some() {
-            response::page_with_script(status, markup, form_action)
-        } else {
-            response::page_with_forms(status, markup, form_action)
-        }
+        response::page_with_script(status, pages::sign_in(&model), &form_action)
     }
 
     async fn sign_in(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {

@@ -160,7 +160,7 @@ impl Site {
             cancel: &self.path_in(browser, self.home()),
         };
         let form_action = response::form_action(browser.sends_fetch_metadata, destination.as_deref());
-        let page = response::page_with_forms(StatusCode::OK, pages::sign_out(&model), form_action);
+        let page = response::page_with_forms(StatusCode::OK, pages::sign_out(&model), &form_action);
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
@@ -233,7 +233,7 @@ impl Site {
 
 /// Whether the client has registered this post-logout redirect URI.
 fn is_registered(client: &Client, uri: &str) -> bool {
-    client.post_logout_uris.iter().any(|registered| registered == uri)
+    client.post_logout_uris.iter().any(|registered| domain::redirect_uri::matches(registered, uri))
 }
 
 fn with_state(uri: &str, state: Option<&str>) -> String {

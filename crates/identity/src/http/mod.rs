@@ -5,6 +5,7 @@ mod application_access;
 mod authorize;
 pub(crate) mod browser;
 mod client_auth;
+mod cors;
 mod discovery;
 mod extract;
 mod forgot;

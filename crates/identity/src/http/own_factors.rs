@@ -174,7 +174,7 @@ impl Site {
             add_totp: totp_page.as_deref(),
             add_passkey: passkey_page.as_deref(),
         };
-        let page = response::page(status, pages::own_factors(&model));
+        let page = response::page_with_script(status, pages::own_factors(&model), "'self'");
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 

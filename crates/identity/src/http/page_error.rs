@@ -1,14 +1,15 @@
 //! Errors of the pages, and the error page that explains them to the user.
 
 use axum::http::StatusCode;
-use store::StoreError;
+use domain::Realm;
+use store::{Client, StoreError};
 
 use super::browser::BrowserContext;
 use super::form_body::FormError;
 use super::response::{self, Response};
 use crate::authorization_request::TargetError;
 use crate::keys::KeyError;
-use crate::pages::{self, ErrorKind, ErrorPage};
+use crate::pages::{self, ErrorKind, ErrorPage, RedirectAddresses};
 use crate::site::Site;
 
 /// An error that is shown to the user as a page.
@@ -19,11 +20,20 @@ pub(crate) struct PageError {
     detail: String,
     ui_locales: Option<String>,
     retry_after_seconds: Option<u64>,
+    /// The redirect URI that was sent, and those that are registered; `aldaba dev` alone shows them.
+    addresses: Option<(String, Vec<String>)>,
 }
 
 impl PageError {
     pub(crate) fn new(status: StatusCode, kind: ErrorKind, detail: impl Into<String>) -> Self {
-        Self { status, kind, detail: detail.into(), ui_locales: None, retry_after_seconds: None }
+        Self {
+            status,
+            kind,
+            detail: detail.into(),
+            ui_locales: None,
+            retry_after_seconds: None,
+            addresses: None,
+        }
     }
 
     pub(crate) fn bad_request(kind: ErrorKind, detail: impl Into<String>) -> Self {
@@ -34,18 +44,39 @@ impl PageError {
         Self { ui_locales: ui_locales.map(Into::into), ..self }
     }
 
+    /// With the addresses of the client, for its developers. Registered addresses are not public: only `aldaba dev` shows them.
+    pub(crate) fn with_addresses(self, site: &Site, sent: Option<&str>, client: &Client) -> Self {
+        let is_shown = site.settings.is_development && self.kind == ErrorKind::RedirectUnregistered;
+        let addresses = sent.filter(|_| is_shown).map(|sent| (sent.to_owned(), client.redirect_uris.clone()));
+        Self { addresses, ..self }
+    }
+
     pub(crate) fn page(&self, site: &Site, browser: &BrowserContext) -> Response {
         // The page shows the request id: support finds the reason in this log line.
         let (status, address) = (self.status.as_u16(), browser.address);
         tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "error page shown");
+        let lang = browser.lang(self.ui_locales.as_deref());
+        let may_repeat = matches!(self.kind, ErrorKind::Busy | ErrorKind::Internal);
+        let retry = browser.here(lang).filter(|_| may_repeat);
+        let home = match site.realm {
+            Realm::Users => site.path_with_lang(site.home(), lang),
+            Realm::Developers | Realm::Operators => site.path(site.home()),
+        };
         let model = ErrorPage {
-            lang: browser.lang(self.ui_locales.as_deref()),
+            lang,
             assets: &site.assets,
-            language_switch: None,
+            language_switch: Some(&browser.here_in(lang.other())),
+            realm: site.realm,
             status: self.status.as_u16(),
             kind: self.kind,
             detail: &self.detail,
             request_id: &browser.audit.request_id,
+            retry: retry.as_deref(),
+            home: &home,
+            addresses: self
+                .addresses
+                .as_ref()
+                .map(|(sent, registered)| RedirectAddresses { sent, registered }),
         };
         let page = response::page(self.status, pages::error_page(&model));
         match self.retry_after_seconds {
@@ -97,6 +128,10 @@ impl From<TargetError> for PageError {
             TargetError::UnknownClient => Self::bad_request(
                 ErrorKind::UnknownClient,
                 "client_id is missing or unknown, or the client is disabled.",
+            ),
+            TargetError::NotForSignIn => Self::bad_request(
+                ErrorKind::NotForSignIn,
+                "The client is a resource server: it checks tokens and signs nobody in.",
             ),
             TargetError::RedirectMissing => {
                 Self::bad_request(ErrorKind::RedirectMissing, "redirect_uri is missing.")

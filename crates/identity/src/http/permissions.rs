@@ -56,7 +56,7 @@ impl Site {
         let (ticket, browser_id) = self.issue_ticket(browser, PendingRequest::Home, self.clock.now())?;
         let notice = self.withdrawn_notice(&user.id, &entries, withdrawn).await?;
         let webhooks: Vec<Vec<WebhookRow<'_>>> = entries.iter().map(webhook_rows).collect();
-        let applications: Vec<PermissionEntry<'_>> =
+        let rows: Vec<PermissionEntry<'_>> =
             entries.iter().zip(&webhooks).map(|(entry, webhooks)| page_entry(entry, webhooks)).collect();
         let lang = browser.lang(None);
         let other_lang = query([("lang", lang.other().tag())]);
@@ -68,7 +68,7 @@ impl Site {
             ticket: &ticket,
             email: &user.email,
             given_name: &user.given_name,
-            applications: &applications,
+            entries: &rows,
             notice: notice.as_ref().map(|(application, webhooks_go_on)| WithdrawnNotice {
                 application,
                 webhooks_go_on: *webhooks_go_on,
@@ -76,7 +76,7 @@ impl Site {
             account: &self.path(&format!("account?{}", query([("lang", lang.tag())]))),
             sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
-        let page = response::page(StatusCode::OK, pages::permissions(&model));
+        let page = response::page_with_script(StatusCode::OK, pages::permissions(&model), "'self'");
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
@@ -178,6 +178,7 @@ fn webhook_row(line: &WebhookLine) -> WebhookRow<'_> {
 fn page_entry<'a>(entry: &'a ApplicationAccess, webhooks: &'a [WebhookRow<'a>]) -> PermissionEntry<'a> {
     PermissionEntry {
         key: &entry.key,
+        client: entry.owner.client.as_str(),
         application: &entry.application,
         tenant: &entry.tenant,
         since: entry.since,

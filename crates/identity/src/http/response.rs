@@ -1,6 +1,8 @@
 //! Builds responses: pages under a strict Content-Security-Policy, redirects, the authorization response to the
 //! client, and JSON that must not be cached.
 
+use std::borrow::Cow;
+
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::body::Body;
 use axum::http::StatusCode;
@@ -17,7 +19,7 @@ use super::browser::BrowserContext;
 use crate::authorization_request::{ResponseMode, ResponseTarget};
 use crate::pages::{self, ContinuePage, FORM_POST_SCRIPT};
 use crate::params::query;
-use domain::redirect_uri::{OUT_OF_BAND, is_embedded};
+use domain::redirect_uri::{OUT_OF_BAND, is_embedded, private_use_scheme};
 use ui::Lang;
 
 const SELF: &str = "'self'";
@@ -43,7 +45,7 @@ pub(crate) fn page_with_forms(status: StatusCode, markup: Markup, form_action: &
     with_policy(status, markup, &format!("style-src 'self'; img-src 'self'; form-action {form_action}"))
 }
 
-/// A page with a passkey form, whose script is one of the static files.
+/// A page with a script that is one of the static files.
 pub(crate) fn page_with_script(status: StatusCode, markup: Markup, form_action: &str) -> Response {
     let policy = format!("style-src 'self'; img-src 'self'; script-src 'self'; form-action {form_action}");
     with_policy(status, markup, &policy)
@@ -54,12 +56,17 @@ pub(crate) fn page_with_script(status: StatusCode, markup: Markup, form_action: 
 /// Chromium and Safari apply the directive to every redirect that follows the form, also to those of the application
 /// behind the callback. So a form's answer to a browser is a page (`send_to_client`), which ends that chain, and `'self'`
 /// is enough. A browser without fetch metadata gets the redirect, and any web address must be allowed: old versions, and
-/// every browser where this provider is reached over plain http. The host `oob` always gets the redirect.
-pub(crate) fn form_action(sends_fetch_metadata: bool, destination: Option<&str>) -> &'static str {
+/// every browser where this provider is reached over plain http. The host `oob` and private-use schemes always get the
+/// redirect: browsers on phones open an application only from a person's own action, which a redirect still is and a page
+/// that goes on by itself is not.
+pub(crate) fn form_action(sends_fetch_metadata: bool, destination: Option<&str>) -> Cow<'static, str> {
+    if let Some(scheme) = destination.and_then(private_use_scheme) {
+        return format!("'self' {scheme}:").into();
+    }
     match destination {
-        Some(uri) if is_embedded(uri) => "'self' http://oob",
-        Some(uri) if !sends_fetch_metadata && uri != OUT_OF_BAND => "'self' https: http:",
-        _ => SELF,
+        Some(uri) if is_embedded(uri) => "'self' http://oob".into(),
+        Some(uri) if !sends_fetch_metadata && uri != OUT_OF_BAND => "'self' https: http:".into(),
+        _ => SELF.into(),
     }
 }
 
@@ -90,7 +97,8 @@ pub(crate) fn redirect(to: &str) -> Response {
 
 /// Sends the browser to a URL of the client: after a form with a page that goes on by itself, else with a redirect.
 pub(crate) fn send_to_client(to: &str, browser: &BrowserContext, lang: Lang, assets: &str) -> Response {
-    if browser.is_form_submission && !is_embedded(to) {
+    let is_for_an_application = is_embedded(to) || private_use_scheme(to).is_some();
+    if browser.is_form_submission && !is_for_an_application {
         page(StatusCode::OK, pages::continue_page(&ContinuePage { lang, assets, to }))
     } else {
         redirect(to)
@@ -163,6 +171,8 @@ mod tests {
             assert_eq!(form_action(sends_fetch_metadata, None), "'self'");
             assert_eq!(form_action(sends_fetch_metadata, Some(OUT_OF_BAND)), "'self'");
             assert_eq!(form_action(sends_fetch_metadata, Some("http://oob/a")), "'self' http://oob");
+            let app = Some("com.example.my-app:/callback?x=1");
+            assert_eq!(form_action(sends_fetch_metadata, app), "'self' com.example.my-app:");
         }
     }
 }

@@ -10,13 +10,14 @@ use store::{Actor, AuditContext};
 
 use super::browser::BrowserContext;
 use super::client_auth::EndpointError;
-use super::form_body;
+use super::form_body::{self, FormError};
 use super::response::{self, Response};
 use crate::Identity;
 use crate::claims::AccessTokenClaims;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
 use crate::openapi::{Authentication, OperationDoc, TOKEN_PARAMETERS, client_responses};
+use crate::params::Params;
 use crate::site::Site;
 
 pub(super) const DOC: OperationDoc = OperationDoc {
@@ -35,10 +36,13 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    match identity.revoke_token(&headers, body, &browser.audit).await {
+    let form = form_body::form(&headers, body).await;
+    let client = form_body::client_id(&form);
+    let response = match identity.revoke_token(&headers, form, &browser.audit).await {
         Ok(()) => response::json(StatusCode::OK, &serde_json::json!({})),
         Err(error) => error.response(),
-    }
+    };
+    identity.with_cors(&headers, client.as_ref(), response).await
 }
 
 impl Identity {
@@ -46,10 +50,10 @@ impl Identity {
     async fn revoke_token(
         &self,
         headers: &HeaderMap,
-        body: Body,
+        form: Result<Params, FormError>,
         context: &AuditContext,
     ) -> Result<(), EndpointError> {
-        let form = form_body::form(headers, body).await?;
+        let form = form?;
         let client = self.authenticate_client(headers, &form, context).await?;
         let context = &context.by(Actor::Client(client.id.clone()));
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing."))?;

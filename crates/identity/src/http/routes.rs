@@ -8,7 +8,7 @@ use axum::routing::MethodRouter;
 use utoipa::openapi::HttpMethod;
 
 use super::{
-    account, authorize, discovery, forgot, introspection, invitation, login, logout, own_factors,
+    account, authorize, cors, discovery, forgot, introspection, invitation, login, logout, own_factors,
     passkey_sign_in, permissions, reset, revocation, second_factor, tenant, token, userinfo,
 };
 use crate::openapi::OperationDoc;
@@ -90,11 +90,16 @@ pub(super) fn provider_routes() -> Vec<Route> {
         Route::new("/connect/authorize")
             .get(authorize::get, Operation(&authorize::DOC))
             .post(authorize::post, Alias),
-        Route::new("/connect/token").post(token::post, Operation(&token::DOC)),
+        Route::new("/connect/token")
+            .post(token::post, Operation(&token::DOC))
+            .options(cors::preflight, Preflight),
         Route::new("/connect/userinfo")
             .get(userinfo::get, Operation(&userinfo::DOC))
-            .post(userinfo::post, Alias),
-        Route::new("/connect/revocation").post(revocation::post, Operation(&revocation::DOC)),
+            .post(userinfo::post, Alias)
+            .options(cors::preflight, Preflight),
+        Route::new("/connect/revocation")
+            .post(revocation::post, Operation(&revocation::DOC))
+            .options(cors::preflight, Preflight),
         Route::new("/connect/introspect").post(introspection::post, Operation(&introspection::DOC)),
         Route::new("/connect/endsession")
             .get(logout::end_session_get, Operation(&logout::END_SESSION_DOC))

@@ -212,9 +212,9 @@ impl Site {
         let markup = pages::second_factor(&model);
         let form_action = response::form_action(browser.sends_fetch_metadata, ticket.pending.destination());
         let page = if options.is_some() {
-            response::page_with_script(status, markup, form_action)
+            response::page_with_script(status, markup, &form_action)
         } else {
-            response::page_with_forms(status, markup, form_action)
+            response::page_with_forms(status, markup, &form_action)
         };
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::TenantId;
+use domain::redirect_uri::{OUT_OF_BAND, is_embedded};
 use store::{AuditEntry, AuditKind, Client, TenantMembership};
 
 use super::browser::BrowserContext;
@@ -17,7 +18,9 @@ use crate::authorization_request::AuthorizationRequest;
 use crate::flow::step::Step;
 use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::oauth_error::OAuthError;
-use crate::pages::{self, Search, TenantChoiceError, TenantChoicePage, TenantOption};
+use crate::pages::{
+    self, ConsentRequest, ReturnsTo, Search, TenantChoiceError, TenantChoicePage, TenantOption,
+};
 use crate::params::{Params, query};
 use crate::site::Site;
 
@@ -25,8 +28,6 @@ use crate::site::Site;
 const SEARCH_FROM: usize = 9;
 /// At most this many tenants are shown; the search finds the others.
 const SHOWN_MAX: usize = 200;
-/// At most this many recently used tenants are marked.
-const RECENT_MAX: usize = 3;
 const SEARCH_CHARS_MAX: usize = 100;
 
 pub(super) async fn get(
@@ -119,14 +120,17 @@ impl Site {
                 total_count: tenant_count.max(options.len()),
             }),
             options: &options,
-            consent: context.needs_consent.then_some(scopes.as_slice()),
+            consent: context.needs_consent.then_some(ConsentRequest {
+                scopes: &scopes,
+                returns_to: returns_to(&context.request.target.redirect_uri),
+            }),
             other_account: &page_url("login", lang.tag()),
             error,
         };
         let page = pages::tenant_choice(&model);
         let destination = Some(context.request.target.redirect_uri.as_str());
         let form_action = response::form_action(context.browser.sends_fetch_metadata, destination);
-        Ok(response::page_with_forms(status, page, form_action))
+        Ok(response::page_with_forms(status, page, &form_action))
     }
 
     async fn choose_tenant(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
@@ -190,7 +194,8 @@ impl Site {
     }
 }
 
-/// The tenants that match the search, and the number of all tenants.
+/// The tenants that match the search, and the number of all tenants. One is checked: the one that the client has named, else
+/// the last used, else the only one.
 fn options<'a>(
     memberships: &'a [TenantMembership],
     search_text: &str,
@@ -204,21 +209,35 @@ fn options<'a>(
         ));
         words.iter().all(|word| text.contains(word.as_str()))
     };
-    let recent: Vec<&TenantId> = memberships
-        .iter()
-        .filter(|membership| membership.membership.last_used_at.is_some())
-        .map(|membership| &membership.tenant.id)
-        .take(RECENT_MAX)
-        .collect();
+    let used = memberships.iter().filter(|membership| membership.membership.last_used_at.is_some());
+    let last_used = used
+        .max_by_key(|membership| membership.membership.last_used_at)
+        .map(|membership| &membership.tenant.id);
     let found: Vec<&TenantMembership> = memberships.iter().filter(|membership| matches(membership)).collect();
+    let is_found = |id: &&TenantId| found.iter().any(|membership| membership.tenant.id == **id);
+    let only = found.first().filter(|_| found.len() == 1).map(|membership| &membership.tenant.id);
+    let checked = preselected.filter(is_found).or_else(|| last_used.filter(is_found)).or(only);
     let option = |membership: &&'a TenantMembership| TenantOption {
         id: membership.tenant.id.as_str(),
         name: &membership.tenant.name,
         short_code: &membership.tenant.short_code,
-        is_recent: recent.contains(&&membership.tenant.id),
-        is_checked: preselected == Some(&membership.tenant.id) || found.len() == 1,
+        is_last_used: last_used == Some(&membership.tenant.id),
+        is_checked: checked == Some(&membership.tenant.id),
     };
     (found.iter().take(SHOWN_MAX).map(option).collect(), memberships.len())
+}
+
+/// Where the answer goes, as the user is told.
+fn returns_to(redirect_uri: &str) -> ReturnsTo<'_> {
+    if redirect_uri == OUT_OF_BAND {
+        return ReturnsTo::Code;
+    }
+    let web = redirect_uri.strip_prefix("https://").or_else(|| redirect_uri.strip_prefix("http://"));
+    let host = web.and_then(|rest| rest.split(['/', '?', '#']).next());
+    match host.filter(|host| !host.is_empty() && !is_embedded(redirect_uri)) {
+        Some(host) => ReturnsTo::Host(host),
+        None => ReturnsTo::Device,
+    }
 }
 
 /// Lower case without accents, so that "nunez" finds "Núñez".
@@ -238,7 +257,21 @@ fn normalized(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::normalized;
+    use super::{ReturnsTo, normalized, returns_to};
+
+    #[test]
+    fn user_is_told_where_the_answer_goes() {
+        for (uri, expected) in [
+            ("https://app.example/callback?x=1", ReturnsTo::Host("app.example")),
+            ("https://app.example:8443", ReturnsTo::Host("app.example:8443")),
+            ("http://localhost:8765/callback", ReturnsTo::Host("localhost:8765")),
+            ("urn:ietf:wg:oauth:2.0:oob", ReturnsTo::Code),
+            ("http://oob/done", ReturnsTo::Device),
+            ("es.example.app:/callback", ReturnsTo::Device),
+        ] {
+            assert_eq!(returns_to(uri), expected, "{uri}");
+        }
+    }
 
     #[test]
     fn search_ignores_accents_and_case() {

@@ -15,11 +15,11 @@ use store::{
 
 use super::browser::BrowserContext;
 use super::client_auth::EndpointError;
-use super::form_body;
+use super::form_body::{self, FormError};
 use super::response::{self, Response};
 use super::token_rules::{CodeProof, RefreshScopes, refresh_scopes};
 use crate::Identity;
-use crate::claims::{self, IdClaims, ProfileClaims, TokenSubject};
+use crate::claims::{self, IdClaims, ProfileClaims, TenantClaims, TokenSubject};
 use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
@@ -43,6 +43,8 @@ const UNKNOWN_REFRESH_TOKEN: &str =
     "The refresh token is unknown, has expired, or was revoked. Start a new authorization request.";
 const REUSED_REFRESH_TOKEN: &str = "The refresh token was used before. All tokens of its grant are revoked; \
                                     start a new authorization request.";
+const RESOURCE_SERVER: &str = "This client is a resource server: it checks tokens at the introspection endpoint and is \
+                               issued none.";
 const INACTIVE_MEMBERSHIP: &str = "The user, the tenant or the membership is no longer active.";
 
 pub(super) const DOC: OperationDoc = OperationDoc {
@@ -84,10 +86,14 @@ pub(super) async fn post(
     body: Body,
 ) -> Response {
     // Boxed: the future is large, and the layers above move it.
-    match Box::pin(identity.issue_token_response(&headers, body, &browser.audit)).await {
+    let form = form_body::form(&headers, body).await;
+    let client = form_body::client_id(&form);
+    let issued = Box::pin(identity.issue_token_response(&headers, form, &browser.audit)).await;
+    let response = match issued {
         Ok(token_response) => response::json(StatusCode::OK, &token_response),
         Err(error) => error.response(),
-    }
+    };
+    identity.with_cors(&headers, client.as_ref(), response).await
 }
 
 /// The input for issuing tokens, once the request has been accepted.
@@ -107,11 +113,14 @@ impl Identity {
     async fn issue_token_response(
         &self,
         headers: &HeaderMap,
-        body: Body,
+        form: Result<Params, FormError>,
         context: &AuditContext,
     ) -> Result<TokenResponse, EndpointError> {
-        let form = form_body::form(headers, body).await?;
+        let form = form?;
         let client = self.authenticate_client(headers, &form, context).await?;
+        if !client.kind.signs_users_in() {
+            return Err(OAuthError::new("unauthorized_client", RESOURCE_SERVER).into());
+        }
         let context = &context.by(Actor::Client(client.id.clone()));
         match form.get("grant_type") {
             Some("authorization_code") => self.exchange_code(&client, &form, context).await,
@@ -142,7 +151,7 @@ impl Identity {
         let proof = CodeProof {
             redirect_uri: form.get("redirect_uri").map(Into::into),
             code_verifier: form.get("code_verifier").map(Into::into),
-            is_required: client.pkce == Pkce::Required,
+            is_required: client.pkce_rule() == Pkce::Required,
             products: client.products,
         };
         let refresh = Secret::new(self.random.token());
@@ -318,6 +327,7 @@ impl Identity {
             claims.at_hash = Some(jwt::left_half_hash(&access_token));
             let profile_scopes = scopes.with_profile_of_accounting();
             claims.profile = Some(ProfileClaims::of(&membership.user, profile_scopes));
+            claims.tenant = Some(TenantClaims::of(&membership.tenant));
             id_token = Some(jwt::sign(&self.keys, &claims)?);
         }
         Ok(TokenResponse {

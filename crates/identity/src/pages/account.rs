@@ -5,8 +5,8 @@ use domain::{Realm, Ticks};
 use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
-    badge, button, duration, field, hidden_field, notice, page, password_hint, password_refusal_text,
-    radio_option, safe_href, timestamp, username_field,
+    badge, button, duration, field, hidden_field, minute_timestamp, notice, page_with_script, password_hint,
+    password_refusal_text, radio_option, safe_href, username_field,
 };
 
 use super::debug_only;
@@ -25,6 +25,7 @@ pub(crate) struct AccountPage<'a> {
     pub ticket: &'a str,
     pub email: &'a str,
     pub given_name: &'a str,
+    pub family_name: &'a str,
     /// The language that the account has stored.
     pub account_lang: Lang,
     pub sessions: &'a [SessionRow<'a>],
@@ -99,7 +100,7 @@ pub(crate) fn account(model: &AccountPage<'_>) -> Markup {
             }
         }
     };
-    page(&layout, Some(&aside), &content)
+    page_with_script(&layout, Some(&aside), &content)
 }
 
 fn profile(model: &AccountPage<'_>) -> Markup {
@@ -126,6 +127,17 @@ fn profile(model: &AccountPage<'_>) -> Markup {
                 is_required: true,
                 ..Field::default()
             }))
+            // Developers and operators have no tokens that carry one.
+            @if model.realm == Realm::Users {
+                (field(&Field {
+                    name: "family_name",
+                    label: text.family_name,
+                    value: Some(model.family_name),
+                    autocomplete: Some("family-name"),
+                    error_id: is_refused.then_some(NOTICE_ID),
+                    ..Field::default()
+                }))
+            }
             fieldset {
                 legend { (text.language) }
                 div.choices { @for lang in [Lang::Es, Lang::En] { (radio_option(&option(lang))) } }
@@ -183,7 +195,7 @@ fn sessions(model: &AccountPage<'_>) -> Markup {
                     div {
                         b { (device(text, session)) }
                         @if session.is_current { " " (badge(text.this_browser)) }
-                        p.note { (DisplayName(session.address)) " · " (text.since) " " (timestamp(model.lang, session.since)) }
+                        p.note { (DisplayName(session.address)) " · " (text.since) " " (minute_timestamp(model.lang, session.since)) }
                     }
                     @if !session.is_current { (end(text.end_session, session.id, ButtonStyle::Secondary)) }
                 }

@@ -1,7 +1,8 @@
-//! The error page: what happened, what to do, and the reference for support.
+//! The error page: what happened, what to do, a way on, and the reference for support.
 
+use domain::Realm;
 use maud::{Markup, html};
-use ui::{Lang, Layout, PageWidth, page};
+use ui::{ButtonStyle, Lang, Layout, PageWidth, page, safe_href};
 
 use super::i18n::{Message, messages};
 
@@ -10,16 +11,31 @@ pub(crate) struct ErrorPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
+    pub realm: Realm,
     pub status: u16,
     pub kind: ErrorKind,
     /// Technical detail in English for the client's developers; may be empty.
     pub detail: &'a str,
     pub request_id: &'a str,
+    /// URL of this page, if asking again may help.
+    pub retry: Option<&'a str>,
+    /// URL of the realm's first page.
+    pub home: &'a str,
+    /// None outside `aldaba dev`: the registered addresses of an application are not public.
+    pub addresses: Option<RedirectAddresses<'a>>,
+}
+
+/// Why a redirect URI is refused, for the application's developers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RedirectAddresses<'a> {
+    pub sent: &'a str,
+    pub registered: &'a [String],
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ErrorKind {
     UnknownClient,
+    NotForSignIn,
     RedirectMissing,
     RedirectUnregistered,
     BadRequest,
@@ -29,6 +45,9 @@ pub(crate) enum ErrorKind {
     Internal,
 }
 
+/// Of an address that is shown.
+const ADDRESS_CHARS_MAX: usize = 500;
+
 pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
     let messages = &messages(model.lang).error;
     let ErrorPage { lang, assets, language_switch, .. } = *model;
@@ -37,6 +56,11 @@ pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
     let content = html! {
         h1 { (message.title) }
         p.lead { (message.text) }
+        @if let Some(addresses) = &model.addresses { (redirect_addresses(lang, addresses)) }
+        p.after.buttons {
+            @if let Some(url) = model.retry { a class=(ButtonStyle::Primary.class()) href=(safe_href(url)) { (messages.retry) } }
+            a class=(ButtonStyle::Secondary.class()) href=(safe_href(model.home)) { ((messages.home)(model.realm)) }
+        }
         div.reference {
             p { (messages.reference) }
             p { code { (model.request_id) } }
@@ -52,10 +76,41 @@ pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
     page(&layout, None, &content)
 }
 
+/// The addresses below each other, so that a difference of one character is seen.
+fn redirect_addresses(lang: Lang, addresses: &RedirectAddresses<'_>) -> Markup {
+    let text = &messages(lang).error.addresses;
+    html! {
+        section.addresses aria-labelledby="addresses" {
+            h2 #addresses { (text.title) }
+            dl {
+                dt { (text.sent) }
+                dd { (address(addresses.sent)) }
+                dt { (text.registered) }
+                @for registered in addresses.registered { dd { (address(registered)) } }
+                @if addresses.registered.is_empty() { dd { (text.none) } }
+            }
+            @if is_registrable(addresses.sent) {
+                p { (text.register) }
+                p { code { "aldaba dev --redirect-uri '" (addresses.sent) "'" } }
+            }
+        }
+    }
+}
+
+fn address(text: &str) -> Markup {
+    html! { code dir="ltr" { (text.chars().take(ADDRESS_CHARS_MAX).collect::<String>()) } }
+}
+
+/// Whether a command that registers the address may be shown: it would be accepted, and a shell takes it as one word.
+fn is_registrable(sent: &str) -> bool {
+    domain::redirect_uri::check(sent).is_ok() && !sent.contains('\'') && sent.len() <= ADDRESS_CHARS_MAX
+}
+
 fn notice_for(lang: Lang, kind: ErrorKind) -> Message {
     let messages = &messages(lang).error;
     match kind {
         ErrorKind::UnknownClient => messages.unknown_client,
+        ErrorKind::NotForSignIn => messages.not_for_sign_in,
         ErrorKind::RedirectMissing => messages.redirect_missing,
         ErrorKind::RedirectUnregistered => messages.redirect_unregistered,
         ErrorKind::BadRequest => messages.bad_request,

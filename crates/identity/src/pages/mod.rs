@@ -23,7 +23,7 @@ pub(crate) use account::{AccountNews, AccountPage, SessionRow, account};
 pub(crate) use code::{CodePage, code_page};
 pub(crate) use continue_to::{ContinuePage, continue_page};
 pub(crate) use device::device_name;
-pub(crate) use error::{ErrorKind, ErrorPage, error_page};
+pub(crate) use error::{ErrorKind, ErrorPage, RedirectAddresses, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
 pub(crate) use link::{
     AddressPage, InvitationPage, LinkError, LinkKind, MailPurpose, MailSentPage, PasswordSetPage, ResetPage,
@@ -38,7 +38,9 @@ pub(crate) use permissions::{PermissionEntry, PermissionsPage, WebhookRow, Withd
 pub(crate) use second_factor::{SecondFactorError, SecondFactorPage, second_factor};
 pub(crate) use sign_in::{ForgottenHelp, PasskeyOffer, SignInError, SignInPage, sign_in};
 pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
-pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};
+pub(crate) use tenant_choice::{
+    ConsentRequest, ReturnsTo, Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice,
+};
 
 /// Implements `Debug` for a model with the named fields only, so that tickets and codes are not logged.
 macro_rules! debug_only {

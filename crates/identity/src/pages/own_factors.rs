@@ -3,8 +3,9 @@
 use domain::Ticks;
 use maud::{Markup, html};
 use ui::{
-    Button, ButtonStyle, DisplayName, Field, Lang, Layout, PageWidth, PasskeyCeremony, PasskeyForm, Severity,
-    badge, button, field, hidden_field, notice, page, passkey_form, safe_href, timestamp,
+    Button, ButtonStyle, DisplayName, Field, Head, Lang, Layout, PageWidth, PasskeyCeremony, PasskeyForm,
+    Severity, badge, button, field, hidden_field, minute_timestamp, notice, page_with_head, passkey_form,
+    safe_href,
 };
 
 use super::debug_only;
@@ -122,7 +123,7 @@ pub(crate) fn own_factors(model: &OwnFactorsPage<'_>) -> Markup {
         } @else if is_empty { p { (text.switched_off) } }
         @if !model.is_required { p { a href=(safe_href(model.frame.back)) { (text.back_to_account) } } }
     };
-    framed(&model.frame, text.title, &content)
+    with_frame(&model.frame, text.title, &Head { has_script: true, ..Head::default() }, &content)
 }
 
 fn entry(model: &OwnFactorsPage<'_>, factor: &FactorRow<'_>) -> Markup {
@@ -134,10 +135,10 @@ fn entry(model: &OwnFactorsPage<'_>, factor: &FactorRow<'_>) -> Markup {
     html! {
         h2 { (name) " " (badge(if factor.is_passkey { text.passkey } else { text.totp })) }
         dl.facts {
-            div { dt { (text.since) } dd { (timestamp(lang, factor.since)) } }
+            div { dt { (text.since) } dd { (minute_timestamp(lang, factor.since)) } }
             div {
                 dt { (text.last_used) }
-                dd { @match factor.last_used { Some(at) => (timestamp(lang, at)), None => (text.never_used) } }
+                dd { @match factor.last_used { Some(at) => (minute_timestamp(lang, at)), None => (text.never_used) } }
             }
         }
         details {
@@ -252,6 +253,10 @@ pub(crate) fn recovery_codes(model: &RecoveryCodesPage<'_>) -> Markup {
 }
 
 fn framed(frame: &FactorFrame<'_>, title: &str, content: &Markup) -> Markup {
+    with_frame(frame, title, &Head::default(), content)
+}
+
+fn with_frame(frame: &FactorFrame<'_>, title: &str, head: &Head<'_>, content: &Markup) -> Markup {
     let FactorFrame { lang, assets, language_switch, .. } = *frame;
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Wide };
     let aside = html! {
@@ -263,7 +268,7 @@ fn framed(frame: &FactorFrame<'_>, title: &str, content: &Markup) -> Markup {
         @if let Some(news) = frame.news { (notice_of(lang, news)) }
         (content)
     };
-    page(&layout, Some(&aside), &content)
+    page_with_head(&layout, head, Some(&aside), &content)
 }
 
 fn notice_of(lang: Lang, news: FactorNews) -> Markup {

@@ -3,8 +3,8 @@
 use domain::Ticks;
 use maud::{Markup, html};
 use ui::{
-    Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, Severity, button, hidden_field, notice, page,
-    safe_href, timestamp,
+    Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, Severity, button, hidden_field,
+    minute_timestamp, notice, page_with_script, safe_href,
 };
 
 use super::{debug_only, i18n::messages, scopes};
@@ -19,7 +19,8 @@ pub(crate) struct PermissionsPage<'a> {
     pub email: &'a str,
     /// May be empty.
     pub given_name: &'a str,
-    pub applications: &'a [PermissionEntry<'a>],
+    /// In display order. Those of one application are shown together, where its first one stands.
+    pub entries: &'a [PermissionEntry<'a>],
     /// The application whose access has just been withdrawn.
     pub notice: Option<WithdrawnNotice<'a>>,
     /// URL of the account page.
@@ -36,9 +37,12 @@ pub(crate) struct WithdrawnNotice<'a> {
     pub webhooks_go_on: bool,
 }
 
+/// The access of one application to one tenant.
 #[derive(Clone, Copy)]
 pub(crate) struct PermissionEntry<'a> {
     pub key: &'a str,
+    /// The id of the application; names are not unique.
+    pub client: &'a str,
     pub application: &'a str,
     pub tenant: &'a str,
     pub since: Ticks,
@@ -77,42 +81,68 @@ pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
     let content = html! {
         @if !model.given_name.trim().is_empty() { p.greeting { ((messages.greeting)(DisplayName(model.given_name))) } }
         h1 { (messages.title) }
-        @if !model.applications.is_empty() { p.lead { (messages.lead) } }
+        @if !model.entries.is_empty() { p.lead { (messages.lead) } }
         @if let Some(WithdrawnNotice { application, webhooks_go_on }) = model.notice {
             @let name = DisplayName(application);
             @let text = if webhooks_go_on { (messages.revoked_webhooks_go_on)(name) } else { (messages.revoked)(name) };
             (notice(Severity::Success, "notice", &text, None))
         }
-        @if model.applications.is_empty() {
+        @if model.entries.is_empty() {
             div.empty { p { b { (messages.none.title) } (messages.none.text) } }
         } @else {
-            ul.access-list { @for access in model.applications { li.access { (entry(model, access)) } } }
+            ul.access-list { @for group in by_application(model.entries) { li.application { (application(model, &group)) } } }
         }
     };
-    page(&layout, Some(&aside), &content)
+    page_with_script(&layout, Some(&aside), &content)
+}
+
+/// The entries of each application, in the order of the first ones.
+fn by_application<'a>(entries: &'a [PermissionEntry<'a>]) -> Vec<Vec<&'a PermissionEntry<'a>>> {
+    let mut groups: Vec<Vec<&PermissionEntry<'_>>> = Vec::new();
+    for entry in entries {
+        let known = groups.iter_mut().find(|group| group.iter().any(|other| other.client == entry.client));
+        match known {
+            Some(group) => group.push(entry),
+            None => groups.push(vec![entry]),
+        }
+    }
+    groups
+}
+
+fn application(model: &PermissionsPage<'_>, group: &[&PermissionEntry<'_>]) -> Markup {
+    html! {
+        @if let Some(first) = group.first() { h2 { (DisplayName(first.application)) } }
+        ul { @for access in group { li.access { (entry(model, access)) } } }
+    }
 }
 
 fn entry(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
     let lang = model.lang;
     let messages = &messages(lang).permissions;
     html! {
-        h2 { (DisplayName(access.application)) }
+        h3 { (DisplayName(access.tenant)) }
         dl.facts {
-            div { dt { (messages.tenant) } dd { (DisplayName(access.tenant)) } }
-            div { dt { (messages.since) } dd { (timestamp(lang, access.since)) } }
+            div { dt { (messages.since) } dd { (minute_timestamp(lang, access.since)) } }
             div {
                 dt { (messages.last_used) }
                 dd {
                     @if access.last_used == Ticks::default() { (messages.never_used) }
-                    @else { (timestamp(lang, access.last_used)) }
+                    @else { (minute_timestamp(lang, access.last_used)) }
                 }
             }
         }
-        @if !access.scopes.is_empty() { (scopes::names(lang, access.scopes)) }
+        @if !access.scopes.is_empty() {
+            details.permissions {
+                summary { (messages.can_do) span.visually-hidden { ": " (DisplayName(access.application)) ", " (DisplayName(access.tenant)) } }
+                (scopes::list(lang, access.scopes))
+            }
+        }
         (webhooks(lang, access))
         @if access.is_admin && access.colleagues > 0 { p.note { ((messages.colleagues)(access.colleagues)) } }
-        @if access.is_own { (revocation(model, access)) }
-        @if access.is_admin { (tenant_revocation(model, access)) }
+        div.revocations {
+            @if access.is_own { (revocation(model, access)) }
+            @if access.is_admin { (tenant_revocation(model, access)) }
+        }
     }
 }
 
@@ -121,14 +151,16 @@ fn webhooks(lang: Lang, access: &PermissionEntry<'_>) -> Markup {
     let messages = &messages(lang).permissions;
     html! {
         @if !access.webhooks.is_empty() {
-            h3 { (messages.webhooks) }
+            h4 { (messages.webhooks) }
             ul.webhooks {
                 @for webhook in access.webhooks {
                     li {
-                        b { (DisplayName(webhook.resource)) } " → " (DisplayName(webhook.host)) " · "
-                        @match webhook.last_delivered_at {
-                            Some(at) => { (messages.last_delivery) " " (timestamp(lang, at)) },
-                            None => (messages.no_delivery),
+                        span { b { (DisplayName(webhook.resource)) } " → " (DisplayName(webhook.host)) }
+                        span.note {
+                            @match webhook.last_delivered_at {
+                                Some(at) => { (messages.last_delivery) " " (minute_timestamp(lang, at)) },
+                                None => (messages.no_delivery),
+                            }
                         }
                     }
                 }
@@ -144,7 +176,7 @@ fn revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Mark
     let name = DisplayName(access.application);
     html! {
         details.revocation {
-            summary { (messages.revoke) span.visually-hidden { " " (name) } }
+            summary { (messages.revoke) span.visually-hidden { ": " (name) ", " (DisplayName(access.tenant)) } }
             form method="post" action=(safe_href(model.action)) {
                 p { ((messages.revoke_explanation)(name, DisplayName(access.tenant))) }
                 @if !access.webhooks.is_empty() {
@@ -164,7 +196,7 @@ fn tenant_revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) 
     let name = DisplayName(access.application);
     html! {
         details.revocation {
-            summary { (messages.revoke_for_tenant) span.visually-hidden { " " (name) } }
+            summary { (messages.revoke_for_tenant) span.visually-hidden { ": " (name) ", " (DisplayName(access.tenant)) } }
             form method="post" action=(safe_href(model.action)) {
                 p { ((messages.revoke_for_tenant_explanation)(name, DisplayName(access.tenant))) }
                 (hidden_field("ticket", model.ticket))

@@ -4,7 +4,8 @@ use domain::Realm;
 use maud::{Markup, html};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, PasskeyCeremony,
-    PasskeyForm, Severity, button, duration, field, hidden_field, notice, page, passkey_form, safe_href,
+    PasskeyForm, Severity, button, duration, field, hidden_field, notice, page_with_script, passkey_form,
+    safe_href,
 };
 
 use super::{
@@ -99,12 +100,13 @@ pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
         @if let Some(href) = model.register { p.small-print { a href=(safe_href(href)) { (links.register) } } }
         @if let Some(name) = model.application { p.small-print { ((messages.assurance)(DisplayName(name))) } }
     };
-    page(&layout, None, &content)
+    page_with_script(&layout, None, &content)
 }
 
 fn form(model: &SignInPage<'_>) -> Markup {
     let messages = &messages(model.lang).sign_in;
     let has_name = !model.username.trim().is_empty();
+    // Both fields: the page does not say which of them is wrong.
     let is_wrong = model.error == Some(SignInError::Wrong);
     let is_empty = model.error == Some(SignInError::Empty);
     html! {
@@ -129,6 +131,7 @@ fn form(model: &SignInPage<'_>) -> Markup {
                 error_id: (is_wrong || is_empty).then_some(ERROR_ID),
                 is_focused: has_name,
                 is_required: true,
+                reveal: Some(messages.show_password),
                 ..Field::default()
             }))
             (button(&Button { label: messages.submit, ..Button::default() }))

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use ui::{
-    Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
+    Button, ButtonStyle, DisplayName, Field, Icon, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
     button, field, hidden_field, notice, page, radio_option, safe_href,
 };
 
@@ -19,10 +19,10 @@ pub(crate) struct TenantChoicePage<'a> {
     pub email: &'a str,
     /// Present for users with many tenants.
     pub search: Option<Search<'a>>,
-    /// In display order: recent ones first.
+    /// In display order: recently used ones first.
     pub options: &'a [TenantOption<'a>],
-    /// The requested scopes, if the application needs consent.
-    pub consent: Option<&'a [&'a str]>,
+    /// What the application asks for, if it needs consent.
+    pub consent: Option<ConsentRequest<'a>>,
     /// URL for signing in with another account.
     pub other_account: &'a str,
     pub error: Option<TenantChoiceError>,
@@ -38,12 +38,30 @@ pub(crate) struct Search<'a> {
     pub total_count: usize,
 }
 
+/// What an application asks the user to allow.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ConsentRequest<'a> {
+    pub scopes: &'a [&'a str],
+    pub returns_to: ReturnsTo<'a>,
+}
+
+/// Where the answer goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReturnsTo<'a> {
+    /// A host, with its port where that is not the usual one.
+    Host(&'a str),
+    /// An application on the user's device.
+    Device,
+    /// The user copies a code.
+    Code,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TenantOption<'a> {
     pub id: &'a str,
     pub name: &'a str,
     pub short_code: &'a str,
-    pub is_recent: bool,
+    pub is_last_used: bool,
     pub is_checked: bool,
 }
 
@@ -71,14 +89,7 @@ pub(crate) fn tenant_choice(model: &TenantChoicePage<'_>) -> Markup {
             a href=(safe_href(model.other_account)) { (messages.other_account) }
         }
         @if let Some(error) = model.error { (notice_for(lang, error)) }
-        @if let Some(requested) = model.consent {
-            section {
-                h2 { (messages.allows) }
-                (scopes::list(lang, requested))
-                p.small-print { (messages.revocable) }
-            }
-            h2 { (messages.legend) }
-        }
+        @if model.consent.is_some() { h2 { (legend(model)) } }
         @if let Some(search) = &model.search { (search_form(model, search)) }
         (choice_form(model))
     };
@@ -89,12 +100,30 @@ fn heading(model: &TenantChoicePage<'_>) -> Markup {
     let messages = &messages(model.lang).choice;
     let name = DisplayName(model.application);
     html! {
-        @if model.consent.is_some() {
-            h1 { ((messages.consent_heading)(name)) }
-        } @else {
-            h1 { (messages.title) " " span.lead { ((messages.lead)(name)) } }
+        @match model.consent {
+            Some(ConsentRequest { scopes, returns_to }) => {
+                @let heading = if scopes::has_data(scopes) { messages.consent_heading } else { messages.consent_heading_identity };
+                h1 { (heading(name)) }
+                p.returns-to {
+                    (Icon::Globe)
+                    span {
+                        @match returns_to {
+                            ReturnsTo::Host(host) => ((messages.returns_to)(DisplayName(host))),
+                            ReturnsTo::Device => (messages.returns_to_device),
+                            ReturnsTo::Code => (messages.returns_with_code),
+                        }
+                    }
+                }
+            },
+            None => h1 { (messages.title) " " span.lead { ((messages.lead)(name)) } },
         }
     }
+}
+
+fn legend(model: &TenantChoicePage<'_>) -> &'static str {
+    let messages = &messages(model.lang).choice;
+    let is_one = model.search.is_none() && model.options.len() == 1;
+    if is_one { messages.legend_of_one } else { messages.legend }
 }
 
 /// A separate form, so that searching does not submit the choice.
@@ -123,34 +152,61 @@ fn search_form(model: &TenantChoicePage<'_>, search: &Search<'_>) -> Markup {
     }
 }
 
+/// The browser does not validate: its bubble would have its own language and look, and the page has an alert.
 fn choice_form(model: &TenantChoicePage<'_>) -> Markup {
-    let messages = &messages(model.lang).choice;
     html! {
-        form.choice-form method="post" action=(safe_href(model.action)) {
+        form.choice-form method="post" action=(safe_href(model.action)) novalidate {
             (hidden_field("ticket", model.ticket))
             @if model.options.is_empty() {
                 (nothing_found(model))
             } @else {
                 fieldset {
-                    legend.visually-hidden { (messages.legend) }
+                    legend.visually-hidden { (legend(model)) }
                     div.choices { @for option in model.options { (row(model, option)) } }
                 }
             }
+            @if let Some(consent) = model.consent { (permissions(model.lang, consent.scopes)) }
             (form_actions(model))
         }
     }
 }
 
+/// What the application may do afterwards, and where that ends.
+fn permissions(lang: Lang, scopes: &[&str]) -> Markup {
+    let messages = messages(lang);
+    html! {
+        section {
+            h2 { (messages.choice.allows) }
+            (scopes::list(lang, scopes))
+            p.small-print { ((messages.choice.revocable)(messages.permissions.title)) }
+        }
+    }
+}
+
 fn row(model: &TenantChoicePage<'_>, option: &TenantOption<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
+    let label = if is_tax_number(option.short_code) { messages.tax_number } else { messages.short_code };
+    let note =
+        if option.short_code.is_empty() { String::new() } else { format!("{label} {}", option.short_code) };
     radio_option(&RadioOption {
         name: "tenant",
         value: option.id,
         label: option.name,
-        note: option.short_code,
-        badge: option.is_recent.then_some(messages(model.lang).choice.recent),
+        note: &note,
+        badge: option.is_last_used.then_some(messages.last_used),
         error_id: model.error.map(|_| ERROR_ID),
         is_checked: option.is_checked,
     })
+}
+
+/// Whether a code has the form of a Spanish tax number: of a person (`12345678Z`, `X1234567L`) or of an entity (`B12345678`).
+fn is_tax_number(code: &str) -> bool {
+    let [first, middle @ .., last] = code.as_bytes() else { return false };
+    let has_letter = first.is_ascii_uppercase() || last.is_ascii_uppercase();
+    middle.len() == 7
+        && middle.iter().all(u8::is_ascii_digit)
+        && has_letter
+        && [first, last].iter().all(|end| end.is_ascii_digit() || end.is_ascii_uppercase())
 }
 
 fn nothing_found(model: &TenantChoicePage<'_>) -> Markup {
@@ -196,4 +252,19 @@ fn notice_for(lang: Lang, error: TenantChoiceError) -> Markup {
         TenantChoiceError::NotYours => messages.not_yours,
     };
     notice(Severity::Error, ERROR_ID, &html! { (message.title) }, Some(&html! { (message.text) }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_tax_number;
+
+    #[test]
+    fn tax_numbers_are_told_from_codes() {
+        for number in ["12345678Z", "X1234567L", "B12345678", "P0801500J"] {
+            assert!(is_tax_number(number), "{number}");
+        }
+        for code in ["", "4101", "123456789", "B1234567", "b12345678", "Soler-Pons", "ÑÑÑÑÑ"] {
+            assert!(!is_tax_number(code), "{code}");
+        }
+    }
 }

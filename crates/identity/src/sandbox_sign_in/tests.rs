@@ -56,10 +56,12 @@ impl Fixture {
             role: None,
             email: format!("{name}@example.com"),
             given_name: "Sandbox".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
             created_at: NOW,
+            updated_at: NOW,
             revision: FIRST_REVISION,
         }
     }

@@ -45,10 +45,12 @@ impl Fixture {
             role: None,
             email: MARIA.into(),
             given_name: "María".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: password::hash(&Secret::new(text), &*self.random).unwrap(),
             status: Status::Active,
             created_at: NOW,
+            updated_at: NOW,
             revision: FIRST_REVISION,
         }
     }

@@ -77,6 +77,7 @@ mod tests {
             |product, is_sandbox| RequestKind::Subscription { name: "Clave".into(), product, is_sandbox };
         let new_client = |products: &[Product], is_sandbox| RequestKind::Client {
             name: "ERP".into(),
+            kind: domain::ClientKind::Web,
             redirect_uris: Vec::new(),
             products: of(products),
             pkce: Pkce::IfSent,

@@ -1,27 +1,29 @@
-//! OAuth clients: the applications that users sign in to.
+//! OAuth clients: the applications that users sign in to, and the APIs that check their tokens.
 
 use std::time::Duration;
 
 use domain::subscription::Products;
-use domain::{ClientId, Secret, Ticks};
+use domain::{ClientId, ClientKind, Secret, Ticks};
 use store::{
     AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, ListFilter,
-    ListPage, ListQuery, Pkce, REDIRECT_URIS_MAX, Status, UpdateOutcome,
+    ListPage, ListQuery, Pkce, Status, UpdateOutcome,
 };
 
+use super::client_kinds::{check_has_secret, check_redirects, checked_pkce, checked_update};
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
-use crate::checks::{
-    check_backchannel_logout_uri, check_redirect, checked_id, checked_logout_uris, checked_name,
-};
+use crate::checks::{check_backchannel_logout_uri, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
 pub struct NewClient {
     pub id: Option<String>,
     pub name: String,
+    pub kind: ClientKind,
+    /// None for a resource server.
     pub redirect_uris: Vec<String>,
     pub post_logout_uris: Vec<String>,
     pub backchannel_logout_uri: Option<String>,
-    pub pkce: Pkce,
+    /// None: what the kind of client needs.
+    pub pkce: Option<Pkce>,
     pub consent: Consent,
     pub callback_id_token: CallbackIdToken,
     pub products: Products,
@@ -36,22 +38,23 @@ pub const AUTHORIZATIONS_COUNTED_MAX: usize = 10_000;
 const UPDATE_TRIES_MAX: u32 = 5;
 
 impl Admin {
-    pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
+    /// Registers a client. A public one has no secret.
+    pub async fn add_client(&self, new: NewClient) -> Result<(Client, Option<Secret>)> {
         let context = self.require(Permission::Keys)?;
         let id = match &new.id {
             Some(id) => ClientId::new(checked_id("a client id", id)?),
             None => ClientId::from(self.random.guid()),
         };
-        check_redirects(&new.redirect_uris)?;
+        check_redirects(&new.redirect_uris, new.kind)?;
         let client = Client {
             id,
             guid: self.random.guid(),
             name: checked_name(&new.name)?,
             redirect_uris: new.redirect_uris,
-            post_logout_uris: checked_logout_uris(new.post_logout_uris)?,
-            pkce: new.pkce,
+            post_logout_uris: checked_logout_uris(new.post_logout_uris, new.kind)?,
+            pkce: checked_pkce(new.pkce, new.kind)?,
             consent: new.consent,
-            kind: domain::ClientKind::Web,
+            kind: new.kind,
             backchannel_logout_uri: self.checked_backchannel_uri(new.backchannel_logout_uri)?,
             callback_id_token: new.callback_id_token,
             products: checked_products(new.products)?,
@@ -63,7 +66,8 @@ impl Admin {
         };
         let secret = self.secret();
         self.store.add_client(&client, &secret, context).await?;
-        Ok((client, secret))
+        let is_public = client.kind.is_public();
+        Ok((client, (!is_public).then_some(secret)))
     }
 
     pub async fn clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
@@ -94,7 +98,7 @@ impl Admin {
     /// Registers redirect addresses; those already registered are skipped.
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let context = self.require(Permission::Keys)?;
-        uris.iter().try_for_each(|uri| check_redirect(uri))?;
+        check_redirects(uris, self.client(id).await?.kind)?;
         self.change_redirect_uris(id, context, |registered| {
             for uri in uris {
                 if !registered.contains(uri) {
@@ -182,8 +186,7 @@ impl Admin {
             return Ok(client);
         }
         update.name = update.name.as_deref().map(checked_name).transpose()?;
-        update.redirect_uris.as_deref().map(check_redirects).transpose()?;
-        update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
+        update = checked_update(update, self.client(id).await?.kind)?;
         update.backchannel_logout_uri =
             update.backchannel_logout_uri.map(|uri| self.checked_backchannel_uri(uri)).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
@@ -214,20 +217,13 @@ impl Admin {
         overlap: Duration,
         context: &AuditContext,
     ) -> Result<RotatedSecret> {
+        check_has_secret(&self.client(id).await?)?;
         let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), previous_valid_until };
         let replaced = self.store.set_client_secret(&ClientId::new(id), &new, context).await?;
         check_found(replaced, || format!("client \"{id}\""))?;
         Ok(RotatedSecret { secret, previous_valid_until })
     }
-}
-
-pub(super) fn check_redirects(uris: &[String]) -> Result<()> {
-    if !(1..=REDIRECT_URIS_MAX).contains(&uris.len()) {
-        let why = format!("a client has 1 to {REDIRECT_URIS_MAX} redirect addresses");
-        return Err(AdminError::Invalid(why));
-    }
-    uris.iter().try_for_each(|uri| check_redirect(uri))
 }
 
 pub(super) fn checked_products(products: Products) -> Result<Products> {

@@ -1,7 +1,7 @@
 //! Invitations to accounts of every realm.
 
 use domain::ids::InvitationId;
-use domain::{OperatorRole, Realm, Secret, TenantId};
+use domain::{ErrorCode, OperatorRole, Realm, Secret, TenantId};
 use store::{
     AuditContext, INVITATION_LIFE, Invitation, InvitationFilter, InvitationLink, InvitationOutcome, ListPage,
     ListQuery,
@@ -183,7 +183,7 @@ fn changed(outcome: InvitationOutcome, id: &str) -> Result<Invitation> {
         InvitationOutcome::Ended(invitation) => {
             let how = if invitation.accepted_at.is_some() { "accepted" } else { "revoked" };
             let why = format!("the invitation for \"{}\" was {how}; invite again instead", invitation.email);
-            Err(AdminError::Conflict { code: "invitation_ended", why })
+            Err(AdminError::Conflict { code: ErrorCode::InvitationEnded, why })
         }
     }
 }

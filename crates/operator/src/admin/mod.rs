@@ -4,6 +4,7 @@
 
 mod account_access;
 mod approval;
+mod client_kinds;
 mod clients;
 mod developer;
 mod developers;
@@ -41,8 +42,9 @@ pub use crate::error::AdminError;
 pub(crate) use crate::error::{Result, check_found, check_revision, updated};
 pub use account_access::{SentReset, UserAuthorization};
 pub use approval::{ApprovalMode, ApprovalSettings, approval_mode};
+use client_kinds::{check_redirects, checked_pkce};
+use clients::checked_products;
 pub use clients::{AUTHORIZATIONS_COUNTED_MAX, NewClient};
-use clients::{check_redirects, checked_products};
 pub use developer::{
     DeveloperAdmin, OVERLAP_MAX, RedirectUri, RedirectUriState, TeamClient, TeamWebhook, TeamWebhookFilter,
     TeamWebhookPage, WebhookContent,

@@ -41,6 +41,7 @@ impl Admin {
             status: change.status,
             role: change.role,
             given_name: change.given_name.as_deref().map(checked_name).transpose()?,
+            family_name: None,
             lang: change.lang.as_deref().map(checked_lang).transpose()?,
             password_hash: None,
         };

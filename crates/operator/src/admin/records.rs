@@ -163,7 +163,7 @@ pub enum RecordStatus {
 /// A record, or what the log still has of a deleted one.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Record)]
+#[schema(as = StoredRecord)]
 pub struct RecordJson {
     pub tenant: String,
     #[schema(examples("accounting"))]

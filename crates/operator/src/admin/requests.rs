@@ -1,6 +1,6 @@
 //! Requests of teams, as the operator decides on them.
 
-use domain::{Guid, RequestId};
+use domain::{ErrorCode, Guid, RequestId};
 use store::{
     Approval, AuditContext, Consent, DecisionOutcome, ListPage, ListQuery, RequestDecision, RequestFilter,
     RequestState, TeamRequest,
@@ -94,12 +94,12 @@ impl Admin {
             DecisionOutcome::NotFound => Err(no_request(id)),
             DecisionOutcome::RevisionConflict => Err(revision_conflict(&format!("request \"{id}\""))),
             DecisionOutcome::NotPending(state) => Err(AdminError::Conflict {
-                code: "not_pending",
+                code: ErrorCode::NotPending,
                 why: format!("request \"{id}\" is {} already; nothing changed", state.as_str()),
             }),
             DecisionOutcome::Blocked(why) => {
                 let why = format!("request \"{id}\" cannot be approved: {why}");
-                Err(AdminError::Conflict { code: "cannot_approve", why })
+                Err(AdminError::Conflict { code: ErrorCode::CannotApprove, why })
             }
         }
     }

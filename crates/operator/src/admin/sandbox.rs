@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use domain::catalogue::Owner;
 use domain::event::{EventKind, semantic_name};
-use domain::{AccountId, Realm, Resource, Secret, TeamId, TenantId};
+use domain::{AccountId, ErrorCode, Realm, Resource, Secret, TeamId, TenantId};
 use futures_util::stream;
 use serde_json::Value;
 use store::{
@@ -119,7 +119,7 @@ impl SandboxAdmin {
             return Ok(team);
         }
         let why = "the operator has switched sandboxes off (portal.sandbox)".into();
-        Err(AdminError::Conflict { code: "sandbox_closed", why })
+        Err(AdminError::Conflict { code: ErrorCode::SandboxClosed, why })
     }
 
     /// The same for changes: a disabled team changes nothing.
@@ -129,7 +129,7 @@ impl SandboxAdmin {
             return Ok(team);
         }
         let why = format!("team \"{}\" is disabled; ask the operator", team.id);
-        Err(AdminError::Conflict { code: "team_disabled", why })
+        Err(AdminError::Conflict { code: ErrorCode::TeamDisabled, why })
     }
 
     /// The sandbox of a team, if it has one.
@@ -149,7 +149,7 @@ impl SandboxAdmin {
             return Ok(sandbox);
         }
         let why = "the sandbox is disabled or not complete; make it again, or ask the operator".to_owned();
-        Err(AdminError::Conflict { code: "sandbox_not_ready", why })
+        Err(AdminError::Conflict { code: ErrorCode::SandboxNotReady, why })
     }
 
     /// The sandbox of a team with its data; it is made if there is none yet. What an interruption left unfinished is
@@ -196,11 +196,13 @@ impl SandboxAdmin {
             realm: Realm::Users,
             email,
             given_name: "Sandbox".into(),
+            family_name: String::new(),
             lang: LANG.into(),
             password_hash,
             status: Status::Active,
             role: None,
             created_at: self.admin.now(),
+            updated_at: self.admin.now(),
             revision: FIRST_REVISION,
         };
         let tenant = self.new_tenant(team);
@@ -280,7 +282,7 @@ impl SandboxAdmin {
         match done.counts.errors.first() {
             Some(error) => {
                 let why = format!("change {} was refused: {}", error.line, error.fault.message);
-                Err(AdminError::Conflict { code: "change_refused", why })
+                Err(AdminError::Conflict { code: ErrorCode::ChangeRefused, why })
             }
             None => Ok(done),
         }
@@ -393,5 +395,5 @@ fn made(outcome: SandboxOutcome, team: &TeamId) -> Result<Sandbox> {
 
 fn disabled() -> AdminError {
     let why = "the operator has disabled the sandbox; its tenant must be enabled first".to_owned();
-    AdminError::Conflict { code: "sandbox_not_ready", why }
+    AdminError::Conflict { code: ErrorCode::SandboxNotReady, why }
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
+use domain::{ErrorCode, Secret};
 use store::{
     AuditContext, FIRST_REVISION, KeyInfo, KeySlot, ListFilter, ListPage, ListQuery, RevealedKey, Status,
     Subscription, SubscriptionUpdate,
@@ -183,7 +183,7 @@ impl Admin {
         match self.store.reveal_key(&id, slot, context).await? {
             RevealedKey::Revealed(key) => Ok(key),
             RevealedKey::NotKept => Err(AdminError::Conflict {
-                code: "not_revealable",
+                code: ErrorCode::NotRevealable,
                 why: "this key was made before this version: regenerate it to see it".into(),
             }),
             RevealedKey::NotFound => Err(AdminError::Cancelled(format!("subscription \"{id}\""))),

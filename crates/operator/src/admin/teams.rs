@@ -1,6 +1,6 @@
 //! Teams of developers, as the operator manages them.
 
-use domain::{AccountId, Realm, TeamId};
+use domain::{AccountId, ErrorCode, Realm, TeamId};
 use store::{
     Account, FIRST_REVISION, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Status, Team,
     TeamMember, TeamMemberChange, TeamMemberOutcome, TeamRole, TeamUpdate,
@@ -127,16 +127,16 @@ pub(super) fn changed_member(
             Err(AdminError::NotFound(format!("member \"{developer}\" of team \"{team}\"")))
         }
         TeamMemberOutcome::AlreadyMember => {
-            conflict("exists", format!("\"{developer}\" is a member of team \"{team}\" already"))
+            conflict(ErrorCode::Exists, format!("\"{developer}\" is a member of team \"{team}\" already"))
         }
         TeamMemberOutcome::LastOwner => conflict(
-            "last_owner",
+            ErrorCode::LastOwner,
             format!(
                 "\"{developer}\" is the last owner of team \"{team}\"; make another member an owner first"
             ),
         ),
         TeamMemberOutcome::Full => conflict(
-            "too_many_members",
+            ErrorCode::TooManyMembers,
             format!("team \"{team}\" has {} members, as many as it may have", store::TEAM_MEMBERS_MAX),
         ),
     }

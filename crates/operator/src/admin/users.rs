@@ -4,12 +4,14 @@ use domain::{AccountId, Realm, Secret, TenantId};
 use store::{Account, AccountUpdate, FIRST_REVISION, Membership, Status};
 
 use super::{Admin, AdminError, Permission, Result, check_found, check_revision, updated};
-use crate::checks::{checked_email, checked_lang, checked_name};
+use crate::checks::{checked_email, checked_family_name, checked_lang, checked_name};
 
 #[derive(Clone, Debug)]
 pub struct NewUser {
     pub email: String,
     pub given_name: String,
+    /// Empty: none.
+    pub family_name: String,
     pub lang: String,
     pub password: Secret,
     pub tenants: Vec<TenantId>,
@@ -22,6 +24,8 @@ pub struct UserChange {
     /// A new password ends the user's sessions.
     pub password: Option<Secret>,
     pub given_name: Option<String>,
+    /// Empty removes it.
+    pub family_name: Option<String>,
     pub lang: Option<String>,
 }
 
@@ -31,6 +35,7 @@ impl Admin {
         let context = self.require(Permission::Accounts)?;
         let email = checked_email(&new.email)?;
         let (given_name, lang) = (checked_name(&new.given_name)?, checked_lang(&new.lang)?);
+        let family_name = checked_family_name(&new.family_name)?;
         let mut tenants = new.tenants;
         tenants.sort_unstable();
         tenants.dedup();
@@ -43,11 +48,13 @@ impl Admin {
             realm: Realm::Users,
             email,
             given_name,
+            family_name,
             lang,
             password_hash,
             status: Status::Active,
             role: None,
             created_at: self.now(),
+            updated_at: self.now(),
             revision: FIRST_REVISION,
         };
         let memberships: Vec<Membership> =
@@ -87,6 +94,7 @@ impl Admin {
         let mut update = AccountUpdate {
             status: change.status,
             given_name: change.given_name.as_deref().map(checked_name).transpose()?,
+            family_name: change.family_name.as_deref().map(checked_family_name).transpose()?,
             lang: change.lang.as_deref().map(checked_lang).transpose()?,
             ..AccountUpdate::default()
         };

@@ -2,10 +2,10 @@
 
 use axum::extract::{Request, State};
 use axum::http::header::{AUTHORIZATION, HeaderValue, WWW_AUTHENTICATE};
-use axum::http::{HeaderMap, Method, StatusCode};
+use axum::http::{HeaderMap, Method};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
-use domain::{OperatorRole, Secret, Ticks};
+use domain::{ErrorCode, OperatorRole, Secret, Ticks};
 use store::{Actor, NamedToken, TokenState};
 use web::{ErrorResponse, drain_in_background};
 
@@ -104,8 +104,8 @@ fn bearer_token(header: &HeaderValue) -> Option<&str> {
 }
 
 fn unauthorized(challenge: &'static str, message: &str) -> ErrorResponse {
-    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
-        .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
+    let code = if challenge == INVALID_TOKEN { ErrorCode::InvalidToken } else { ErrorCode::MissingToken };
+    ErrorResponse::new(code, message).header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
 }
 
 /// A viewer gets no further than this with anything but reads; what a request may do beyond that is decided by
@@ -117,7 +117,7 @@ fn check_method(method: &Method, role: OperatorRole) -> Result<(), ErrorResponse
     }
     let (needed, role) = (roles_from(OperatorRole::Support), role.as_str());
     let message = format!("A change needs the role {needed}; you have the role {role}, which only reads.");
-    Err(error_with_code(403, "insufficient_role", message))
+    Err(error_with_code(ErrorCode::InsufficientRole, message))
 }
 
 #[cfg(test)]

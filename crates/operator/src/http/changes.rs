@@ -4,10 +4,10 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderName, StatusCode};
+use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use domain::problem::Problem;
-use domain::{FieldError, TenantId};
+use domain::{ErrorCode, FieldError, TenantId};
 use http_body_util::BodyDataStream;
 use serde::Serialize;
 use serde_json::Value;
@@ -85,7 +85,9 @@ impl PartialSchema for Changes {
             .description(Some(what))
             .item(Array::new(change.clone()))
             .item(change)
-            .item(ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Array, Type::Object])));
+            // Anything else that is read, and then rejected.
+            .item(Array::new(ObjectBuilder::new().schema_type(SchemaType::AnyValue)))
+            .item(ObjectBuilder::new().schema_type(Type::Object));
         Schema::AnyOf(any.build()).into()
     }
 }
@@ -198,7 +200,8 @@ async fn ingest_body(
     headers: &HeaderMap,
     body: &mut Body,
 ) -> Result<Response, ErrorResponse> {
-    let Path(tenant) = tenant.map_err(|wrong| ErrorResponse::new(wrong.status(), wrong.body_text()))?;
+    let Path(tenant) =
+        tenant.map_err(|wrong| ErrorResponse::new(ErrorCode::InvalidPath, wrong.body_text()))?;
     let mut request = IngestRequest::new(authority, TenantId::new(tenant))?;
     request.is_json = check_type(headers)?;
     request.idempotency_key = idempotency_key(headers)?;
@@ -214,7 +217,7 @@ fn check_type(headers: &HeaderMap) -> Result<bool, ErrorResponse> {
         && encoding != "identity"
     {
         let message = "Send the body without Content-Encoding.";
-        return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(ErrorResponse::new(ErrorCode::UnsupportedMediaType, message));
     }
     let Some(given) = headers.get(CONTENT_TYPE) else {
         return Ok(false);
@@ -225,7 +228,7 @@ fn check_type(headers: &HeaderMap) -> Result<bool, ErrorResponse> {
     }
     let message =
         format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
-    Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+    Err(ErrorResponse::new(ErrorCode::UnsupportedMediaType, message))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse> {
@@ -236,8 +239,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse>
     let is_printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if key.is_empty() || key.len() > KEY_BYTES_MAX || !is_printable {
         let message = format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} printable ASCII characters.");
-        let fault = FieldError::new("invalid_header", message.clone()).at("Idempotency-Key");
-        return Err(Problem::new(400, message).with(fault).into());
+        let fault = FieldError::new(ErrorCode::InvalidHeader, message.clone()).at("Idempotency-Key");
+        return Err(Problem::new(ErrorCode::InvalidHeader, message).with(fault).into());
     }
     Ok(Some(key.to_owned()))
 }
@@ -261,14 +264,13 @@ fn ingest_error_response(error: &IngestError) -> ErrorResponse {
             let message = format!(
                 "The body was cut off ({why}). {committed} Send the rest, or all again under an Idempotency-Key."
             );
-            error_with_code(400, "body_cut_off", message)
+            error_with_code(ErrorCode::BodyCutOff, message)
         }
         IngestError::NotChanges(why, _) => {
-            error_with_code(400, "not_changes", format!("The body cannot be read on: {why}. {committed}"))
+            error_with_code(ErrorCode::NotChanges, format!("The body cannot be read on: {why}. {committed}"))
         }
         IngestError::OtherBody(_) => error_with_code(
-            409,
-            "idempotency_key_reused",
+            ErrorCode::IdempotencyKeyReused,
             "Another body was sent under this Idempotency-Key before; use a new key for new changes.".into(),
         ),
     }

@@ -25,23 +25,26 @@ const SCHEME: &str = "operatorToken";
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
-struct Problem {
+struct ApiError {
     /// The HTTP status.
     #[schema(minimum = 400, maximum = 599)]
     status_code: u16,
+    /// What is wrong, for programs. A code never changes its meaning; the page `/docs/errors` of the public listener lists all.
+    #[schema(pattern = "^[a-z]+(_[a-z]+)*$", examples("missing_member"))]
+    code: String,
     /// What was wrong, and what to do.
     message: String,
     /// The response's `X-Request-Id`, which the log records too.
     request_id: String,
     /// The individual faults.
     #[schema(required = false)]
-    errors: Vec<Fault>,
+    errors: Vec<ApiFault>,
 }
 
 /// One fault.
 #[derive(Serialize, ToSchema)]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
-struct Fault {
+struct ApiFault {
     /// A stable code, for programs.
     #[schema(examples("missing_member"))]
     code: String,
@@ -53,7 +56,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 29] = [
+const PROBLEMS: [(&str, &str); 30] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The token is missing or wrong, has expired or is revoked"),
     ("Forbidden", "The role of the token does not permit this (`insufficient_role`)"),
@@ -67,6 +70,7 @@ const PROBLEMS: [(&str, &str); 29] = [
         "The key was made by a version that stored only its hash (`not_revealable`): replace it. Or the subscription is \
          cancelled permanently",
     ),
+    ("PublicClient", "The client is public and has no secret (`public_client`)"),
     ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
     (
         "SubscriptionConflict",
@@ -152,6 +156,8 @@ problem_sets! {
     Cancelled: "409" "Cancelled";
     /// The key cannot be shown.
     NotRevealable: "409" "NotRevealable";
+    /// The client has no secret.
+    PublicClient: "409" "PublicClient";
     /// Another revision is stored.
     RevisionConflict: "409" "RevisionConflict";
     /// The subscription is cancelled, or another revision is stored.
@@ -235,8 +241,8 @@ pub fn openapi() -> OpenApi {
         ))
         .build();
     components.add_security_scheme(SCHEME, SecurityScheme::Http(bearer));
-    components.schemas.insert("Problem".into(), Problem::schema());
-    components.schemas.insert("Fault".into(), Fault::schema());
+    components.schemas.insert("ApiError".into(), ApiError::schema());
+    components.schemas.insert("ApiFault".into(), ApiFault::schema());
     components.responses.extend(PROBLEMS.map(|(name, why)| (name.to_owned(), described(name, why).into())));
     api
 }
@@ -244,7 +250,7 @@ pub fn openapi() -> OpenApi {
 const INTRODUCTION: &str = "Administration of tenants, users, operators, invitations, teams, clients, subscriptions, tokens and webhooks, \
     ingest of changes, records and their history, and the audit log. Every request carries a token, whose role decides what it may change: `viewer` \
     nothing, `support` everything but accounts, keys and configuration, `admin` everything. Lists are paged: send the `next` of a page as \
-    `after` of the following one. All errors have the same body. A trailing slash is accepted.";
+    `after` of the following one. All errors have the same body, whose `code` is for programs. A trailing slash is accepted.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
@@ -284,7 +290,7 @@ fn complete(operation: &mut Operation) {
 }
 
 fn described(name: &str, why: &str) -> Response {
-    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("Problem"))).build();
+    let body = ContentBuilder::new().schema(Some(Ref::from_schema_name("ApiError"))).build();
     let response = ResponseBuilder::new()
         .description(why)
         .content("application/json", body)

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use axum::body::{Body as Incoming, HttpBody as _};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::http::HeaderMap;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, StatusCode};
 use bytes::Bytes;
+use domain::ErrorCode;
 use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
@@ -79,12 +80,11 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathPar
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         // PostgreSQL accepts no NUL in text, and no id has one.
         if parts.uri.path().contains("%00") {
-            return Err(error_with_code(404, "not_found", "No object has such an id.".into()));
+            return Err(error_with_code(ErrorCode::NotFound, "No object has such an id.".into()));
         }
         let read = Path::<T>::from_request_parts(parts, state).await;
-        read.map(|Path(names)| Self(names)).map_err(|wrong| {
-            error_with_code(wrong.status().as_u16(), "invalid_path", sentence(&wrong.body_text()))
-        })
+        read.map(|Path(names)| Self(names))
+            .map_err(|wrong| error_with_code(ErrorCode::InvalidPath, sentence(&wrong.body_text())))
     }
 }
 
@@ -95,7 +95,7 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
         let Some(Bearer { actor, role }) = parts.extensions.get::<Bearer>().cloned() else {
             tracing::error!("a route of the operator's API is not behind the check of the token");
             let message = "Something went wrong on our side.";
-            return Err(ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, message));
+            return Err(ErrorResponse::new(ErrorCode::InternalError, message));
         };
         let (address, request_id) = match parts.extensions.get::<web::RequestContext>() {
             Some(request) => (request.address.0.to_string(), request.id.as_str().to_owned()),
@@ -117,21 +117,20 @@ async fn read(request: Request) -> Result<Bytes, ErrorResponse> {
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             drain_in_background(body, DRAIN_BYTES_MAX);
             let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
-            Err(error_with_code(413, "body_too_large", message))
+            Err(error_with_code(ErrorCode::BodyTooLarge, message))
         }
         Ok(Err(error)) if !is_body_stalled(&*error) => {
-            Err(error_with_code(400, "body_cut_off", "The body was cut off; send it again.".into()))
+            Err(error_with_code(ErrorCode::BodyCutOff, "The body was cut off; send it again.".into()))
         }
         Ok(Err(_)) | Err(_) => Err(error_with_code(
-            408,
-            "body_too_slow",
+            ErrorCode::BodyTooSlow,
             "The body took too long to come; send it again.".into(),
         )),
     }
 }
 
 fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse> {
-    let wrong = |message: String| Err(error_with_code(415, "unsupported_media_type", message));
+    let wrong = |message: String| Err(error_with_code(ErrorCode::UnsupportedMediaType, message));
     if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return wrong("Send the body without Content-Encoding.".into());
     }
@@ -151,10 +150,10 @@ fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse>
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ErrorResponse> {
     // serde would read an array as the fields of a struct, by position.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err(error_with_code(400, "invalid_json", "The body must be one JSON object.".into()));
+        return Err(error_with_code(ErrorCode::InvalidJson, "The body must be one JSON object.".into()));
     }
     let not_json = |error: &serde_json::Error| {
-        error_with_code(400, "invalid_json", format!("The body is not JSON: {error}."))
+        error_with_code(ErrorCode::InvalidJson, format!("The body is not JSON: {error}."))
     };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
@@ -178,25 +177,25 @@ fn without_position(text: &str) -> &str {
 /// Error codes for one kind of input.
 struct InputKind {
     word: &'static str,
-    unknown: &'static str,
-    missing: &'static str,
-    duplicate: &'static str,
-    invalid: &'static str,
+    unknown: ErrorCode,
+    missing: ErrorCode,
+    duplicate: ErrorCode,
+    invalid: ErrorCode,
 }
 
 const MEMBER: InputKind = InputKind {
     word: "member",
-    unknown: "unknown_member",
-    missing: "missing_member",
-    duplicate: "duplicate_member",
-    invalid: "invalid_member",
+    unknown: ErrorCode::UnknownMember,
+    missing: ErrorCode::MissingMember,
+    duplicate: ErrorCode::DuplicateMember,
+    invalid: ErrorCode::InvalidMember,
 };
 const PARAMETER: InputKind = InputKind {
     word: "parameter",
-    unknown: "unknown_parameter",
-    missing: "missing_parameter",
-    duplicate: "duplicate_parameter",
-    invalid: "invalid_parameter",
+    unknown: ErrorCode::UnknownParameter,
+    missing: ErrorCode::MissingParameter,
+    duplicate: ErrorCode::DuplicateParameter,
+    invalid: ErrorCode::InvalidParameter,
 };
 
 /// Turns serde's message about one field into an error that names it.
@@ -207,20 +206,15 @@ fn explain(kind: &InputKind, path: &str, text: &str) -> ErrorResponse {
         let known: Vec<&str> = schema_types.collect();
         let hint = did_you_mean(named, known.iter().copied());
         let message = format!("There is no {word} {named:?} here{hint}; known are {}.", known.join(", "));
-        error_at_field(400, kind.unknown, named, message)
+        error_at_field(kind.unknown, named, message)
     } else if text.starts_with("missing field") {
-        error_at_field(400, kind.missing, named, format!("The {word} \"{named}\" is missing."))
+        error_at_field(kind.missing, named, format!("The {word} \"{named}\" is missing."))
     } else if text.starts_with("duplicate field") {
-        error_at_field(
-            400,
-            kind.duplicate,
-            named,
-            format!("The {word} \"{named}\" came twice; send it once."),
-        )
+        error_at_field(kind.duplicate, named, format!("The {word} \"{named}\" came twice; send it once."))
     } else if text.starts_with(&format!("{path} ")) {
-        error_at_field(400, kind.invalid, path, format!("{text}."))
+        error_at_field(kind.invalid, path, format!("{text}."))
     } else {
-        error_at_field(400, kind.invalid, path, format!("{path}: {text}."))
+        error_at_field(kind.invalid, path, format!("{path}: {text}."))
     }
 }
 

@@ -18,7 +18,7 @@ use super::paging::{PageCursor, PageSize, next_text, page_query};
 use super::role::Role;
 use super::schema_types::{BoundedList, ChosenId, Email, Name, NameFilter};
 use super::users::Lang;
-use super::variants::{Variant, constant, empty_list, not_true, one_of};
+use super::variants::{Variant, constant, empty_list, one_of};
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin::{self, SentInvitation};
 
@@ -184,7 +184,7 @@ impl PartialSchema for NewInvitationSchema {
     fn schema() -> RefOr<Schema> {
         let variant =
             |title: &str, realm: &str| Variant::of::<NewInvitation>(title).where_is("realm", constant(realm));
-        let of_no_team = |variant: Variant| variant.without("team").where_is("teamOwner", not_true());
+        let of_no_team = |variant: Variant| variant.without("team").without("teamOwner");
         let for_no_tenant = |variant: Variant| variant.where_is("tenants", empty_list());
         one_of(
             "A new invitation: tenants are for users, a role is for operators, a team is for developers.",

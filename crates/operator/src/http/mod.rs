@@ -8,6 +8,7 @@ mod authentication;
 mod backchannel_logout;
 mod callback_id_token;
 mod changes;
+mod client_kind;
 mod clients;
 mod developers;
 mod document;

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
+use domain::ErrorCode;
 use serde::{Deserialize, Serialize};
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
@@ -146,6 +147,8 @@ struct ReceivedRequest {
     event: String,
     method: String,
     target: String,
+    /// Each is a name and a value.
+    #[schema(value_type = Vec<Vec<String>>)]
     headers: Vec<(String, String)>,
     body: String,
     /// The headers whose signatures were verified.
@@ -214,7 +217,7 @@ impl AppState {
     fn sandboxes(&self, authority: Authority) -> Result<SandboxAdmin> {
         let Some(settings) = &self.sandbox else {
             let why = "this service has no sandboxes".to_owned();
-            return Err(AdminError::Conflict { code: "sandbox_closed", why });
+            return Err(AdminError::Conflict { code: ErrorCode::SandboxClosed, why });
         };
         SandboxAdmin::of_operator(&self.admin.acting(authority), settings)
     }

@@ -2,16 +2,16 @@
 
 use std::time::Duration;
 
-use domain::Ticks;
 use domain::redirect_uri::OUT_OF_BAND;
+use domain::{ClientKind, Ticks};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::checks::{
-    check_backchannel_logout_uri, check_redirect, check_text, checked_email, checked_id, checked_logout_uris,
-    checked_name, in_chars,
+    check_backchannel_logout_uri, check_redirect, check_text, checked_email, checked_family_name, checked_id,
+    checked_logout_uris, checked_name, in_chars,
 };
 
 type CheckResult = Result<(), String>;
@@ -57,6 +57,7 @@ macro_rules! checked_texts {
 
 pub(super) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+const FAMILY_NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*$";
 /// Line ends are the only control characters.
 const TEXT_PATTERN: &str = r"^(\r\n|[^\x00-\x09\x0b-\x1f\x7f-\x9f])*$";
 /// The same, and not blank.
@@ -71,10 +72,13 @@ const DIALLED: &str = concat!(
     r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?){1,2}",
     r"([/?][!$%&'()*+,./0-9:;=?@A-Z_a-z~-]*)?"
 );
+/// A URI with a private-use scheme. One with `@` in its path is accepted too.
+const PRIVATE_USE: &str = r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:/[!$-)+-;=?A-\[\]-_a-~]*";
 const REST: &str = r"([/?][!$-)+-;=?-\[\]-_a-~]*)?";
 
 fn address_pattern() -> String {
-    format!("(https://{HOST}(:{PORT})?|http://localhost:{PORT}|http://oob){REST}")
+    let loopback = format!(r"http://(127\.0\.0\.1|\[::1\])(:{PORT})?");
+    format!("((https://{HOST}(:{PORT})?|http://localhost:{PORT}|{loopback}|http://oob){REST}|{PRIVATE_USE})")
 }
 
 checked_texts! {
@@ -91,6 +95,13 @@ checked_texts! {
         pattern: Some(NAME_PATTERN.into()),
         example: "Asesoría Peñalver",
         check: |text| checked_name(text).map(drop).map_err(|why| why.to_string())
+    }
+    /// A family name, without control characters; surrounding spaces are trimmed. Empty: none.
+    FamilyName {
+        0 to 200,
+        pattern: Some(FAMILY_NAME_PATTERN.into()),
+        example: "Peñalver",
+        check: |text| checked_family_name(text).map(drop).map_err(|why| why.to_string())
     }
     /// An e-mail address, stored in lower case; unique among users.
     Email {
@@ -140,19 +151,24 @@ checked_texts! {
         check: |text| check_text(text, 1, 500)
     }
     /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
-    /// out-of-band address. It is compared character by character.
+    /// out-of-band address. It is compared character by character. Clients of the kind `native`, and no others, may besides
+    /// have `http://127.0.0.1` and `http://[::1]`, whose port is ignored, and private-use schemes with a dot.
     RedirectUri {
         1 to 2048,
         pattern: Some(format!("^({}|{})$", OUT_OF_BAND.replace('.', r"\."), address_pattern())),
         example: "https://app.example/callback",
-        check: |text| check_redirect(text).map_err(|why| why.to_string())
+        check: |text| check_redirect(text, ClientKind::Native).map_err(|why| why.to_string())
     }
-    /// An address to which a user is redirected after sign-out: https, or `http://localhost:<port>`.
+    /// An address to which a user is redirected after sign-out: https, or `http://localhost:<port>`; for clients of the kind
+    /// `native` also loopback addresses and private-use schemes.
     LogoutUri {
         1 to 2048,
         pattern: Some(format!("^{}$", address_pattern())),
         example: "https://app.example/bye",
-        check: |text| checked_logout_uris(vec![text.to_owned()]).map(drop).map_err(|why| why.to_string())
+        check: |text| {
+            let uris = checked_logout_uris(vec![text.to_owned()], ClientKind::Native);
+            uris.map(drop).map_err(|why| why.to_string())
+        }
     }
     /// Where the application is told that a session has ended (OpenID Connect Back-Channel Logout): https with the
     /// default port. A service that runs as `aldaba dev` also accepts http and any port on loopback hosts.
@@ -374,41 +390,4 @@ impl TryFrom<String> for NameFilter {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn overlap_is_digits_and_a_unit() {
-        for (text, seconds) in [("0s", 0), ("24h", 86_400), ("007m", 420), ("999d", 86_313_600)] {
-            assert_eq!(
-                Overlap::try_from(text.to_owned()).map(|read| read.0.as_secs()),
-                Ok(seconds),
-                "{text}"
-            );
-        }
-        for text in ["", "h", "24", "24 h", "-1h", "+1h", "1w", "1000d", "1ms", "1h ", "ñ", "1ñ"] {
-            assert!(Overlap::try_from(text.to_owned()).is_err(), "{text}");
-        }
-    }
-
-    #[test]
-    fn control_characters_in_texts_are_line_ends_alone() {
-        let too_long = "a".repeat(1001);
-        for text in ["", " ", "a", "a\nb", "a\r\nb\r\n", "¿Sí?"] {
-            assert!(Note::try_from(text.to_owned()).is_ok(), "{text:?}");
-            assert_eq!(Reason::try_from(text.to_owned()).is_ok(), !text.trim().is_empty(), "{text:?}");
-        }
-        for text in ["\ta", "a\rb", "a\u{13}b", "a\u{95}", "a\0", &too_long] {
-            assert!(Note::try_from(text.to_owned()).is_err(), "{text:?}");
-            assert!(Reason::try_from(text.to_owned()).is_err(), "{text:?}");
-        }
-    }
-
-    #[test]
-    fn list_length_is_bounded() {
-        let read = |json: &str| serde_json::from_str::<BoundedList<Name, 1, 2>>(json);
-        assert!(read(r#"["a"]"#).is_ok() && read(r#"["a","b"]"#).is_ok());
-        assert!(read("[]").unwrap_err().to_string().contains("must have 1 to 2"));
-        assert!(read(r#"["a","b","c"]"#).is_err() && read(r#"[" "]"#).is_err());
-    }
-}
+mod tests;

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use domain::TenantId;
+use domain::{ErrorCode, TenantId};
 use serde::{Deserialize, Serialize};
 use store::TenantUpdate;
 use utoipa::{IntoParams, ToSchema};
@@ -205,10 +205,10 @@ async fn erase(
     let tenant = state.admin.tenant(&TenantId::new(id)).await?;
     let message = format!("To erase this tenant for good, send ?confirm={}.", tenant.id);
     let Some(confirm) = params.confirm else {
-        return Err(error_at_field(400, "missing_parameter", "confirm", message));
+        return Err(error_at_field(ErrorCode::MissingParameter, "confirm", message));
     };
     if confirm != tenant.id.as_str() {
-        return Err(error_at_field(409, "not_confirmed", "confirm", message));
+        return Err(error_at_field(ErrorCode::NotConfirmed, "confirm", message));
     }
     state.admin.acting(authority).begin_erasing_tenant(&tenant.id).await?;
     Ok(StatusCode::NO_CONTENT.into_response())

@@ -11,7 +11,7 @@ use utoipa_axum::routes;
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{SearchParams, next_text};
-use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Revision, Status};
+use super::schema_types::{BoundedList, ChosenId, Email, FamilyName, Name, Password, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
 use crate::admin;
 
@@ -27,6 +27,9 @@ struct User {
     email: String,
     #[schema(examples("Lucía"))]
     given_name: String,
+    /// Empty: none.
+    #[schema(examples("Peñalver"))]
+    family_name: String,
     #[schema(value_type = Lang)]
     lang: String,
     standing: Status,
@@ -43,6 +46,7 @@ impl From<store::Account> for User {
             id: stored.id.to_string(),
             email: stored.email,
             given_name: stored.given_name,
+            family_name: stored.family_name,
             lang: stored.lang,
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
@@ -84,6 +88,8 @@ struct UserPage {
 struct NewUser {
     email: Email,
     given_name: Name,
+    /// None by default.
+    family_name: Option<FamilyName>,
     password: Password,
     /// Spanish by default.
     lang: Option<Lang>,
@@ -100,6 +106,8 @@ struct UserChange {
     /// A new password ends the user's browser sessions; grants to applications stay.
     password: Option<Password>,
     given_name: Option<Name>,
+    /// The empty text removes it.
+    family_name: Option<FamilyName>,
     lang: Option<Lang>,
     /// The revision that you read: with another one stored, nothing changes and the response is 409
     /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
@@ -158,6 +166,7 @@ async fn add(
     let new_user = admin::NewUser {
         email: new.email.0,
         given_name: new.given_name.0,
+        family_name: new.family_name.map(|name| name.0).unwrap_or_default(),
         lang: new.lang.unwrap_or_default().as_str().to_owned(),
         password: Secret::new(new.password.0),
         tenants,
@@ -204,6 +213,7 @@ async fn change(
         status: change.standing.map(Into::into),
         password: change.password.map(|password| Secret::new(password.0)),
         given_name: change.given_name.map(|name| name.0),
+        family_name: change.family_name.map(|name| name.0),
         lang: change.lang.map(|lang| lang.as_str().to_owned()),
     };
     let revision = change.revision.map(|revision| revision.0);

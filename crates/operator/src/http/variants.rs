@@ -1,9 +1,8 @@
 //! Schemas of bodies whose members depend on each other: one object schema for each combination that is accepted.
 
-use serde_json::{Value, json};
 use utoipa::PartialSchema;
 use utoipa::openapi::schema::{Array, ArrayBuilder, Object, ObjectBuilder, OneOfBuilder, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{Ref, RefOr, Schema};
 
 /// One combination: the schema of a struct, with changed members.
 pub(super) struct Variant(Object);
@@ -32,9 +31,18 @@ impl Variant {
     }
 
     /// The member has this schema instead.
-    pub(super) fn where_is(mut self, member: &str, schema: impl Into<Schema>) -> Self {
+    pub(super) fn where_is(self, member: &str, schema: impl Into<Schema>) -> Self {
+        self.replace(member, RefOr::T(schema.into()))
+    }
+
+    /// The member has the schema of this name instead.
+    pub(super) fn where_is_named(self, member: &str, name: &str) -> Self {
+        self.replace(member, Ref::from_schema_name(name).into())
+    }
+
+    fn replace(mut self, member: &str, schema: RefOr<Schema>) -> Self {
         if let Some(old) = self.0.properties.get_mut(member) {
-            *old = RefOr::T(schema.into());
+            *old = schema;
         }
         self
     }
@@ -64,14 +72,6 @@ pub(super) fn empty_list() -> Array {
         .build()
 }
 
-/// False or null.
-pub(super) fn not_true() -> Object {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::from_iter([Type::Boolean, Type::Null]))
-        .enum_values(Some([json!(false), Value::Null]))
-        .build()
-}
-
 /// This one text.
 pub(super) fn constant(text: &str) -> Object {
     ObjectBuilder::new().schema_type(Type::String).enum_values(Some([text])).build()
@@ -79,7 +79,7 @@ pub(super) fn constant(text: &str) -> Object {
 
 #[cfg(test)]
 mod tests {
-    use serde_json::to_value;
+    use serde_json::{json, to_value};
     use utoipa::ToSchema;
 
     use super::*;

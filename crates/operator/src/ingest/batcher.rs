@@ -3,7 +3,7 @@
 
 use aws_lc_rs::digest;
 use domain::change::Change;
-use domain::{FieldError, ProcessId};
+use domain::{ErrorCode, FieldError, ProcessId};
 use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
 use super::IngestError;
@@ -175,11 +175,11 @@ impl ItemReader {
         let read = match item {
             Item::Text(..) => Change::parse(text, || generated_id(self.process, number)),
             Item::TooLong(_) => Err(FieldError::new(
-                "line_too_long",
+                ErrorCode::LineTooLong,
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
             Item::Unfinished(_) => {
-                Err(FieldError::new("unfinished", "the body ends before the JSON array does"))
+                Err(FieldError::new(ErrorCode::Unfinished, "the body ends before the JSON array does"))
             }
         };
         match read {

@@ -46,10 +46,11 @@ async fn own(api: &Api, team: &str) -> Owned {
     let new = NewClient {
         id: Some(client.clone()),
         name: team.into(),
+        kind: domain::ClientKind::Web,
         redirect_uris: vec![URI.into(), format!("{URI}/second")],
         post_logout_uris: Vec::new(),
         backchannel_logout_uri: None,
-        pkce: Pkce::Required,
+        pkce: Some(Pkce::Required),
         consent: Consent::Required,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),

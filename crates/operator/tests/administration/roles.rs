@@ -23,10 +23,11 @@ fn new_client(id: &str) -> NewClient {
     NewClient {
         id: Some(id.into()),
         name: id.into(),
+        kind: domain::ClientKind::Web,
         redirect_uris: vec!["https://app.example/cb".into()],
         post_logout_uris: Vec::new(),
         backchannel_logout_uri: None,
-        pkce: Pkce::IfSent,
+        pkce: Some(Pkce::IfSent),
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
@@ -39,6 +40,7 @@ fn new_user(email: &str) -> NewUser {
     NewUser {
         email: email.into(),
         given_name: "Eva".into(),
+        family_name: String::new(),
         lang: "es".into(),
         password,
         tenants: Vec::new(),

@@ -18,11 +18,13 @@ async fn add_developer(api: &Api, name: &str) -> AccountId {
         realm: Realm::Developers,
         email: format!("{name}@dev.example"),
         given_name: "Diego".into(),
+        family_name: String::new(),
         lang: "es".into(),
         password_hash: String::new(),
         status: Status::Active,
         role: None,
         created_at: Ticks(638_000_000_000_000_000),
+        updated_at: Ticks(638_000_000_000_000_000),
         revision: FIRST_REVISION,
     };
     api.store.add_account(&account, &[], &AuditContext::default()).await.unwrap();
@@ -63,6 +65,7 @@ fn admin(api: &Api) -> Admin {
 fn new_client() -> RequestKind {
     RequestKind::Client {
         name: "Panel de ventas".into(),
+        kind: domain::ClientKind::Web,
         redirect_uris: vec!["https://app.example/callback".into()],
         products: Products::from_iter([Product::Accounting]),
         pkce: Pkce::Required,
@@ -324,6 +327,7 @@ async fn what_is_asked_for_is_checked() {
     let leo = developer(&api, "leo");
     let client = |name: &str, uris: &[&str], products: &[Product]| RequestKind::Client {
         name: name.into(),
+        kind: domain::ClientKind::Web,
         redirect_uris: uris.iter().map(|&uri| uri.to_owned()).collect(),
         products: products.iter().copied().collect(),
         pkce: Pkce::IfSent,

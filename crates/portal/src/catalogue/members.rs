@@ -20,7 +20,7 @@ pub(crate) struct Member {
     pub(crate) is_required: bool,
     /// In English.
     pub(crate) description: String,
-    /// The only value that it has.
+    /// The only value that it has in an event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<String>,
     /// Its text is a JSON document, whose members follow.
@@ -69,7 +69,7 @@ fn collect(document: &Value, schemas: &[&Value], depth: usize, members: &mut Vec
             kind: kind(document, &of_member),
             is_required: schemas.iter().any(|schema| is_required(schema, name)),
             description: first_text("description").to_owned(),
-            value: of_member.iter().find_map(|schema| schema["const"].as_str().map(str::to_owned)),
+            value: None,
             is_text_of_json: inner.is_some(),
         });
         let items = of_member.iter().find_map(|schema| schema.get("items"));
@@ -188,7 +188,7 @@ mod tests {
         let document = json!({"one": {"type": "object", "required": ["b"], "properties": {
             "a": {"type": "string"}, "b": {"type": "array", "items": {"type": "object", "properties": {"c": {"type": "integer"}}}},
         }}});
-        let schema = json!({"allOf": [{"$ref": "#/one"}, {"properties": {"a": {"const": "x"}}}]});
+        let schema = json!({"allOf": [{"$ref": "#/one"}, {"properties": {"a": {"description": "x"}}}]});
         let members = of_schema(&document, &schema);
         let shown: Vec<(usize, &str, &str, bool)> = members
             .iter()
@@ -198,6 +198,6 @@ mod tests {
             shown,
             [(0, "b", "array of object", true), (1, "c", "integer", false), (0, "a", "string", false)]
         );
-        assert_eq!(members[2].value.as_deref(), Some("x"));
+        assert_eq!(members[2].description, "x");
     }
 }

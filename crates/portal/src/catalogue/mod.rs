@@ -94,7 +94,10 @@ impl Catalogue {
 
 impl Event {
     fn read(document: &Value, (id, resource, answer): (&str, &str, &str), message: &Value) -> Self {
-        let members = members::of_schema(document, &message["payload"]);
+        let mut members = members::of_schema(document, &message["payload"]);
+        for member in &mut members {
+            member.value = message["x-constants"][&member.name].as_str().map(ToOwned::to_owned);
+        }
         let example = &message["examples"][0]["payload"];
         let inner = members.iter().filter(|member| member.is_text_of_json).find_map(|member| {
             let inner = serde_json::from_str(example[&member.name].as_str()?).ok()?;

@@ -1,7 +1,7 @@
 //! The applications (OAuth clients) of the team.
 
 use domain::subscription::Product;
-use domain::{ClientId, Ticks};
+use domain::{ClientId, ClientKind, Ticks};
 use operator::admin::{RedirectUriState, TeamClient};
 use store::{Client, Consent, ListQuery, Pkce, RequestKind, RequestState, Status};
 
@@ -21,11 +21,14 @@ pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Respon
     match form.get("do") {
         Some("ask") => {
             let text = |name| form.get(name).unwrap_or_default().trim().to_owned();
+            let kind = form.get("kind").and_then(ClientKind::parse).unwrap_or_default();
+            let uris = form.all("redirect_uri").map(|uri| uri.trim().to_owned());
             let kind = RequestKind::Client {
                 name: text("name"),
-                redirect_uris: form.all("redirect_uri").map(|uri| uri.trim().to_owned()).collect(),
+                kind,
+                redirect_uris: uris.filter(|uri| !uri.is_empty()).collect(),
                 products: form.all("product").filter_map(Product::from_name).collect(),
-                pkce: if form.is_set("pkce") { Pkce::Required } else { Pkce::IfSent },
+                pkce: if kind.is_public() || form.is_set("pkce") { Pkce::Required } else { Pkce::IfSent },
                 is_sandbox: form.is_set("sandbox"),
             };
             ask(context, kind, &text("note"), "applications").await
@@ -45,6 +48,8 @@ fn row(client: &Client) -> ApplicationRow {
     ApplicationRow {
         id: client.id.to_string(),
         name: client.name.clone(),
+        kind: client.kind.as_str(),
+        client_kind: client.kind,
         products: client.products.names(),
         is_sandbox: client.is_sandbox,
         is_active: client.status == Status::Active,
@@ -85,7 +90,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<Applicati
         logout: BackchannelLogoutView::read(&*context.portal.ports.store, client).await?,
         scopes: client_scopes(client),
         has_consent: client.consent == Consent::Required,
-        requires_pkce: client.pkce == Pkce::Required,
+        requires_pkce: client.pkce_rule() == Pkce::Required,
         previous_secret_until: found.previous_secret_until.map(Ticks::iso),
         previous_secret_until_at: found.previous_secret_until,
         issuer: context.portal.settings.issuer.clone(),

@@ -3,6 +3,7 @@
 pub(crate) mod applications;
 pub(crate) mod calls;
 pub(crate) mod deliveries;
+pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;

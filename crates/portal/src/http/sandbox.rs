@@ -62,8 +62,10 @@ pub(crate) async fn found(context: &Context) -> Result<(SandboxState, Option<San
 /// The active clients of the team that may enter its sandbox.
 pub(crate) async fn applications(context: &Context) -> Result<Vec<Application>, PageError> {
     let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
-    let may_enter =
-        |client: &&Client| client.status == Status::Active && client.may_enter(Some(&context.team.id));
+    let may_enter = |client: &&Client| {
+        let is_usable = client.status == Status::Active && client.kind.signs_users_in();
+        is_usable && client.may_enter(Some(&context.team.id))
+    };
     let shown = |client: &Client| Application { id: client.id.to_string(), name: client.name.clone() };
     Ok(clients.rows.iter().filter(may_enter).map(shown).collect())
 }

@@ -9,6 +9,9 @@ texts! {
         lead: "Una aplicación (cliente OAuth) es lo que las personas autorizan al iniciar sesión. El operador aprueba cada dirección de retorno.", "An application (OAuth client) is what people authorize when they sign in. The operator approves every redirect address.";
         name: "Nombre", "Name";
         client_id: "client_id", "client_id";
+        kind: "Tipo", "Kind";
+        no_secret: "Es pública: no tiene secreto. Demuestra con PKCE que un código es suyo.", "It is public: it has no secret. It proves with PKCE that a code is its own.";
+        introspect_line: "Dónde comprobar tokens (introspección)", "Where to check tokens (introspection)";
         products: "Productos", "Products";
         status: "Estado", "Status";
         active: "Activa", "Active";
@@ -20,9 +23,9 @@ texts! {
         none_text: "Pide la primera aquí debajo, con la dirección a la que vuelve el navegador después de iniciar sesión.", "Ask for the first one below, with the address that the browser comes back to after the sign-in.";
         ask: "Pedir una aplicación", "Ask for an application";
         redirect: "Dirección de retorno", "Redirect address";
-        redirect_hint: "https, o http://localhost mientras desarrollas. Debe coincidir exactamente con redirect_uri.", "https, or http://localhost while you develop. It must match redirect_uri exactly.";
+        redirect_hint: "https, o http://localhost mientras desarrollas. Debe coincidir exactamente con redirect_uri. Un servidor de recursos no tiene ninguna.", "https, or http://localhost while you develop. It must match redirect_uri exactly. A resource server has none.";
         pkce: "Exigir PKCE", "Require PKCE";
-        pkce_hint: "Recomendado. Desmárcalo solo si tu aplicación no puede usarlo.", "Recommended. Clear it only if your application cannot use it.";
+        pkce_hint: "Recomendado. Desmárcalo solo si tu aplicación web no puede usarlo: las de navegador y las nativas lo usan siempre.", "Recommended. Clear it only if your web application cannot use it: browser and native applications always do.";
         send: "Enviar la solicitud", "Send the request";
         note: "Para qué la necesitas", "What you need it for";
         facts: "Datos", "Facts";

@@ -4,6 +4,7 @@ pub(crate) mod applications;
 pub(crate) mod calls;
 pub(crate) mod common;
 pub(crate) mod done;
+pub(crate) mod errors;
 pub(crate) mod events;
 pub(crate) mod front;
 pub(crate) mod home;

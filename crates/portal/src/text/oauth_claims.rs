@@ -89,11 +89,25 @@ const ID: &[Meaning] = &[
     ),
     ("c_hash", "El hash del código: los dos van juntos", "The hash of the code: the two belong together"),
     ("name", "Su nombre completo", "Their full name"),
+    ("family_name", "Sus apellidos", "Their family name"),
+    (
+        "preferred_username",
+        "El nombre con el que inicia sesión: su correo electrónico",
+        "The name that they sign in with: their e-mail address",
+    ),
+    ("email_verified", "Que el correo es suyo: siempre true", "That the address is theirs: always true"),
+    ("updated_at", "Cuándo cambió su nombre o su idioma", "When their name or language last changed"),
+    (
+        "tenant_id",
+        "La organización (tenant) que ha elegido; aquí, tu entorno de pruebas",
+        "The organisation (tenant) that they chose; here, your sandbox",
+    ),
+    ("tenant_name", "El nombre de la organización", "The name of the organisation"),
     ("locale", "Su idioma", "Their language"),
 ];
 
 /// The claims in the order in which they are read; others follow.
-const ORDER: [&str; 32] = [
+const ORDER: [&str; 38] = [
     "iss",
     "aud",
     "client_id",
@@ -101,6 +115,8 @@ const ORDER: [&str; 32] = [
     "scope",
     "nonce",
     "svc.es.clientid",
+    "tenant_id",
+    "tenant_name",
     "exp",
     "iat",
     "nbf",
@@ -111,10 +127,14 @@ const ORDER: [&str; 32] = [
     "at_hash",
     "c_hash",
     "given_name",
+    "family_name",
     "name",
+    "preferred_username",
     "email",
+    "email_verified",
     "lang",
     "locale",
+    "updated_at",
     "jti",
     "idp",
     "usr",

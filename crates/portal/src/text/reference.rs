@@ -38,6 +38,7 @@ texts! {
         asyncapi_note: "todos los avisos, AsyncAPI 3", "every notification, AsyncAPI 3";
         discovery_note: "direcciones y claves del proveedor de identidad", "addresses and keys of the identity provider";
         events_note: "cada evento, con su cuerpo y un ejemplo", "each event, with its body and an example";
+        errors_note: "cada código, con su causa y su solución", "each code, with its cause and its cure";
         download: "Descargar", "Download";
         feed: "Canal de cambios", "Feed of changes";
         feed_text: "Los mismos cambios que llegan a los webhooks, pero los pides tú y en orden: para ponerte al día tras un corte, o en vez de webhooks. Empieza en el X-Sequence-Version de una lista y guarda el sequenceVersion del último cambio junto con sus efectos. Si el registro ya no llega tan atrás, la respuesta es 410: vuelve a leer la lista.", "The same changes that webhooks get, but you ask for them, in order: to catch up after an outage, or instead of webhooks. Start from a list's X-Sequence-Version, and store the sequenceVersion of the last change together with its effects. If the log no longer reaches back that far, the answer is 410: read the list again.";

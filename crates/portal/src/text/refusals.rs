@@ -54,6 +54,30 @@ const REASONS: &[(&str, &str)] = &[
     ),
     ("the redirect address {} must be an https address", "La dirección de retorno {} tiene que ser https."),
     (
+        "the redirect address {} must be an https address, a loopback address, or have a private-use scheme with a dot in it, as in com.example.app:/callback",
+        "La dirección de retorno {} tiene que ser https, local (127.0.0.1), o tener un esquema propio con un punto, como com.example.app:/callback.",
+    ),
+    (
+        "the redirect address {} must use https; plain http is allowed only for 127.0.0.1, [::1] and localhost:<port>",
+        "La dirección de retorno {} tiene que ser https. Solo 127.0.0.1, [::1] y localhost:<puerto> pueden ser http.",
+    ),
+    (
+        "the redirect address {} is not for a resource server, which signs nobody in",
+        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
+    ),
+    (
+        "a resource server has no redirect addresses: nobody signs in to it",
+        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
+    ),
+    (
+        "a client of the kind {} has no secret and must use PKCE: give pkce as required, or leave it out",
+        "Una aplicación pública no tiene secreto y tiene que usar PKCE.",
+    ),
+    (
+        "client {} is of the kind {} and has no secret; it uses PKCE instead",
+        "La aplicación es pública y no tiene secreto: usa PKCE en su lugar.",
+    ),
+    (
         "the redirect address {} must have at most {} characters",
         "La dirección de retorno tiene {1} caracteres como máximo.",
     ),
@@ -144,6 +168,7 @@ mod tests {
     #[test]
     fn every_reason_against_a_redirect_address_is_known() {
         let long = format!("https://a.example/{}", "a".repeat(3000));
+        use domain::ClientKind;
         for uri in [
             "ftp://a.example/",
             "a",
@@ -159,10 +184,15 @@ mod tests {
             "http://a.example/",
             &long,
         ] {
-            let why = domain::redirect_uri::check(uri).unwrap_err();
-            let english = format!("the redirect address {uri} {why}");
-            let spanish = refusal(Lang::Es, &english);
-            assert!(spanish.contains("dirección de retorno"), "{english}: {spanish}");
+            for kind in ClientKind::ALL {
+                let why = domain::redirect_uri::check(uri, kind).unwrap_err();
+                let english = format!("the redirect address {uri} {why}");
+                let spanish = refusal(Lang::Es, &english);
+                let is_known = ["dirección de retorno", "direcciones de retorno"]
+                    .iter()
+                    .any(|known| spanish.contains(known));
+                assert!(is_known, "{english}: {spanish}");
+            }
         }
     }
 

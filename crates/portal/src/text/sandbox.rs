@@ -1,5 +1,6 @@
 //! Words of the sandbox's pages.
 
+use domain::ErrorCode;
 use operator::admin::AdminError;
 use pages::texts;
 use store::ReceiverMode;
@@ -165,16 +166,16 @@ pub(crate) fn refusal(lang: Lang, error: &AdminError) -> Option<&'static str> {
     let AdminError::Conflict { code, .. } = error else { return None };
     let Lang::Es = lang else { return None };
     Some(match *code {
-        "sandbox_closed" => SandboxText::of(lang).closed_text,
-        "sandbox_not_ready" => {
+        ErrorCode::SandboxClosed => SandboxText::of(lang).closed_text,
+        ErrorCode::SandboxNotReady => {
             "el entorno está desactivado o a medias; complétalo, o escribe a la persona de contacto"
         }
-        "sandbox_incomplete" => "al entorno ya no le queda ninguna empresa; restablécelo",
-        "too_many_events" => {
+        ErrorCode::SandboxIncomplete => "al entorno ya no le queda ninguna empresa; restablécelo",
+        ErrorCode::TooManyEvents => {
             "tu equipo ya ha generado hoy todos los eventos que se permiten en un día; sigue mañana"
         }
-        "team_disabled" => "el operador ha desactivado tu equipo; escribe a la persona de contacto",
-        "client_disabled" => "el operador ha desactivado esa aplicación; elige otra",
+        ErrorCode::TeamDisabled => "el operador ha desactivado tu equipo; escribe a la persona de contacto",
+        ErrorCode::ClientDisabled => "el operador ha desactivado esa aplicación; elige otra",
         _ => return None,
     })
 }

@@ -1,12 +1,15 @@
 //! The applications' pages: the list with the form to ask for one, and one with its addresses and secret.
 
-use domain::Ticks;
-use domain::subscription::Product;
+use domain::{ClientKind, Ticks};
 use maud::{Markup, html};
 use serde::Serialize;
 use ui::app::{Column, State, Table, copy_block, copy_inline, empty_state, facts, parts_code, state, table};
-use ui::{Button, DisplayName, Field, Lang, badge, button, field, hidden_field, safe_href, timestamp};
+use ui::{
+    Button, DisplayName, Field, Lang, badge, button, client_kind_text, field, hidden_field, safe_href,
+    timestamp,
+};
 
+use super::application_forms::{ask_form, redirect_field};
 use super::overlap::overlap_field;
 use super::requests::{RequestRow, requests};
 use super::subscriptions::product_name;
@@ -29,6 +32,9 @@ pub(crate) struct ApplicationsPage {
 pub(crate) struct ApplicationRow {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    #[serde(skip)]
+    pub(crate) client_kind: ClientKind,
     pub(crate) products: Vec<&'static str>,
     pub(crate) is_sandbox: bool,
     pub(crate) is_active: bool,
@@ -104,6 +110,7 @@ impl View<Context> for ApplicationsPage {
             vec![
                 one.id.clone(),
                 one.name.clone(),
+                one.kind.to_owned(),
                 one.products.join(" "),
                 one.is_active.to_string(),
                 one.since.clone(),
@@ -111,7 +118,7 @@ impl View<Context> for ApplicationsPage {
         };
         Some(Csv {
             name: "applications",
-            columns: vec!["client_id", "name", "products", "active", "since"],
+            columns: vec!["client_id", "name", "kind", "products", "active", "since"],
             rows: self.applications.iter().map(row).collect(),
         })
     }
@@ -124,6 +131,7 @@ impl ApplicationsPage {
         let columns = [
             Column::main(text.name),
             Column::text(text.client_id),
+            Column::text(text.kind),
             Column::text(text.products),
             Column::text(text.status),
         ];
@@ -135,6 +143,7 @@ impl ApplicationsPage {
                     @if one.is_sandbox { " " (badge(text.sandbox)) }
                 },
                 html! { code { (one.id) } },
+                html! { (client_kind_text(lang, one.client_kind).name) },
                 html! { (products(lang, &one.products)) },
                 one.state(lang),
             ]
@@ -178,49 +187,6 @@ fn address_actions(context: &Context, (index, address): (usize, &AddressRow), is
     }
 }
 
-fn redirect_field(context: &Context) -> Markup {
-    let text = ApplicationText::of(context.lang());
-    html! {
-        div.field {
-            label for="redirect_uri" { (text.redirect) }
-            input #redirect_uri name="redirect_uri" type="text" inputmode="url" autocapitalize="none" spellcheck="false" value=[context.typed("redirect_uri")] required aria-describedby="redirect-hint";
-            span.hint #redirect-hint { (text.redirect_hint) }
-        }
-    }
-}
-
-fn ask_form(context: &Context) -> Markup {
-    let lang = context.lang();
-    let (text, products) = (ApplicationText::of(lang), SubscriptionText::of(lang));
-    let values = context.values("ask");
-    html! {
-        form.stack method="post" action=(context.here(&[], [])) {
-            (context.form_token())
-            (field(&Field { name: "name", label: text.name, value: context.typed("name"), is_required: true, ..Field::default() }))
-            (redirect_field(context))
-            fieldset.stack {
-                legend { (text.products) }
-                @for product in Product::ALL {
-                    label.check {
-                        input type="checkbox" name="product" value=(product.as_str()) checked[values.is_chosen("product", product.as_str(), product == Product::Accounting)];
-                        span { (product_name(products, product.as_str())) }
-                    }
-                }
-            }
-            label.check {
-                input type="checkbox" name="pkce" value="true" checked[values.is_checked("pkce", true)];
-                span { (text.pkce) span.hint { (text.pkce_hint) } }
-            }
-            label.check { input type="checkbox" name="sandbox" value="true" checked[values.is_checked("sandbox", false)]; span { (products.ask_sandbox) } }
-            div.field {
-                label for="note" { (text.note) }
-                textarea #note name="note" rows="2" maxlength="1000" { (context.typed("note").unwrap_or_default()) }
-            }
-            (button(&Button { label: text.send, name_and_value: Some(("do", "ask")), ..Button::default() }))
-        }
-    }
-}
-
 impl View<Context> for ApplicationPage {
     fn section(&self) -> Section {
         Section::Applications
@@ -252,6 +218,7 @@ impl View<Context> for ApplicationPage {
                 h2 { (text.facts) }
                 (facts(&[
                     (text.client_id, copy_inline(lang, "client-id", &one.id)),
+                    (text.kind, html! { (client_kind_text(lang, one.client_kind).name) }),
                     (text.products, html! { (products(lang, &one.products)) }),
                     ("PKCE", html! { @if self.requires_pkce { (common.yes) } @else { (common.no) } }),
                     (text.consent, html! { (consent) }),
@@ -260,16 +227,21 @@ impl View<Context> for ApplicationPage {
                 div { p.small.muted { (text.scopes) } p.chips { @for scope in &self.scopes { code { (scope) } } } }
                 p { a href=(safe_href(&webhooks)) { (text.webhooks) } }
             }
-            (self.sign_in_tester(context))
-            (self.addresses(context))
-            (self.logout.card(lang))
+            @if one.client_kind.signs_users_in() {
+                (self.sign_in_tester(context)) (self.addresses(context)) (self.logout.card(lang))
+            }
             (self.secret(context))
             section.card {
                 h2 { (text.endpoints) }
                 p.muted { (text.issuer) }
                 (copy_block(lang, "issuer", &self.issuer))
-                p.muted { (text.authorize_line) }
-                (copy_block(lang, "authorize", &self.authorization_url()))
+                @if one.client_kind.signs_users_in() {
+                    p.muted { (text.authorize_line) }
+                    (copy_block(lang, "authorize", &self.authorization_url()))
+                } @else {
+                    p.muted { (text.introspect_line) }
+                    (copy_block(lang, "introspect", &format!("{}/connect/introspect", self.issuer)))
+                }
             }
             (self.rename(context))
         }
@@ -339,7 +311,7 @@ impl ApplicationPage {
                     summary { (text.add_address) }
                     form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
-                        (redirect_field(context))
+                        (redirect_field(context, true))
                         (button(&Button { label: text.send, name_and_value: Some(("do", "add_address")), ..Button::default() }))
                     }
                 }
@@ -350,6 +322,9 @@ impl ApplicationPage {
     fn secret(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let text = ApplicationText::of(lang);
+        if self.application.client_kind.is_public() {
+            return html! { section.card { h2 { (text.secret) } p.muted { (text.no_secret) } } };
+        }
         html! {
             section.card {
                 h2 { (text.secret) }

@@ -1,7 +1,9 @@
 //! The views of the pages: what they show, as markup, JSON and CSV.
 
+mod application_forms;
 pub(crate) mod applications;
 pub(crate) mod calls;
+mod errors;
 pub(crate) mod event;
 pub(crate) mod events;
 pub(crate) mod front;

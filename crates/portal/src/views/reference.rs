@@ -8,8 +8,10 @@ use ui::app::{Column, Table, copy_block, facts, table};
 use ui::{Button, ButtonStyle, Lang, button, duration, plain_name, safe_href};
 
 use crate::context::Context;
+use crate::http::errors::PATH as ERROR_CODES_PATH;
 use crate::shell::Section;
 use crate::text::common::CommonText;
+use crate::text::errors::ErrorCodesText;
 use crate::text::reference::{ProductText, ReferenceText};
 
 /// The security schemes of the OpenAPI document that take the key and the token.
@@ -196,6 +198,7 @@ impl ReferencePage {
                 ul.links {
                     li { a href=(safe_href(&self.openapi_url)) download="openapi.json" { (text.download) " openapi.json" } " · " span.muted { (text.openapi_note) } }
                     li { a href=(safe_href(&self.asyncapi_url)) download="asyncapi.json" { (text.download) " asyncapi.json" } " · " span.muted { (text.asyncapi_note) } }
+                    li { a href=(safe_href(ERROR_CODES_PATH)) { (ErrorCodesText::of(context.lang()).title) } " · " span.muted { (text.errors_note) } }
                     li { a href=(safe_href(&events)) { (common.events) } " · " span.muted { (text.events_note) } }
                     li { a href=(safe_href(&self.discovery_url)) { "OpenID Connect" } " · " span.muted { (text.discovery_note) } }
                 }

@@ -1,11 +1,11 @@
 //! What the team has asked the operator for.
 
-use domain::Ticks;
+use domain::{ClientKind, Ticks};
 use maud::{Markup, html};
 use serde::Serialize;
 use store::{RequestKind, RequestState, TeamRequest};
 use ui::app::{Column, State, Table, state, table};
-use ui::{DisplayName, hidden_field, timestamp};
+use ui::{DisplayName, client_kind_text, hidden_field, timestamp};
 
 use crate::context::Context;
 use crate::text::subscriptions::SubscriptionText;
@@ -15,6 +15,8 @@ use crate::text::subscriptions::SubscriptionText;
 pub(crate) struct RequestRow {
     pub(crate) id: String,
     pub(crate) kind: &'static str,
+    /// Of a client.
+    pub(crate) client_kind: Option<&'static str>,
     pub(crate) state: &'static str,
     /// The name or the address that was asked for.
     pub(crate) what: String,
@@ -42,6 +44,10 @@ impl RequestRow {
         Self {
             id: request.id.to_string(),
             kind: request.kind.as_str(),
+            client_kind: match &request.kind {
+                RequestKind::Client { kind, .. } => Some(kind.as_str()),
+                RequestKind::RedirectUri { .. } | RequestKind::Subscription { .. } => None,
+            },
             state: request.state.as_str(),
             what,
             products,
@@ -71,7 +77,11 @@ pub(crate) fn requests(context: &Context, rows: &[RequestRow]) -> Markup {
     let cells = |row: &RequestRow| {
         let (kind, word) = row.state(text);
         vec![
-            html! { (DisplayName(&row.what)) @if row.is_sandbox { span.sub { (text.sandbox) } } },
+            html! {
+                (DisplayName(&row.what))
+                @if let Some(kind) = row.client_kind.and_then(ClientKind::parse) { span.sub { (client_kind_text(context.lang(), kind).name) } }
+                @if row.is_sandbox { span.sub { (text.sandbox) } }
+            },
             html! { (state(kind, word)) @if !row.reason.is_empty() { span.sub { (text.reason) ": " (DisplayName(&row.reason)) } } },
             timestamp(context.lang(), row.asked_at),
             html! {

@@ -73,16 +73,19 @@ impl Audited for Account {
             realm: _,
             email,
             given_name,
+            family_name,
             lang,
             password_hash: _,
             status,
             role,
             created_at: _,
+            updated_at: _,
             revision: _,
         } = self;
         vec![
             ("email", text(email)),
             ("givenName", text(given_name)),
+            ("familyName", text(family_name)),
             ("lang", text(lang)),
             ("status", status.as_str().into()),
             ("role", role.map_or(Value::Null, |role| role.as_str().into())),
@@ -248,8 +251,9 @@ impl Audited for TeamRequest {
 
 fn asked_members(kind: &RequestKind) -> Vec<(&'static str, Value)> {
     match kind {
-        RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => vec![
+        RequestKind::Client { name, kind, redirect_uris, products, pkce, is_sandbox } => vec![
             ("name", text(name)),
+            ("clientKind", kind.as_str().into()),
             ("redirectUris", texts(redirect_uris)),
             ("products", json!(products.names())),
             ("pkce", pkce_name(*pkce).into()),

@@ -65,12 +65,16 @@ impl State {
         let texts = [
             (&mut account.password_hash, &update.password_hash),
             (&mut account.given_name, &update.given_name),
+            (&mut account.family_name, &update.family_name),
             (&mut account.lang, &update.lang),
         ];
         for (text, new) in texts {
             if let Some(new) = new {
                 text.clone_from(new);
             }
+        }
+        if update.changes_profile() {
+            account.updated_at = act.at;
         }
         account.revision += 1;
         let account = account.clone();

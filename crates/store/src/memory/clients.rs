@@ -5,10 +5,10 @@ use domain::{ClientId, Random, Secret, Ticks};
 
 use super::{MemoryStore, State, StoredClient};
 use crate::audit::Act;
-use crate::clients::CLIENT_SECRET;
+use crate::clients::{CLIENT_SECRET, secret_hash};
 use crate::{
     AuditContext, Client, ClientSecret, ClientUpdate, Clients, ListFilter, ListPage, ListQuery, Result,
-    StoreError, UpdateOutcome,
+    Status, StoreError, UpdateOutcome,
 };
 
 impl State {
@@ -23,6 +23,7 @@ impl State {
         if self.clients.contains_key(client.id.as_str()) {
             return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
         }
+        let secret = secret_hash(client, secret);
         let stored = StoredClient { client: client.clone(), secret, old: None };
         self.clients.insert(client.id.as_str().into(), stored);
         self.append_audit(random, act.client_added(client));
@@ -106,28 +107,36 @@ impl Clients for MemoryStore {
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(CLIENT_SECRET, &secret.secret);
         let mut state = self.state_mut()?;
-        let Some(stored) = state.clients.get_mut(id.as_str()) else {
+        let Some(stored) = state.clients.get_mut(id.as_str()).filter(|stored| !stored.secret.is_empty())
+        else {
             return Ok(false);
         };
-        stored.old = Some((stored.secret, secret.previous_valid_until));
-        stored.secret = hash;
+        let old = std::mem::replace(&mut stored.secret, hash.to_vec());
+        stored.old = Some((old, secret.previous_valid_until));
         stored.client.revision += 1;
         let entry = self.act(context).client_secret_rotated(id, secret.previous_valid_until);
         state.append_audit(&*self.ports.random, entry);
         Ok(true)
     }
 
+    async fn is_client_origin(&self, origin: &str) -> Result<bool> {
+        let state = self.state();
+        let mut active = state.clients.values().map(|stored| &stored.client);
+        Ok(active.any(|client| client.status == Status::Active && client.origins().contains(origin)))
+    }
+
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
         let state = self.state();
         Ok(state.clients.get(id.as_str()).is_some_and(|stored| {
-            stored.secret == hash || stored.old.is_some_and(|(old, until)| old == hash && until > now)
+            let is_old = |(old, until): &(Vec<u8>, Ticks)| *old == hash && *until > now;
+            stored.secret == hash || stored.old.as_ref().is_some_and(is_old)
         }))
     }
 
     async fn previous_client_secret_until(&self, id: &ClientId) -> Result<Option<Ticks>> {
         let state = self.state();
-        Ok(state.clients.get(id.as_str()).and_then(|stored| stored.old).map(|(_, until)| until))
+        Ok(state.clients.get(id.as_str()).and_then(|stored| stored.old.as_ref()).map(|(_, until)| *until))
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

@@ -31,7 +31,7 @@ impl Inventory for MemoryStore {
             Some(new(CredentialKind::OperatorToken, token.id.as_str(), &token.name, token.expires_at?))
         });
         let secrets = state.clients.values().filter_map(|stored| {
-            let (one, until) = (&stored.client, stored.old.map(|(_, until)| until)?);
+            let (one, until) = (&stored.client, stored.old.as_ref().map(|(_, until)| *until)?);
             Some(new(CredentialKind::ClientSecret, one.id.as_str(), &one.name, until))
         });
         let keys = state.keys.values().filter_map(|key| {

@@ -146,8 +146,8 @@ struct Head {
 #[derive(Clone)]
 struct StoredClient {
     client: Client,
-    secret: [u8; 32],
-    old: Option<([u8; 32], Ticks)>,
+    secret: Vec<u8>,
+    old: Option<(Vec<u8>, Ticks)>,
 }
 
 #[derive(Clone)]

@@ -101,7 +101,7 @@ impl State {
             Some(new(one.team.as_ref()?, kind, object, one.id.as_str(), &one.name, key.slot.as_str(), until))
         });
         let secrets = self.clients.values().filter_map(|stored| {
-            let until = stored.old.map(|(_, until)| until).filter(|until| is_soon(*until))?;
+            let until = stored.old.as_ref().map(|(_, until)| *until).filter(|until| is_soon(*until))?;
             let (one, kind) = (&stored.client, NoticeKind::ClientSecretEnds);
             Some(new(one.team.as_ref()?, kind, NoticeObject::Client, one.id.as_str(), &one.name, "", until))
         });

@@ -7,7 +7,7 @@ use domain::change::{Action, Change};
 use domain::envelope::ENVELOPE_VERSION;
 use domain::event::EventKind;
 use domain::record::{PayrollCompany, RecordTail, State, TypedFields, UnlinkedAccount, Upsert, same_members};
-use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
+use domain::{Area, ErrorCode, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
 
 use super::finish::finish;
 use super::inputs::{PlanInputs, PlannedRecord};
@@ -127,8 +127,11 @@ impl Planner<'_> {
     fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {
         let Some(collection) = self.inputs.collection(change) else {
             let company = change.company.as_ref().map_or("", |company| company.as_str());
-            return Err(FieldError::new("unknown_company", format!("there is no company \"{company}\""))
-                .at("company"));
+            return Err(FieldError::new(
+                ErrorCode::UnknownCompany,
+                format!("there is no company \"{company}\""),
+            )
+            .at("company"));
         };
         let step = ChangeStep { change, process, collection };
         let key = RecordKey { collection, id: change.correlation_id.as_str().into() };
@@ -157,7 +160,7 @@ impl Planner<'_> {
                     change.correlation_id,
                     change.resource.as_str()
                 );
-                Err(FieldError::new("unknown_record", message).at("correlationId"))
+                Err(FieldError::new(ErrorCode::UnknownRecord, message).at("correlationId"))
             }
             (Action::Disable, true) => {
                 self.set_state(&step, &key, State::Disabled, change.resource.disabled_event());
@@ -182,7 +185,7 @@ impl Planner<'_> {
         let company = step.change.company.as_ref().map_or("", |company| company.as_str());
         match self.inputs.account_length(step.collection.company_no, company) {
             Some(length) if length != digits => Err(FieldError::new(
-                "invalid_member",
+                ErrorCode::InvalidMember,
                 format!("data.{field} has {digits} digits, but the company's accountLength is {length}"),
             )
             .at(format!("data.{field}"))),
@@ -207,7 +210,7 @@ impl Planner<'_> {
         } else {
             format!("the company has no account with the code {code}; send the account first")
         };
-        Err(FieldError::new("account_not_found", message).at("data.accountCode"))
+        Err(FieldError::new(ErrorCode::AccountNotFound, message).at("data.accountCode"))
     }
 
     fn create(&mut self, step: &ChangeStep<'_>, key: RecordKey, upsert: &Upsert) {

@@ -29,8 +29,8 @@ pub(super) async fn insert_account(
     execute(
         on,
         "INSERT INTO accounts (id, email, given_name, lang, password_hash, standing, created_at, revision, realm,
-             role)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+             role, family_name, updated_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
         &[
             &one.id.as_str(),
             &one.email,
@@ -42,6 +42,8 @@ pub(super) async fn insert_account(
             &signed(one.revision),
             &one.realm.code(),
             &one.role.map(OperatorRole::code),
+            &one.family_name,
+            &one.updated_at.0,
         ],
     )
     .await
@@ -75,7 +77,7 @@ pub(super) async fn change_account(
         "WITH updated AS (
              UPDATE accounts SET standing = coalesce($2, standing), password_hash = coalesce($3, password_hash),
                  given_name = coalesce($4, given_name), lang = coalesce($5, lang), role = coalesce($6, role),
-                 revision = revision + 1
+                 family_name = coalesce($8, family_name), updated_at = coalesce($9, updated_at), revision = revision + 1
              WHERE id = $1 AND ($7::bigint IS NULL OR revision = $7) RETURNING id),
          voided AS (
              DELETE FROM password_resets WHERE $3::text IS NOT NULL AND account_id IN (SELECT id FROM updated))
@@ -88,6 +90,8 @@ pub(super) async fn change_account(
             &update.lang,
             &update.role.map(OperatorRole::code),
             &expected_revision.map(signed),
+            &update.family_name,
+            &update.changes_profile().then_some(act.at.0),
         ],
     )
     .await

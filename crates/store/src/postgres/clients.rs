@@ -10,7 +10,7 @@ use super::audit::append_audit;
 use super::rows::{execute, guid, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
-use crate::clients::{CLIENT_SECRET, from_list, to_list};
+use crate::clients::{CLIENT_SECRET, from_list, secret_hash, to_list};
 use crate::list_filter::CLIENTS;
 use crate::plan::{signed, unsigned};
 use crate::{
@@ -47,7 +47,7 @@ pub(super) async fn insert_client(
     on: &Transaction<'_>,
     random: &dyn Random,
     one: &Client,
-    secret_hash: &[u8; 32],
+    hash: [u8; 32],
     act: &Act,
 ) -> Result<()> {
     execute(
@@ -67,7 +67,7 @@ pub(super) async fn insert_client(
             &one.callback_id_token.code(),
             &one.status.code(),
             &one.created_at.0,
-            &secret_hash.as_slice(),
+            &secret_hash(one, hash),
             &signed(one.revision),
             &one.products.bits(),
             &one.team.as_ref().map(TeamId::as_str),
@@ -78,7 +78,19 @@ pub(super) async fn insert_client(
     )
     .await
     .map_err(exists(format!("a client \"{}\"", one.id)))?;
+    set_origins(on, one).await?;
     append_audit(on, random, act.client_added(one)).await
+}
+
+/// Stores the origins of a client's redirect URIs in place of the former ones.
+async fn set_origins(on: &Transaction<'_>, client: &Client) -> Result<()> {
+    let delete = "DELETE FROM client_origins WHERE client_id = $1";
+    execute(on, delete, &[&client.id.as_str()]).await.map_err(store_error)?;
+    for origin in client.origins() {
+        let insert = "INSERT INTO client_origins (origin, client_id) VALUES ($1, $2)";
+        execute(on, insert, &[&origin, &client.id.as_str()]).await.map_err(store_error)?;
+    }
+    Ok(())
 }
 
 /// Changes a client, if it has the expected revision, and audits it.
@@ -125,6 +137,9 @@ pub(super) async fn change_client(
     .map_err(store_error)?;
     let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(client).transpose()?;
     if let (true, Some(before), Some(after)) = (updated > 0, &before, &after) {
+        if before.redirect_uris != after.redirect_uris {
+            set_origins(on, after).await?;
+        }
         append_audit(on, random, act.client_changed(before, after)).await?;
     }
     Ok(UpdateOutcome::of(updated > 0, after))
@@ -136,7 +151,7 @@ impl Clients for PostgresStore {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(store_error)?;
-        insert_client(&transaction, &*self.ports().random, client, &hash, &self.act(context)).await?;
+        insert_client(&transaction, &*self.ports().random, client, hash, &self.act(context)).await?;
         transaction.commit().await.map_err(store_error)
     }
 
@@ -175,11 +190,17 @@ impl Clients for PostgresStore {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
         self.change_audited(
             "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = $3, secret_hash = $2,
-                 revision = revision + 1 WHERE id = $1",
+                 revision = revision + 1 WHERE id = $1 AND secret_hash <> ''::bytea",
             &[&id.as_str(), &hash.as_slice(), &secret.previous_valid_until.0],
             self.act(context).client_secret_rotated(id, secret.previous_valid_until),
         )
         .await
+    }
+
+    async fn is_client_origin(&self, origin: &str) -> Result<bool> {
+        let sql = "SELECT 1 FROM client_origins o JOIN clients c ON c.id = o.client_id
+                   WHERE o.origin = $1 AND c.standing = $2 LIMIT 1";
+        Ok(self.row(sql, &[&origin, &Status::Active.code()]).await?.is_some())
     }
 
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool> {

@@ -39,6 +39,8 @@ fn account_at(row: &Row, at: usize) -> Account {
         revision: unsigned(row.get(at + 7)),
         realm: Realm::from_code(row.get(at + 8)),
         role: row.get::<_, Option<i64>>(at + 9).map(OperatorRole::from_code),
+        family_name: row.get(at + 10),
+        updated_at: Ticks(row.get(at + 11)),
     }
 }
 
@@ -61,7 +63,7 @@ pub(super) fn tenant_membership(row: &Row) -> Result<TenantMembership> {
     Ok(TenantMembership {
         membership: membership(row)?,
         user: account_at(row, 10),
-        tenant: tenant_at(row, 20),
+        tenant: tenant_at(row, 22),
     })
 }
 
@@ -69,7 +71,7 @@ pub(super) const TENANT: &str =
     "SELECT id, name, short_code, standing, created_at, revision, sandbox_team FROM tenants";
 pub(super) const ACCOUNT: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision,
-         realm, role
+         realm, role, family_name, coalesce(updated_at, created_at)
      FROM accounts";
 pub(super) const MEMBERSHIP: &str =
     "id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
@@ -78,6 +80,6 @@ pub(super) const TENANT_MEMBERSHIPS: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at, m.admin,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
-         u.realm, u.role,
+         u.realm, u.role, u.family_name, coalesce(u.updated_at, u.created_at),
          t.id, t.name, t.short_code, t.standing, t.created_at, t.revision, t.sandbox_team
      FROM memberships m JOIN accounts u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id";

@@ -43,6 +43,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0029_webhook_hosts", include_str!("migrations/0029_webhook_hosts.sql")),
     ("0030_bounded_reads", include_str!("migrations/0030_bounded_reads.sql")),
     ("0031_client_kinds", include_str!("migrations/0031_client_kinds.sql")),
+    ("0032_profiles_and_origins", include_str!("migrations/0032_profiles_and_origins.sql")),
     ("0033_backchannel_logout", include_str!("migrations/0033_backchannel_logout.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.

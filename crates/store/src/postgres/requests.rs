@@ -101,7 +101,7 @@ async fn carry_out(
         Effect::None => Ok(()),
         Effect::AddClient(client) => {
             let hash = vault.fingerprint(CLIENT_SECRET, &approval.secret);
-            insert_client(on, random, &client, &hash, act).await
+            insert_client(on, random, &client, hash, act).await
         }
         Effect::AddSubscription(one) => {
             let [primary, secondary] = &approval.keys;

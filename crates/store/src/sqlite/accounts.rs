@@ -29,8 +29,8 @@ pub(super) fn insert_account(
     writer
         .execute(
             "INSERT INTO accounts (id, email, given_name, lang, password_hash, standing, created_at, revision, realm,
-                 role)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+                 role, family_name, updated_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
             params![
                 one.id.as_str(),
                 one.email,
@@ -41,7 +41,9 @@ pub(super) fn insert_account(
                 one.created_at.0,
                 signed(one.revision),
                 one.realm.code(),
-                one.role.map(domain::OperatorRole::code)
+                one.role.map(domain::OperatorRole::code),
+                one.family_name,
+                one.updated_at.0
             ],
         )
         .map_err(exists(one.described()))?;
@@ -70,7 +72,7 @@ pub(super) fn change_account(
         writer,
         "UPDATE accounts SET standing = coalesce(?2, standing), password_hash = coalesce(?3, password_hash),
              given_name = coalesce(?4, given_name), lang = coalesce(?5, lang), role = coalesce(?6, role),
-             revision = revision + 1
+             family_name = coalesce(?8, family_name), updated_at = coalesce(?9, updated_at), revision = revision + 1
          WHERE id = ?1 AND (?7 IS NULL OR revision = ?7)",
         params![
             id.as_str(),
@@ -79,7 +81,9 @@ pub(super) fn change_account(
             update.given_name,
             update.lang,
             update.role.map(domain::OperatorRole::code),
-            expected_revision.map(signed)
+            expected_revision.map(signed),
+            update.family_name,
+            update.changes_profile().then_some(act.at.0)
         ],
     )?;
     if updated && update.ends_sessions() {

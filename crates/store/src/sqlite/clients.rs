@@ -10,7 +10,7 @@ use super::directory::change;
 use super::rows::{find, guid, list_filtered};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
-use crate::clients::{CLIENT_SECRET, from_list, to_list};
+use crate::clients::{CLIENT_SECRET, from_list, secret_hash, to_list};
 use crate::list_filter::CLIENTS;
 use crate::plan::{signed, unsigned};
 use crate::{
@@ -47,7 +47,7 @@ pub(super) fn insert_client(
     writer: &Connection,
     random: &dyn Random,
     one: &Client,
-    secret_hash: &[u8; 32],
+    hash: [u8; 32],
     act: &Act,
 ) -> Result<()> {
     writer
@@ -67,7 +67,7 @@ pub(super) fn insert_client(
                 one.callback_id_token.code(),
                 one.status.code(),
                 one.created_at.0,
-                secret_hash,
+                secret_hash(one, hash),
                 signed(one.revision),
                 one.products.bits(),
                 one.team.as_ref().map(TeamId::as_str),
@@ -77,7 +77,17 @@ pub(super) fn insert_client(
             ],
         )
         .map_err(exists(format!("a client \"{}\"", one.id)))?;
+    set_origins(writer, one)?;
     append_audit(writer, random, act.client_added(one))
+}
+
+/// Stores the origins of a client's redirect URIs in place of the former ones.
+fn set_origins(writer: &Connection, client: &Client) -> Result<()> {
+    change(writer, "DELETE FROM client_origins WHERE client_id = ?1", [client.id.as_str()])?;
+    client.origins().iter().try_for_each(|origin| {
+        let sql = "INSERT INTO client_origins (origin, client_id) VALUES (?1, ?2)";
+        change(writer, sql, [origin.as_str(), client.id.as_str()]).map(drop)
+    })
 }
 
 /// Changes a client, if it has the expected revision, and audits it.
@@ -121,6 +131,9 @@ pub(super) fn change_client(
     )?;
     let outcome = UpdateOutcome::of(updated, row()?);
     if let (Some(before), UpdateOutcome::Updated(after)) = (&before, &outcome) {
+        if before.redirect_uris != after.redirect_uris {
+            set_origins(writer, after)?;
+        }
         append_audit(writer, random, act.client_changed(before, after))?;
     }
     Ok(outcome)
@@ -131,7 +144,7 @@ impl Clients for SqliteStore {
     async fn add_client(&self, client: &Client, secret: &Secret, context: &AuditContext) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         let (one, act, random) = (client.clone(), self.act(context), self.ports().random.clone());
-        self.write(move |writer| insert_client(writer, &*random, &one, &hash, &act)).await
+        self.write(move |writer| insert_client(writer, &*random, &one, hash, &act)).await
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
@@ -175,7 +188,7 @@ impl Clients for SqliteStore {
             let replaced = change(
                 writer,
                 "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2,
-                     revision = revision + 1 WHERE id = ?1",
+                     revision = revision + 1 WHERE id = ?1 AND secret_hash <> x''",
                 params![id.as_str(), hash, previous_valid_until.0],
             )?;
             if replaced {
@@ -184,6 +197,18 @@ impl Clients for SqliteStore {
             Ok(replaced)
         })
         .await
+    }
+
+    async fn is_client_origin(&self, origin: &str) -> Result<bool> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT 1 FROM client_origins o JOIN clients c ON c.id = o.client_id
+                     WHERE o.origin = ?1 AND c.standing = ?2",
+                )
+                .and_then(|mut find| find.exists(params![origin, Status::Active.code()]))
+                .map_err(store_error)
+        })
     }
 
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool> {

@@ -101,7 +101,7 @@ fn carry_out(
         Effect::None => Ok(()),
         Effect::AddClient(client) => {
             let hash = vault.fingerprint(CLIENT_SECRET, &approval.secret);
-            insert_client(writer, random, &client, &hash, act)
+            insert_client(writer, random, &client, hash, act)
         }
         Effect::AddSubscription(one) => {
             let [primary, secondary] = &approval.keys;

@@ -5,10 +5,10 @@ use std::time::Duration;
 
 use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
-use domain::{ClientId, Guid, Secret, TeamId, Ticks};
+use domain::{ClientId, ClientKind, Guid, Secret, TeamId, Ticks};
 use store::{
-    AuditKind, AuditQuery, CallbackIdToken, Client, ClientSecret, Consent, FIRST_REVISION, KeySlot,
-    ListFilter, ListQuery, Pkce, RevealedKey, Status, StoreError, Subscription,
+    AuditKind, AuditQuery, CallbackIdToken, Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION,
+    KeySlot, ListFilter, ListQuery, Pkce, RevealedKey, Status, StoreError, Subscription,
 };
 
 use super::fixture::{Fixture, by};
@@ -126,6 +126,65 @@ pub(crate) async fn client_secret_rotation_has_an_overlap(fixture: Fixture) {
     assert!(!matches("first", now).await, "only one previous secret is valid");
     assert_eq!(store.set_client_secret(&unknown, &third, &by()).await, Ok(false));
     assert_eq!(store.client_secret_matches(&other.id, &Secret::new("other"), now).await, Ok(true));
+}
+
+pub(crate) async fn public_clients_have_no_secret(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    for kind in ClientKind::ALL {
+        let one = Client { kind, ..client(&fixture, kind.as_str()) };
+        store.add_client(&one, &Secret::new("first"), &by()).await.unwrap();
+        let matches =
+            async |secret: &str| store.client_secret_matches(&one.id, &Secret::new(secret), now).await;
+        assert_eq!(matches("first").await, Ok(!kind.is_public()), "{kind:?}");
+        assert_eq!(matches("").await, Ok(false), "{kind:?}");
+        let second = ClientSecret { secret: Secret::new("second"), previous_valid_until: now };
+        assert_eq!(store.set_client_secret(&one.id, &second, &by()).await, Ok(!kind.is_public()), "{kind:?}");
+        assert_eq!(matches("second").await, Ok(!kind.is_public()), "{kind:?}");
+    }
+}
+
+pub(crate) async fn origins_of_active_browser_applications_are_found(fixture: Fixture) {
+    let store = &fixture.store;
+    let uris = |uris: &[&str]| uris.iter().map(|uri| (*uri).to_owned()).collect::<Vec<_>>();
+    let panel = Client {
+        kind: ClientKind::Browser,
+        redirect_uris: uris(&[
+            "https://panel.example/a",
+            "https://panel.example/b",
+            "http://localhost:5173/",
+        ]),
+        ..client(&fixture, "panel")
+    };
+    let twin = Client {
+        kind: ClientKind::Browser,
+        redirect_uris: uris(&["https://panel.example/other"]),
+        ..client(&fixture, "twin")
+    };
+    let web = Client { redirect_uris: uris(&["https://web.example/"]), ..client(&fixture, "web") };
+    for one in [&panel, &twin, &web] {
+        store.add_client(one, &Secret::new("s"), &by()).await.unwrap();
+    }
+    let found = async |origin: &str| store.is_client_origin(origin).await.unwrap();
+    assert!(found("https://panel.example").await && found("http://localhost:5173").await);
+    let other = [
+        "https://web.example",
+        "https://panel.example/",
+        "http://panel.example",
+        "https://panel.example:8443",
+    ];
+    for origin in other.into_iter().chain(["", "null", "https://evil.example", "http://localhost:5174"]) {
+        assert!(!found(origin).await, "{origin}");
+    }
+
+    let update =
+        ClientUpdate { redirect_uris: Some(uris(&["https://new.example/"])), ..ClientUpdate::default() };
+    let _ = store.update_client(&panel.id, &update, None, &by()).await.unwrap();
+    assert!(found("https://new.example").await && !found("http://localhost:5173").await);
+    assert!(found("https://panel.example").await, "the other application's");
+    assert_eq!(store.set_client_status(&twin.id, Status::Disabled, &by()).await, Ok(true));
+    assert!(!found("https://panel.example").await);
+    assert_eq!(store.set_client_status(&twin.id, Status::Active, &by()).await, Ok(true));
+    assert!(found("https://panel.example").await);
 }
 
 pub(crate) async fn subscriptions_are_found_by_either_key(fixture: Fixture) {

@@ -16,10 +16,12 @@ pub(crate) fn user(fixture: &Fixture, id: &str) -> Account {
         role: None,
         email: format!("{id}@asesoría.example"),
         given_name: "María \"Txiki\"".into(),
+        family_name: String::new(),
         lang: "eu".into(),
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".into(),
         status: Status::Active,
         created_at: fixture.now(),
+        updated_at: fixture.now(),
         revision: FIRST_REVISION,
     }
 }
@@ -132,8 +134,10 @@ pub(crate) async fn accounts_of_the_realms_never_mix(fixture: Fixture) {
     let exists = StoreError::Exists(format!("an operator \"{}\"", all[2].email));
     let second = Account { id: AccountId::new("second"), ..all[2].clone() };
     assert_eq!(store.add_account(&second, &[], &by()).await, Err(exists));
+    fixture.clock.advance(Duration::from_secs(90));
     let update = AccountUpdate {
         given_name: Some("Ana".into()),
+        family_name: Some("Gil Ñúñez".into()),
         lang: Some("en".into()),
         role: Some(OperatorRole::Admin),
         ..AccountUpdate::default()
@@ -141,12 +145,25 @@ pub(crate) async fn accounts_of_the_realms_never_mix(fixture: Fixture) {
     let changed = store.update_account(&all[2].id, &update, None, &by()).await.unwrap();
     let expected = Account {
         given_name: "Ana".into(),
+        family_name: "Gil Ñúñez".into(),
+        updated_at: fixture.now(),
         lang: "en".into(),
         role: Some(OperatorRole::Admin),
         revision: 2,
         ..all[2].clone()
     };
-    assert_eq!(changed, UpdateOutcome::Updated(expected));
+    assert_eq!(changed, UpdateOutcome::Updated(expected.clone()));
+    assert_eq!(expected.full_name(), "Ana Gil Ñúñez");
+
+    // A change of the password is no change of the profile; an empty family name removes it.
+    fixture.clock.advance(Duration::from_secs(90));
+    assert_eq!(store.set_password_hash(&expected.id, "new", &by()).await, Ok(true));
+    let stored = store.find_account(&expected.id).await.unwrap().unwrap();
+    assert_eq!((stored.updated_at, &*stored.family_name), (expected.updated_at, "Gil Ñúñez"));
+    let update = AccountUpdate { family_name: Some(String::new()), ..AccountUpdate::default() };
+    let changed = store.update_account(&expected.id, &update, None, &by()).await.unwrap();
+    let UpdateOutcome::Updated(changed) = changed else { panic!("{changed:?}") };
+    assert_eq!((changed.updated_at, changed.full_name().as_str()), (fixture.now(), "Ana"));
 }
 
 pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {

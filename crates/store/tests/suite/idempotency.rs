@@ -1,6 +1,6 @@
 //! Idempotency keys: each chunk stores the progress of its request in its own transaction.
 
-use domain::{FieldError, Guid};
+use domain::{ErrorCode, FieldError, Guid};
 use store::{BatchCounts, ERRORS_LISTED_MAX, IngestProgress, LineError, StoreError};
 
 use super::fixture::{Fixture, concurrently};
@@ -100,7 +100,8 @@ pub(crate) async fn batch_counts_survive_a_restart(fixture: Fixture) {
     tenant.accept([company("c1")]).await;
     let mut batch =
         tenant.chunk("import ñ", 0, [entry(1), customer("c1 \"x\"", "k", "Ana"), delete(entry(9))]);
-    let odd = FieldError::new("wrong_control", "data.vatNumber looks odd; accepted").at("data.vatNumber");
+    let odd =
+        FieldError::new(ErrorCode::WrongControl, "data.vatNumber looks odd; accepted").at("data.vatNumber");
     batch.counts.warn(1, odd.clone());
     let counts = tenant.store.apply_changes(batch).await.unwrap();
     assert_eq!(counts.warnings, [LineError { line: 1, fault: odd }]);
@@ -116,8 +117,9 @@ pub(crate) async fn batch_counts_survive_a_restart(fixture: Fixture) {
 pub(crate) async fn errors_are_sorted_by_line_and_counted_beyond_the_limit(fixture: Fixture) {
     let tenant = fixture.add_tenant().await;
     tenant.accept([company("c1")]).await;
-    let unreadable =
-        |counts: &mut BatchCounts, line| counts.reject(line, FieldError::new("invalid_json", "no JSON"));
+    let unreadable = |counts: &mut BatchCounts, line| {
+        counts.reject(line, FieldError::new(ErrorCode::InvalidJson, "no JSON"))
+    };
     let mut batch = tenant.chunk("import", 0, (1..=5).map(|number| delete(entry(number))));
     unreadable(&mut batch.counts, 4);
     unreadable(&mut batch.counts, 2);

@@ -379,6 +379,8 @@ tests_on_every_store! {
     clients {
         clients_are_stored_unchanged,
         client_secret_rotation_has_an_overlap,
+        public_clients_have_no_secret,
+        origins_of_active_browser_applications_are_found,
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
         current_key_is_revealed_with_an_audit_entry,

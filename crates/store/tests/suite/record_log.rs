@@ -134,7 +134,7 @@ pub(crate) async fn edit_of_a_record_that_has_changed_is_rejected(fixture: Fixtu
         (customer("c1", "k2", "Carla"), 2),
     ] {
         let counts = apply(&fixture, &tenant, change, Some(stale)).await;
-        assert_eq!((counts.rejected, &*counts.errors[0].fault.code), (1, RECORD_CHANGED));
+        assert_eq!((counts.rejected, &*counts.errors[0].fault.code), (1, RECORD_CHANGED.as_str()));
     }
     assert_eq!((tenant.head().await, edited(&fixture).await.len()), (3, 0));
     let accepted = apply(&fixture, &tenant, customer("c1", "k1", "Carla"), Some(3)).await;

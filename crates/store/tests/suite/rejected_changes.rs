@@ -1,7 +1,7 @@
 //! Rejected lines are reported with line and field; the other lines of the batch are applied.
 
-use domain::FieldError;
 use domain::change::Change;
+use domain::{ErrorCode, FieldError};
 use store::{BatchCounts, LineError, StoreError};
 
 use super::fixture::Fixture;
@@ -10,7 +10,7 @@ use super::test_tenant::{
 };
 
 fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineError {
-    LineError { line, fault: FieldError::new(code, message).at(field) }
+    LineError { line, fault: FieldError::new(ErrorCode::from_name(code).unwrap(), message).at(field) }
 }
 
 pub(crate) async fn rejected_lines_are_listed_and_the_others_applied(fixture: Fixture) {

@@ -35,6 +35,7 @@ pub(crate) fn request(fixture: &Fixture, id: &str, kind: RequestKind) -> TeamReq
 pub(crate) fn new_client() -> RequestKind {
     RequestKind::Client {
         name: "Panel de ventas".into(),
+        kind: domain::ClientKind::Web,
         redirect_uris: vec!["https://panel.example/ñ".into()],
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
         pkce: Pkce::Required,

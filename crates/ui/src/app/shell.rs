@@ -96,7 +96,9 @@ fn document(shell: &Shell<'_>, class: &str, content: &Markup) -> Markup {
                 link rel="stylesheet" href=(safe_href(&file(asset::app_stylesheet())));
                 @if let Some(url) = shell.brand.stylesheet { link rel="stylesheet" href=(safe_href(url)); }
                 link rel="icon" type="image/svg+xml" href=(safe_href(&file(asset::favicon())));
-                script src=(safe_href(&file(asset::app_script()))) defer {}
+                @for script in [asset::page_script(), asset::app_script()] {
+                    script src=(safe_href(&file(script))) defer {}
+                }
             }
             body class=(class) {
                 a.skip href="#content" { (words.skip) }

@@ -5,7 +5,7 @@ use axum::response::Response;
 use domain::event::{parse_semantic_name, semantic_name};
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
-use domain::{Guid, Resource, Secret};
+use domain::{ErrorCode, Guid, Resource, Secret};
 use store::{NewWebhook, WebhookChange};
 
 use super::body::JsonBody;
@@ -133,7 +133,7 @@ fn parse_event_types(resource: Resource, members: &mut JsonBody) -> Option<Event
             "eventTypes has {excerpt:?}, which is not offered here{hint}; there are {}.",
             names.join(", ")
         );
-        members.add_fault("eventTypes", "unknown_event_type", message);
+        members.add_fault("eventTypes", ErrorCode::UnknownEventType, message);
         return None;
     }
     Some(requested.iter().filter_map(|name| parse_semantic_name(resource, name)).collect())

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::receiver_url::ReceiverUrl;
 use domain::webhook::Family;
-use domain::{Guid, Secret, TenantId, Ticks};
+use domain::{ErrorCode, Guid, Secret, TenantId, Ticks};
 use store::{
     AuditContext, NewWebhook, StoreError, SubscribeOutcome, Webhook, WebhookChange, WebhookChangeOutcome,
 };
@@ -64,20 +64,22 @@ pub enum ActionError {
 
 impl ActionError {
     /// The code of the error in APIs.
-    pub fn code(&self) -> &'static str {
+    pub fn code(&self) -> ErrorCode {
         match self {
-            Self::NotFound => "not_found",
-            Self::Deleted => "deleted",
-            Self::Unsubscribed => "unsubscribed",
-            Self::Duplicate => "exists",
-            Self::FixedUrl => "not_offered",
-            Self::InvalidUrl(_) => "invalid_url",
-            Self::RefusedAddress(_) => "refused_address",
-            Self::UnresolvedHost(_) | Self::NameServersSilent | Self::NotResolvedNow => "unresolved_host",
-            Self::ReservedAddress => "reserved_address",
-            Self::TooManyWebhooks(_) => "too_many_webhooks",
-            Self::InvalidSecret | Self::OverlapTooLong => "invalid_member",
-            Self::Store(_) => "store",
+            Self::NotFound => ErrorCode::NotFound,
+            Self::Deleted => ErrorCode::Deleted,
+            Self::Unsubscribed => ErrorCode::Unsubscribed,
+            Self::Duplicate => ErrorCode::Exists,
+            Self::FixedUrl => ErrorCode::NotOffered,
+            Self::InvalidUrl(_) => ErrorCode::InvalidUrl,
+            Self::RefusedAddress(_) => ErrorCode::RefusedAddress,
+            Self::UnresolvedHost(_) | Self::NameServersSilent | Self::NotResolvedNow => {
+                ErrorCode::UnresolvedHost
+            }
+            Self::ReservedAddress => ErrorCode::ReservedAddress,
+            Self::TooManyWebhooks(_) => ErrorCode::TooManyWebhooks,
+            Self::InvalidSecret | Self::OverlapTooLong => ErrorCode::InvalidMember,
+            Self::Store(_) => ErrorCode::ServiceUnavailable,
         }
     }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use domain::problem::Problem;
 use domain::suggest::nearest;
-use domain::{FieldError, Ticks};
+use domain::{ErrorCode, FieldError, Ticks};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -37,14 +37,13 @@ impl JsonBody {
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 drain_in_background(body, DRAIN_BYTES_MAX);
                 let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
-                Err(error_with_code(413, "body_too_large", None, &message))
+                Err(error_with_code(ErrorCode::BodyTooLarge, None, &message))
             }
             Ok(Err(error)) if !web::is_body_stalled(&*error) => {
-                Err(error_with_code(400, "body_cut_off", None, "The body was cut off; send it again."))
+                Err(error_with_code(ErrorCode::BodyCutOff, None, "The body was cut off; send it again."))
             }
             Ok(Err(_)) | Err(_) => Err(error_with_code(
-                408,
-                "body_too_slow",
+                ErrorCode::BodyTooSlow,
                 None,
                 "The body took too long to arrive; send it again.",
             )),
@@ -55,17 +54,17 @@ impl JsonBody {
         // Some clients write a byte order mark.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(error_with_code(400, "invalid_json", None, "The body must be one JSON object."));
+            return Err(error_with_code(ErrorCode::InvalidJson, None, "The body must be one JSON object."));
         }
         let Object(members) = serde_json::from_slice(bytes).map_err(|error| {
-            error_with_code(400, "invalid_json", None, &format!("The body is not JSON: {error}."))
+            error_with_code(ErrorCode::InvalidJson, None, &format!("The body is not JSON: {error}."))
         })?;
         let mut body = Self { members, faults: Vec::new() };
         let mut names = HashSet::new();
         let twice = body.members.iter().find(|(name, _)| !names.insert(name)).map(|(name, _)| name.clone());
         if let Some(name) = twice {
             let message = format!("{name} was sent twice; send it once.");
-            body.faults.push(FieldError::new("duplicate_member", message).at(name));
+            body.faults.push(FieldError::new(ErrorCode::DuplicateMember, message).at(name));
         }
         // Null means the same as an absent member.
         body.members.retain(|(_, value)| !value.is_null());
@@ -89,16 +88,16 @@ impl JsonBody {
     fn missing(&mut self, name: &'static str) {
         let others = self.members.iter().map(|(member, _)| member.as_str());
         let hint = nearest(name, others).map(|near| format!("; there is \"{near}\"")).unwrap_or_default();
-        self.add_fault(name, "missing_member", format!("{name} is missing{hint}."));
+        self.add_fault(name, ErrorCode::MissingMember, format!("{name} is missing{hint}."));
     }
 
-    pub(super) fn add_fault(&mut self, name: &'static str, code: &'static str, message: impl Into<String>) {
+    pub(super) fn add_fault(&mut self, name: &'static str, code: ErrorCode, message: impl Into<String>) {
         self.faults.push(FieldError::new(code, message).at(name));
     }
 
     /// A fault of a member whose value is not valid.
     pub(super) fn add_invalid(&mut self, name: &'static str, message: impl Into<String>) {
-        self.add_fault(name, "invalid_member", message);
+        self.add_fault(name, ErrorCode::InvalidMember, message);
     }
 
     fn take_as<T>(
@@ -214,8 +213,11 @@ impl JsonBody {
         if let (Some(read), true) = (read, self.faults.is_empty()) {
             return Ok(read);
         }
-        let message = self.faults.first().map_or("The body is not valid.", |one| &one.message);
-        let mut problem = Problem::new(400, message);
+        let first = self.faults.first();
+        let message = first.map_or("The body is not valid.", |one| &one.message);
+        // All codes of a body's faults have the status 400.
+        let code = first.and_then(|one| ErrorCode::from_name(&one.code)).unwrap_or(ErrorCode::InvalidMember);
+        let mut problem = Problem::new(code, message);
         problem.errors = self.faults;
         Err(problem.into())
     }

@@ -5,7 +5,7 @@ use domain::event::EventKind;
 use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
-use domain::{Area, Resource, Secret};
+use domain::{Area, ErrorCode, Resource, Secret};
 use store::NewWebhook;
 use web::ErrorResponse;
 
@@ -56,7 +56,7 @@ impl Management {
             |uri: &ReceiverUrl| self.built_in_receivers.receiver_of(uri) != AddressedReceiver::Outside;
         if uri.as_ref().is_some_and(|uri| !uri.is_invoicing() && !is_built_in(uri)) {
             let message = "uri must be https://<host>/api/webhooks/incoming/Invoicing, without a query.";
-            members.add_fault("uri", "invalid_url", message);
+            members.add_fault("uri", ErrorCode::InvalidUrl, message);
         }
         let entity = parse_entity(&mut members);
         let action = parse_action(&mut members, entity);
@@ -92,7 +92,7 @@ fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
         let hint = did_you_mean(&name, Resource::invoicing().map(Resource::as_str));
         let known: Vec<&str> = Resource::invoicing().map(Resource::as_str).collect();
         let message = format!("entity {name:?} is not known{hint}; there are {}.", known.join(", "));
-        members.add_fault("entity", "unknown_entity", message);
+        members.add_fault("entity", ErrorCode::UnknownEntity, message);
     }
     entity
 }
@@ -102,7 +102,7 @@ fn parse_action(members: &mut JsonBody, entity: Option<Resource>) -> Option<Even
     let Some(action) = ACTIONS.into_iter().find(|action| action.as_str() == name) else {
         let hint = did_you_mean(&name, ACTIONS.map(EventKind::as_str));
         let message = format!("action {name:?} is not known{hint}; there are Created, Updated and Deleted.");
-        members.add_fault("action", "unknown_action", message);
+        members.add_fault("action", ErrorCode::UnknownAction, message);
         return None;
     };
     if let Some(entity) = entity
@@ -110,7 +110,7 @@ fn parse_action(members: &mut JsonBody, entity: Option<Resource>) -> Option<Even
     {
         let offered: Vec<&str> = entity.event_kinds().into_iter().map(EventKind::as_str).collect();
         let message = format!("action {name} is not offered by {}: {}.", entity.as_str(), offered.join(", "));
-        members.add_fault("action", "unknown_action", message);
+        members.add_fault("action", ErrorCode::UnknownAction, message);
         return None;
     }
     Some(action)

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use domain::TenantId;
 use domain::receiver_url::ReceiverUrl;
 use domain::service_reason::HostMismatch;
+use domain::{ErrorCode, TenantId};
 use web::ErrorResponse;
 
 use super::body::JsonBody;
@@ -49,7 +49,7 @@ impl Management {
         match ReceiverUrl::parse(&text, self.settings.is_local) {
             Ok(url) => Some(url),
             Err(why) => {
-                members.add_fault(name, "invalid_url", format!("{name} {why}."));
+                members.add_fault(name, ErrorCode::InvalidUrl, format!("{name} {why}."));
                 None
             }
         }
@@ -85,8 +85,7 @@ impl Management {
         let host_mismatch = HostMismatch { host: &url.host().to_string(), caller }.to_string();
         if self.settings.host_check == HostCheck::Enforce {
             return Err(error_with_code(
-                400,
-                "foreign_host",
+                ErrorCode::ForeignHost,
                 Some(name),
                 &format!("{name} is not accepted: {host_mismatch}."),
             ));

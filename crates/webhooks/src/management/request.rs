@@ -4,7 +4,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, Uri};
-use domain::{Caller, Guid, Ticks, WebhookId};
+use domain::{Caller, ErrorCode, Guid, Ticks, WebhookId};
 use store::{Actor, AuditContext, WebhookOwner};
 use web::ErrorResponse;
 
@@ -74,10 +74,10 @@ impl ManagementRequest {
         if self.headers.get_all(CONTEXT).iter().all(|value| is_none(value.as_bytes())) {
             return Ok(());
         }
-        Err(invalid_parameter(
-            CONTEXT,
-            "The header context must be none here, or be left out: webhooks belong to no company.",
-        ))
+        let message = "The header context must be none here, or be left out: webhooks belong to no company.";
+        let mut error = invalid_parameter(CONTEXT, message);
+        error.problem.code = ErrorCode::InvalidContext;
+        Err(error)
     }
 
     /// A query parameter; its name is compared without case.

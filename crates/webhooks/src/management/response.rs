@@ -9,7 +9,7 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use domain::{FieldError, Guid, WebhookId};
+use domain::{ErrorCode, FieldError, Guid, WebhookId};
 use serde::Serialize;
 use web::encoding::{self, Encoding};
 use web::{ErrorResponse, if_none_match_matches};
@@ -48,6 +48,7 @@ struct OperationResult<'a> {
 #[serde(rename_all = "camelCase")]
 struct ProblemPart<'a> {
     status_code: u16,
+    code: &'static str,
     message: &'a str,
     request_id: &'a str,
 }
@@ -83,8 +84,7 @@ fn json_response(status: StatusCode, value: &impl Serialize, cache: &'static str
         }
         Err(error) => {
             tracing::error!(%error, "a response cannot be serialized");
-            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
-                .into_response()
+            ErrorResponse::new(ErrorCode::InternalError, "Something went wrong on our side.").into_response()
         }
     }
 }
@@ -119,6 +119,7 @@ pub(super) fn operation_error(error: ErrorResponse, context: &ResponseContext) -
         errors: &problem.errors,
         problem: Some(ProblemPart {
             status_code: problem.status,
+            code: problem.code.as_str(),
             message: &problem.message,
             request_id: &context.request_id,
         }),

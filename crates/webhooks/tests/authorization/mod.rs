@@ -22,10 +22,12 @@ pub(crate) async fn add_account(store: &MemoryStore, tenants: &[&str], now: Tick
         role: None,
         email: "user@example.com".into(),
         given_name: "Eva".into(),
+        family_name: String::new(),
         lang: "es".into(),
         password_hash: String::new(),
         status: Status::Active,
         created_at: now,
+        updated_at: now,
         revision: FIRST_REVISION,
     };
     let membership = |tenant: &&str| Membership {

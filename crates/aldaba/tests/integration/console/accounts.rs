@@ -63,11 +63,13 @@ impl Fixture {
             realm,
             email: "ana@example.com".into(),
             given_name: "Ana".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
             role: (realm == Realm::Operators).then_some(OperatorRole::Support),
             created_at: self.clock.now(),
+            updated_at: self.clock.now(),
             revision: FIRST_REVISION,
         };
         self.in_store(async |store| store.add_account(&account, &[], &AuditContext::default()).await)

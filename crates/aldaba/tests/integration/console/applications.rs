@@ -267,6 +267,47 @@ fn client_secret_is_shown_once_and_rotated_with_an_overlap() {
 }
 
 #[test]
+fn kinds_of_clients_are_chosen_and_shown() {
+    let fixture = fixture();
+    let form = |kind: &'static str, id: &'static str, uris: &'static str| {
+        let fields = [("do", "add"), ("name", "App"), ("id", id), ("kind", kind), ("redirect_uris", uris)];
+        [&fields[..], &[("product", "accounting"), ("pkce", "ignore")]].concat()
+    };
+    fixture.done("clients", &form("browser", "spa", "https://spa.example/"), "client_added");
+    fixture.done(
+        "clients",
+        &form("native", "app", "com.example.app:/cb\r\nhttp://127.0.0.1/cb"),
+        "client_added",
+    );
+    shown_once(&fixture.post("clients", &form("resource_server", "api", "")), "clientSecret");
+    for (id, kind, word) in [
+        ("spa", "browser", "Browser application"),
+        ("app", "native", "Native application"),
+        ("api", "resource_server", "Resource server"),
+    ] {
+        let page = format!("clients/{id}");
+        let client = fixture.operator.json(&page);
+        assert_eq!(client["kind"], kind);
+        assert_eq!(client["pkce"], if id == "api" { "ignore" } else { "required" });
+        let shown = fixture.operator.get_in("en", &page);
+        assert!(shown.contains(word) && fixture.operator.get_in("en", "clients").contains(word), "{shown}");
+        assert_eq!(shown.contains("value=\"rotate\""), id == "api", "{shown}");
+        let rotated = fixture.post(&page, &[("do", "rotate"), ("overlap", "hour")]);
+        assert_eq!(rotated.status, if id == "api" { 200 } else { 400 }, "{rotated:?}");
+    }
+    assert!(fixture.refused("clients", &form("web", "no", "com.example.app:/cb")).contains("https"));
+    assert!(
+        fixture
+            .refused("clients", &form("resource_server", "no", "https://api.example/"))
+            .contains("resource server has no redirect")
+    );
+    let change = [&[("do", "change")], &form("web", "x", "https://spa.example/new")[1..]].concat();
+    fixture.done("clients/spa", &change, "client_changed");
+    assert_eq!(fixture.operator.json("clients/spa")["kind"], "browser", "a kind never changes");
+    assert_eq!(fixture.operator.json("clients/spa")["pkce"], "required");
+}
+
+#[test]
 fn client_is_changed_disabled_and_enabled() {
     let fixture = fixture();
     shown_once(&fixture.post("clients", CLIENT), "clientSecret");

@@ -53,11 +53,13 @@ fn server() -> TestServer {
         realm: Realm::Operators,
         email: EMAIL.into(),
         given_name: "Olga".into(),
+        family_name: String::new(),
         lang: "en".into(),
         password_hash: password::hash(&Secret::new(PASSWORD), &SeededRandom::new(3)).unwrap(),
         status: Status::Active,
         role: Some(OperatorRole::Admin),
         created_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+        updated_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
         revision: FIRST_REVISION,
     };
     let store = server.store().clone();

@@ -79,6 +79,29 @@ fn redirect_uri_must_match_a_registered_one_exactly() {
     ] {
         expect_error_page(&shared_signed_in_browser().get(&request.clone().with("redirect_uri", uri).path()));
     }
+    let page =
+        shared_signed_in_browser().get(&request.with("redirect_uri", "https://elsewhere.example/cb").path());
+    expect_error_page(&page);
+    assert!(!page.text().contains("8765"), "registered addresses are not shown: {}", page.text());
+}
+
+#[test]
+fn error_page_has_a_way_on_and_the_other_language() {
+    let request = shared_fixture().authorization_request().with("client_id", "nobody");
+    let browser = shared_signed_in_browser();
+    let page = browser.get(&request.path());
+    let text = page.text();
+    assert!(
+        text.contains("lang=\"es\"") && text.contains("href=\"/auth/core/permissions?lang=es\""),
+        "{text}"
+    );
+    let (_, rest) = text.split_once("class=\"language-switch\" href=\"").unwrap();
+    let switch = rest.split('"').next().unwrap().replace("&amp;", "&");
+    let path = request.path();
+    let (path, _) = path.split_once('?').unwrap();
+    let other = browser.get(&format!("{path}{switch}"));
+    expect_error_page(&other);
+    assert!(other.text().contains("lang=\"en\"") && other.text().contains("Application not available"));
 }
 
 #[test]

@@ -4,13 +4,9 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::harness::{
-    AuthorizationRequest, CALLBACK, HttpResponse, SignInFixture, TestApp, Tokens, claims, oauth_error,
-    register_app, sha256, shared_fixture, shared_server, shared_signed_in_browser,
+    AuthorizationRequest, CALLBACK, CHALLENGE, HttpResponse, SignInFixture, TestApp, Tokens, VERIFIER,
+    claims, oauth_error, register_app, sha256, shared_fixture, shared_server, shared_signed_in_browser,
 };
-
-/// RFC 7636, appendix B.
-const VERIFIER: &str = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk";
-const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 
 fn fresh_code(fixture: &SignInFixture<'_>) -> String {
     fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request())

@@ -24,6 +24,7 @@ fn local_url(address: &Value) -> String {
 fn document_has_exactly_the_expected_members() {
     let at = |path: &str| format!("{ISSUER}{path}");
     let secret = json!(["client_secret_basic", "client_secret_post"]);
+    let secret_or_none = json!(["client_secret_basic", "client_secret_post", "none"]);
     let expected = json!({
         "issuer": ISSUER,
         "authorization_endpoint": at("/connect/authorize"),
@@ -44,14 +45,15 @@ fn document_has_exactly_the_expected_members() {
         "grant_types_supported": ["authorization_code", "refresh_token"],
         "subject_types_supported": ["public"],
         "id_token_signing_alg_values_supported": ["RS256"],
-        "token_endpoint_auth_methods_supported": secret,
-        "revocation_endpoint_auth_methods_supported": secret,
+        "token_endpoint_auth_methods_supported": secret_or_none,
+        "revocation_endpoint_auth_methods_supported": secret_or_none,
         "introspection_endpoint_auth_methods_supported": secret,
         "code_challenge_methods_supported": ["S256"],
         "acr_values_supported": ["2fa"],
         "claims_supported": [
             "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "c_hash",
-            "given_name", "name", "locale", "email"
+            "given_name", "family_name", "name", "preferred_username", "locale", "updated_at", "email", "email_verified", "tenant_id",
+            "tenant_name"
         ],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],
         "ui_locales_supported": ["es", "en"],

@@ -26,11 +26,13 @@ impl<'a> RealmPages<'a> {
             realm,
             email: email.clone(),
             given_name: "María".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: hash,
             status: Status::Active,
             role: (realm == Realm::Operators).then_some(domain::OperatorRole::Admin),
             created_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+            updated_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
             revision: FIRST_REVISION,
         };
         let store = server.store().clone();

@@ -50,7 +50,7 @@ fn user_with_several_tenants_is_asked_each_time() {
     assert_eq!(tenant_of(&fixture, &browser.submit(&page.form("post"), &chosen)), fixture.tenants[2]);
     let again = browser.start_authorization(&fixture.authorization_request());
     assert!(again.has_field("tenant"), "{again:?}");
-    assert_eq!(checked(&again), Vec::<String>::new(), "the last used tenant is first but not preselected");
+    assert_eq!(checked(&again), [fixture.tenants[2].as_str()], "the last used tenant is preselected");
 }
 
 #[test]
@@ -96,7 +96,14 @@ fn last_used_tenant_is_first() {
     let page = browser.start_authorization(&fixture.authorization_request());
     let expected = [3, 0, 2, 1].map(|number: usize| fixture.tenants[number].clone());
     assert_eq!(page.choices("tenant"), expected);
-    assert_eq!(page.text().matches("class=\"badge\"").count(), 3, "tenants used before are marked");
+    assert_eq!(page.text().matches("class=\"badge\"").count(), 1, "only the last used tenant is marked");
+    assert_eq!(checked(&page), [fixture.tenants[3].as_str()]);
+    let named = fixture.authorization_request().with("acr_values", &format!("tenant:{}", fixture.tenants[1]));
+    assert_eq!(
+        checked(&browser.start_authorization(&named)),
+        [fixture.tenants[1].as_str()],
+        "the client's wish wins"
+    );
 }
 
 fn search(browser: &Browser, page: &Page, words: &str) -> Page {

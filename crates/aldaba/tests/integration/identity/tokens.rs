@@ -168,15 +168,28 @@ fn guid_tenant_id_is_used_as_the_oun_claim() {
     );
 }
 
+/// The claims of every id_token of the token endpoint.
+const ID_CLAIMS: &[&str] = &[
+    "iss",
+    "aud",
+    "sub",
+    "exp",
+    "iat",
+    "auth_time",
+    "amr",
+    "sid",
+    "nonce",
+    "at_hash",
+    "tenant_id",
+    "tenant_name",
+];
+
 #[test]
 fn token_endpoint_id_token_has_the_client_as_audience() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid SVC.ES.Webhooks");
     let id = JwkSet::fetch(fixture.server).verify(tokens.id());
-    expect_exactly(
-        &id,
-        &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "sid", "nonce", "at_hash"]],
-    );
+    expect_exactly(&id, &[ID_CLAIMS]);
     assert_eq!((&id["iss"], &id["aud"]), (&ISSUER.into(), &fixture.app.id.as_str().into()));
     assert_eq!((&id["nonce"], &id["amr"]), (&"n-0S6_WzA2Mj".into(), &json!(["password"])));
     assert_eq!(id["at_hash"], half_hash(tokens.access()));
@@ -187,21 +200,20 @@ fn token_endpoint_id_token_has_the_client_as_audience() {
 
 #[test]
 fn personal_data_depends_on_the_scopes() {
+    let person: &[&str] =
+        &["given_name", "name", "preferred_username", "locale", "updated_at", "email", "email_verified"];
     let expected: [(&str, &[&str]); 7] = [
         ("openid SVC.ES.Webhooks SVC.ES.EquipoContex", &[]),
-        ("openid SVC.ES.NEWPOL.ACC.API", &["given_name", "name", "locale", "email"]),
-        ("openid SVC.ES.NEWPOL.COR.API", &["given_name", "name", "locale", "email"]),
-        ("openid SVC.ES.NEWPOL.MNG.API", &["given_name", "name", "locale", "email"]),
-        ("openid profile", &["given_name", "name", "locale"]),
-        ("openid email", &["email"]),
-        ("openid IDInfo", &["given_name", "name", "locale", "email"]),
+        ("openid SVC.ES.NEWPOL.ACC.API", person),
+        ("openid SVC.ES.NEWPOL.COR.API", person),
+        ("openid SVC.ES.NEWPOL.MNG.API", person),
+        ("openid profile", &["given_name", "name", "locale", "updated_at"]),
+        ("openid email", &["email", "email_verified"]),
+        ("openid IDInfo", person),
     ];
     for (scope, more) in expected {
         let id = claims(tokens_for(scope).id());
-        expect_exactly(
-            &id,
-            &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "sid", "nonce", "at_hash"], more],
-        );
+        expect_exactly(&id, &[ID_CLAIMS, more]);
     }
 }
 

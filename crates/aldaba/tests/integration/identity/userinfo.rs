@@ -20,11 +20,28 @@ fn tokens_for(scope: &str) -> Tokens {
 #[test]
 fn userinfo_returns_the_claims_that_the_scopes_allow() {
     let expected: [(&str, &[&str]); 5] = [
-        ("openid", &["sub"]),
-        ("openid SVC.ES.NEWPOL.ACC.API", &["sub"]),
-        ("openid email", &["email", "sub"]),
-        ("openid profile", &["given_name", "locale", "name", "sub"]),
-        ("openid IDInfo", &["email", "given_name", "locale", "name", "sub"]),
+        ("openid", &["sub", "tenant_id", "tenant_name"]),
+        ("openid SVC.ES.NEWPOL.ACC.API", &["sub", "tenant_id", "tenant_name"]),
+        ("openid email", &["email", "email_verified", "sub", "tenant_id", "tenant_name"]),
+        (
+            "openid profile",
+            &["given_name", "locale", "name", "sub", "tenant_id", "tenant_name", "updated_at"],
+        ),
+        (
+            "openid IDInfo",
+            &[
+                "email",
+                "email_verified",
+                "given_name",
+                "locale",
+                "name",
+                "preferred_username",
+                "sub",
+                "tenant_id",
+                "tenant_name",
+                "updated_at",
+            ],
+        ),
     ];
     for (scope, names) in expected {
         let tokens = tokens_for(scope);
@@ -39,6 +56,35 @@ fn userinfo_returns_the_claims_that_the_scopes_allow() {
         (&person["email"], &person["given_name"], &person["locale"]),
         (&shared_fixture().email.as_str().into(), &"Lucía".into(), &"es".into())
     );
+}
+
+#[test]
+fn names_and_tenant_are_those_of_the_account_and_the_choice() {
+    let fixture = SignInFixture::with_tenants(2);
+    let request = fixture.authorization_request().with("scope", "openid profile email");
+    let set = ["user", "set", &fixture.email, "--family-name", "Peñalver Ruiz", "--given-name", "Lucía"];
+    fixture.command(&set);
+    let page = fixture.authorize_for_tenant(&fixture.browser(), &request, &fixture.tenants[1]);
+    let tokens = Tokens::from_response(&fixture.exchange(&page.params()["code"]));
+    let person = fixture.userinfo(tokens.access()).json();
+    let id = claims(tokens.id());
+    for claims in [&person, &id] {
+        assert_eq!(claims["given_name"], "Lucía");
+        assert_eq!(claims["family_name"], "Peñalver Ruiz");
+        assert_eq!(claims["name"], "Lucía Peñalver Ruiz");
+        assert_eq!(
+            (&claims["email"], &claims["preferred_username"]),
+            (&json!(fixture.email), &json!(fixture.email))
+        );
+        assert_eq!(claims["email_verified"], true);
+        assert_eq!(claims["tenant_id"], fixture.tenants[1]);
+        assert!(!claims["tenant_name"].as_str().unwrap().is_empty(), "{claims}");
+        let (updated_at, issued_at) = (claims["updated_at"].as_i64().unwrap(), id["iat"].as_i64().unwrap());
+        assert!((issued_at - 600..=issued_at).contains(&updated_at), "{claims}");
+    }
+    fixture.command(&["user", "set", &fixture.email, "--family-name", ""]);
+    let person = fixture.userinfo(tokens.access()).json();
+    assert_eq!((person.get("family_name"), &person["name"]), (None, &"Lucía".into()));
 }
 
 #[test]
@@ -93,7 +139,8 @@ fn introspection_describes_the_clients_own_tokens() {
         json!({
             "active": true, "token_type": "Bearer", "scope": SCOPE, "client_id": fixture.app.id,
             "sub": claims["sub"], "iss": ISSUER, "aud": format!("{ISSUER}/resources"), "exp": claims["exp"],
-            "iat": claims["iat"], "svc.es.clientid": fixture.tenants[0]
+            "iat": claims["iat"], "nbf": claims["nbf"], "jti": claims["jti"], "tenant_id": fixture.tenants[0],
+            "tenant_name": fixture.introspect(tokens.access())["tenant_name"], "svc.es.clientid": fixture.tenants[0]
         })
     );
     let refresh = fixture.introspect(tokens.refresh());
@@ -128,4 +175,18 @@ fn introspection_reports_everything_else_as_inactive() {
     assert_eq!((&response.json()["active"], response.header("cache-control")), (&true.into(), "no-store"));
     let unauthenticated = fixture.post_form_with_basic("connect/introspect", &fixture.app.basic(), &[]);
     assert_eq!(oauth_error(&unauthenticated, 400), "invalid_request");
+}
+
+#[test]
+fn family_name_is_changed_on_the_account_page() {
+    let fixture = SignInFixture::new();
+    let browser = fixture.signed_in_browser();
+    let tokens = fixture.tokens_for(&fixture.authorization_request().with("scope", "openid profile"));
+    let family_name = || fixture.userinfo(tokens.access()).json().get("family_name").cloned();
+    for (typed, stored) in [(" Peñalver ", Some("Peñalver")), ("a\u{1}", Some("Peñalver")), ("", None)] {
+        let forms = browser.get("/auth/core/account").forms();
+        let form = forms.into_iter().find(|form| form.fields.iter().any(|(name, _)| name == "family_name"));
+        browser.submit(&form.unwrap(), &[("family_name", typed), ("do", "profile")]);
+        assert_eq!(family_name(), stored.map(Into::into), "{typed:?}");
+    }
 }

@@ -20,11 +20,13 @@ impl Portal {
             realm: Realm::Developers,
             email: EMAIL.into(),
             given_name: "Diego".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: String::new(),
             status: Status::Active,
             role: None,
             created_at: Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+            updated_at: Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
             revision: FIRST_REVISION,
         };
         server.block_on(server.store().add_account(&account, &[], &AuditContext::default())).unwrap();

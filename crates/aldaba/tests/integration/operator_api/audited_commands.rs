@@ -126,6 +126,7 @@ fn directory(commands: &Commands) {
     commands.check("tenant disable", &[tenant], "tenant_changed");
     commands.check("tenant enable", &[tenant], "tenant_changed");
     commands.check("user add", &[email, "--given-name", "Ana"], "user_added");
+    commands.check("user set", &[email, "--family-name", "Gil"], "user_changed");
     commands.check("user disable", &[email], "user_changed");
     commands.check("user enable", &[email], "user_changed");
     commands.check("user password", &[email], "user_changed");

@@ -31,8 +31,8 @@ fn a_created_client_signs_users_in() {
     let created_at = created["client"]["createdAt"].clone();
     assert_eq!(
         created["client"],
-        json!({"id": "over-http", "name": "Panel", "redirectUris": [CALLBACK], "postLogoutUris": [], "pkce": "if-sent",
-            "consent": false, "callbackIdToken": "auto", "products": ["accounting", "payroll", "invoicing"],
+        json!({"id": "over-http", "name": "Panel", "kind": "web", "redirectUris": [CALLBACK], "postLogoutUris": [],
+            "pkce": "if-sent", "consent": false, "callbackIdToken": "auto", "products": ["accounting", "payroll", "invoicing"],
             "team": null, "sandbox": false, "standing": "active", "createdAt": created_at, "revision": 1})
     );
     let fixture = fixture_for(app);
@@ -127,7 +127,12 @@ fn a_patch_changes_only_the_sent_members() {
 fn an_invalid_client_is_refused_with_the_field() {
     let api = OperatorApi(shared_server());
     for (field, body, message) in [
-        ("redirectUris", json!({"name": "P", "redirectUris": []}), "must have 1 to 20"),
+        ("redirectUris", json!({"name": "P", "redirectUris": vec![CALLBACK; 21]}), "must have 0 to 20"),
+        (
+            "kind",
+            json!({"name": "P", "redirectUris": [CALLBACK], "kind": "spa"}),
+            "expected one of `web`, `browser`",
+        ),
         (
             "redirectUris[1]",
             json!({"name": "P", "redirectUris": [CALLBACK, "http://app.example/"]}),
@@ -167,8 +172,10 @@ fn an_invalid_client_is_refused_with_the_field() {
         assert!(refused.problem(400).contains(message), "{field}: {refused:?}");
         assert_eq!(refused.problem_field(), field);
     }
-    let missing = api.post("/clients", &json!({"name": "P"}));
-    assert_eq!(missing.problem(400), "The member \"redirectUris\" is missing.");
+    for body in [json!({"name": "P"}), json!({"name": "P", "redirectUris": []})] {
+        let missing = api.post("/clients", &body);
+        assert_eq!(missing.problem(400), "A client has 1 to 20 redirect addresses.");
+    }
     new_client("only-once");
     let again = api.post("/clients", &json!({"name": "P", "id": "only-once", "redirectUris": [CALLBACK]}));
     assert_eq!(again.problem(409), "There is already a client \"only-once\".");

@@ -26,11 +26,13 @@ fn add_account(server: &TestServer, id: &str, realm: Realm, role: Option<Operato
         realm,
         email: format!("{id}@{}.example", realm.as_str()),
         given_name: "Nuria".into(),
+        family_name: String::new(),
         lang: "es".into(),
         password_hash: String::new(),
         status: Status::Active,
         role,
         created_at: Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+        updated_at: Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
         revision: FIRST_REVISION,
     };
     let store = server.store().clone();

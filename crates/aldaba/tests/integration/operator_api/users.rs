@@ -31,7 +31,10 @@ fn a_created_user_signs_in() {
     let id = created["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!((response.status, response.header("location")), (201, &*format!("/operator/v1/users/{id}")));
-    assert_eq!(members(&created), ["createdAt", "email", "givenName", "id", "lang", "revision", "standing"]);
+    assert_eq!(
+        members(&created),
+        ["createdAt", "email", "familyName", "givenName", "id", "lang", "revision", "standing"]
+    );
     let values = ["email", "givenName", "lang", "standing"].map(|member| created[member].as_str().unwrap());
     assert_eq!(values, ["http.lucia@example.com", "Lucía", "en", "active"]);
     for name in [id, "http.lucia@example.com", "HTTP.lucia@example.com", "http.lucia%40example.com"] {
@@ -73,6 +76,7 @@ fn an_invalid_user_is_refused_with_the_field() {
         ("email", json!(7), "expected a string"),
         ("givenName", json!(" "), "a name has 1 to 200 characters"),
         ("givenName", json!("a\nb"), "none of them a control character"),
+        ("familyName", json!("a\nb"), "none of them a control character"),
         ("password", json!("1234567"), "it has 7 characters and must have 10 to 256"),
         ("password", json!(long), "it has 257 characters and must have 10 to 256"),
         ("lang", json!("fr"), "expected `es` or `en`"),
@@ -90,6 +94,18 @@ fn an_invalid_user_is_refused_with_the_field() {
         );
     }
     api.get("/users/odd@example.com").problem(404);
+}
+
+#[test]
+fn a_family_name_is_set_changed_and_removed() {
+    let api = OperatorApi(shared_server());
+    let body = json!({"email": "named@example.com", "givenName": "Ana", "familyName": " Gil ", "password": PASSWORD});
+    assert_eq!(api.post("/users", &body).json()["familyName"], "Gil");
+    for name in ["Gil Ruiz", ""] {
+        let changed = api.patch("/users/named@example.com", &json!({"familyName": name}));
+        assert_eq!((changed.status, &changed.json()["familyName"]), (200, &json!(name)));
+    }
+    assert_eq!(api.patch("/users/named@example.com", &json!({"familyName": "a\u{0}"})).status, 400);
 }
 
 #[test]

@@ -25,11 +25,13 @@ impl Developer {
             realm: Realm::Developers,
             email: email.clone(),
             given_name: "María".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password_hash: password::hash(&Secret::new(PASSWORD), &SeededRandom::new(3)).unwrap(),
             status: Status::Active,
             role: None,
             created_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
+            updated_at: domain::Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap(),
             revision: FIRST_REVISION,
         };
         let store = server.store().clone();

@@ -233,6 +233,47 @@ fn refused_form_is_shown_again_with_its_reason() {
 }
 
 #[test]
+fn team_asks_for_applications_of_every_kind() {
+    let server = TestServer::builder().set("portal.approval.accounting", "automatic").start();
+    let diego = Developer::sign_in(&server, "diego");
+    let token = form_token(&diego);
+    for (kind, uri, word) in [
+        ("web", "https://app.example/cb", "Web application"),
+        ("browser", "https://app.example/cb", "Browser application"),
+        ("native", "com.example.app:/cb", "Native application"),
+        ("resource_server", "", "Resource server"),
+    ] {
+        let fields = [
+            ("token", token.as_str()),
+            ("do", "ask"),
+            ("name", kind),
+            ("kind", kind),
+            ("redirect_uri", uri),
+            ("product", "accounting"),
+            ("sandbox", "true"),
+        ];
+        let asked = diego.browser.post(&diego.path("applications?format=json"), &fields).json();
+        assert_eq!((&asked["clientKind"], &asked["state"]), (&json!(kind), &json!("approved")), "{asked}");
+        let page = format!("applications/{}", asked["result"].as_str().unwrap());
+        let shown = diego.get_in("en", &page);
+        assert!(shown.contains(word), "{shown}");
+        let is_public = ["browser", "native"].contains(&kind);
+        assert_eq!(shown.contains("value=\"rotate\""), !is_public, "{shown}");
+        assert_eq!(shown.contains("/connect/introspect"), kind == "resource_server", "{shown}");
+        let rotated = diego.browser.post(&diego.path(&page), &[("token", token.as_str()), ("do", "rotate")]);
+        assert_eq!(rotated.status, if is_public { 400 } else { 200 }, "{rotated:?}");
+    }
+    let wrong = [
+        ("token", token.as_str()),
+        ("do", "ask"),
+        ("name", "x"),
+        ("redirect_uri", "com.example.app:/cb"),
+        ("product", "accounting"),
+    ];
+    assert_eq!(diego.browser.post(&diego.path("applications"), &wrong).status, 400, "only for native ones");
+}
+
+#[test]
 fn link_that_leads_nowhere_gets_a_page() {
     let server = TestServer::start();
     let stranger = Browser::new(server.base_url());

@@ -133,4 +133,5 @@ fn expect_refusal(response: &HttpResponse, status: u16, webhook: &str, code: &st
     );
     assert_eq!(result["errors"][0]["code"], code, "{response:?}");
     assert_eq!(result["requestId"], response.header("x-request-id"));
+    response.assert_catalogued(status);
 }

@@ -13,6 +13,7 @@ texts! {
         search: "Correo, nombre o identificador", "E-mail, name or id";
         search_hint: "Basta el comienzo.", "The beginning is enough.";
         name: "Nombre", "Name";
+        family_name: "Apellidos (opcional)", "Family name (optional)";
         email: "Correo", "E-mail";
         role: "Rol", "Role";
         since: "Desde", "Since";

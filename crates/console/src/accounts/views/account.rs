@@ -22,6 +22,8 @@ pub(crate) struct AccountPart {
     pub(crate) id: String,
     pub(crate) email: String,
     pub(crate) name: String,
+    pub(crate) given_name: String,
+    pub(crate) family_name: String,
     pub(crate) lang: String,
     pub(crate) state: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -274,7 +276,11 @@ impl AccountPart {
                         label: text.rename,
                         text: self.named(""),
                         fields: Some(html! {
-                            (field(&Field { name: "name", label: people.name, value: context.typed("name").or(Some(&self.name)), is_required: true, ..Field::default() }))
+                            (field(&Field { name: "name", label: people.name, value: context.typed("name").or(Some(&self.given_name)), is_required: true, ..Field::default() }))
+                            // Developers and operators have no tokens that carry one.
+                            @if self.realm == Realm::Users {
+                                (field(&Field { name: "family_name", label: people.family_name, value: context.typed("family_name").or(Some(&self.family_name)), ..Field::default() }))
+                            }
                             (language_field(lang, people.language, &self.lang))
                         }),
                         ..ActionForm::default()

@@ -53,8 +53,8 @@ impl PersonRow {
         Self {
             is_you: account.id == *own,
             id: account.id.to_string(),
+            name: account.full_name(),
             email: account.email,
-            name: account.given_name,
             role: account.role.map(OperatorRole::as_str),
             state: account.status.as_str(),
             created: account.created_at.iso(),
@@ -217,6 +217,7 @@ fn add_form(context: &Context) -> Markup {
             fields: Some(html! {
                 (field(&Field { name: "email", label: text.email, value: typed("email"), inputmode: Some("email"), is_required: true, ..Field::default() }))
                 (field(&Field { name: "name", label: text.name, value: typed("name"), is_required: true, ..Field::default() }))
+                (field(&Field { name: "family_name", label: text.family_name, value: typed("family_name"), ..Field::default() }))
                 (field(&Field { name: "tenants", label: text.tenants, value: typed("tenants"), hint: Some(text.tenants_hint), ..Field::default() }))
                 (language_field(context.lang(), text.language, typed("lang").unwrap_or("es")))
             }),

@@ -52,8 +52,8 @@ impl MemberRow {
         let TenantMembership { user, membership, .. } = one;
         Self {
             id: user.id.to_string(),
+            name: user.full_name(),
             email: user.email,
-            name: user.given_name,
             state: user.status.as_str(),
             is_admin: membership.is_admin,
             since: membership.created_at.iso(),

@@ -27,7 +27,7 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
     let authorizations = admin.count_authorizations(&client.id).await?;
     Ok(context.show(&ClientPage {
         row: ClientRow::new(&client, team),
-        secrets: SecretRow::all(previous),
+        secrets: if client.kind.is_public() { Vec::new() } else { SecretRow::all(previous) },
         authorizations,
         has_more_authorizations: authorizations >= AUTHORIZATIONS_COUNTED_MAX,
         scopes: scopes(&client),
@@ -57,20 +57,20 @@ fn here(context: &Context) -> String {
     context.console_path(&format!("clients/{}", context.segment("client")))
 }
 
-fn values(client: &store::Client) -> ClientRow {
+pub(super) fn values(client: &store::Client) -> ClientRow {
     let team = client.team.as_ref().map(|id| TeamRef { id: id.to_string(), name: None });
     ClientRow::new(client, team)
 }
 
 async fn change(context: &Context, form: &Params) -> Result<Response, PageError> {
     let (admin, id) = (context.admin(), context.segment("client"));
-    admin.client(id).await?;
+    let kind = admin.client(id).await?.kind;
     let id_token = form.get("id_token");
     let update = ClientUpdate {
         name: Some(text(form, "name")),
         redirect_uris: Some(lines(form, "redirect_uris")),
         post_logout_uris: Some(lines(form, "logout_uris")),
-        pkce: Some(pkce_named(form.get("pkce"))),
+        pkce: (!kind.is_public()).then(|| pkce_named(form.get("pkce"))),
         consent: Some(if form.is_set("consent") { Consent::Required } else { Consent::None }),
         callback_id_token: CallbackIdToken::ALL.into_iter().find(|one| Some(one.as_str()) == id_token),
         products: Some(products(form)),

@@ -15,9 +15,11 @@ texts! {
         new: "Registrar una aplicación", "Register an application";
         id_hint: "Opcional: letras, cifras, guiones y puntos. No se puede cambiar después.", "Optional: letters, digits, hyphens and dots. It cannot be changed later.";
         client_id: "client_id", "client_id";
+        kind: "Tipo", "Kind";
+        no_secret: "Es pública: no tiene secreto. Demuestra con PKCE que un código es suyo.", "It is public: it has no secret. It proves with PKCE that a code is its own.";
         name_hint: "Es el nombre que ven las personas al autorizarla.", "It is the name that people see when they authorize it.";
         redirect_uris: "Direcciones de retorno", "Redirect addresses";
-        redirect_hint: "Una por línea: https, o http://localhost con su puerto. Debe coincidir exactamente con redirect_uri.", "One per line: https, or http://localhost with its port. It must match redirect_uri exactly.";
+        redirect_hint: "Una por línea: https, o http://localhost con su puerto. Debe coincidir exactamente con redirect_uri. Un servidor de recursos no tiene ninguna.", "One per line: https, or http://localhost with its port. It must match redirect_uri exactly. A resource server has none.";
         logout_uris: "Direcciones después de cerrar sesión", "Addresses after sign-out";
         logout_hint: "Una por línea. Opcional.", "One per line. Optional.";
         backchannel: "Dirección para el cierre de sesión por canal trasero", "Address for back-channel logouts";

@@ -27,6 +27,11 @@ pub(crate) const DONE: &[Done] = &[
     ("team_sandbox_closed", "El entorno de pruebas está cerrado.", "The sandbox has been closed."),
     ("team_sandbox_opened", "El entorno de pruebas está abierto.", "The sandbox has been opened."),
     (
+        "client_added",
+        "La aplicación está registrada. No tiene secreto.",
+        "The application is registered. It has no secret.",
+    ),
+    (
         "client_changed",
         "Los cambios de la aplicación se han guardado y valen ya.",
         "The changes to the application are saved and apply now.",

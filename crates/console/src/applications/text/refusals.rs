@@ -63,6 +63,30 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     ("type {} to confirm", "Escribe {} para confirmar."),
     ("the redirect address {} must be an https address", "La dirección de retorno {} tiene que ser https."),
     (
+        "the redirect address {} must be an https address, a loopback address, or have a private-use scheme with a dot in it, as in com.example.app:/callback",
+        "La dirección de retorno {} tiene que ser https, local (127.0.0.1), o tener un esquema propio con un punto, como com.example.app:/callback.",
+    ),
+    (
+        "the redirect address {} must use https; plain http is allowed only for 127.0.0.1, [::1] and localhost:<port>",
+        "La dirección de retorno {} tiene que ser https. Solo 127.0.0.1, [::1] y localhost:<puerto> pueden ser http.",
+    ),
+    (
+        "the redirect address {} is not for a resource server, which signs nobody in",
+        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
+    ),
+    (
+        "a resource server has no redirect addresses: nobody signs in to it",
+        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
+    ),
+    (
+        "a client of the kind {} has no secret and must use PKCE: give pkce as required, or leave it out",
+        "Una aplicación pública no tiene secreto y tiene que usar PKCE.",
+    ),
+    (
+        "client {} is of the kind {} and has no secret; it uses PKCE instead",
+        "La aplicación es pública y no tiene secreto: usa PKCE en su lugar.",
+    ),
+    (
         "the redirect address {} must use https; plain http is allowed only for http://localhost:<port>/ (not 127.0.0.1)",
         "La dirección de retorno {} tiene que ser https. Solo http://localhost:<puerto>/ puede ser http, y no 127.0.0.1.",
     ),

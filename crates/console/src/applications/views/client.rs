@@ -7,7 +7,7 @@ use pages::{BackchannelLogoutView, View};
 use serde::Serialize;
 use store::{CallbackIdToken, Client, Pkce};
 use ui::app::{Column, Table, copy_inline, facts, number, parts_code, table};
-use ui::{DisplayName, Lang, badge, safe_href, timestamp};
+use ui::{DisplayName, Lang, badge, client_kind_text, safe_href, timestamp};
 
 use super::clients::ClientRow;
 use super::parts::{owner, product_names};
@@ -150,6 +150,7 @@ impl ClientPage {
             section.card {
                 (facts(&[
                     (text.client_id, copy_inline(lang, "client-id", &self.row.id)),
+                    (text.kind, html! { (client_kind_text(lang, self.client.kind).name) }),
                     (area.team, owner(context, self.row.team.as_ref(), area.no_team)),
                     (area.products, html! { (product_names(lang, &self.row.products)) }),
                     (text.consent, html! { (consent) }),
@@ -178,8 +179,11 @@ impl ClientPage {
         html! {
             section.card {
                 h2 { (text.secrets) }
-                (table(lang, &Table { caption: text.secrets, columns: &columns, rows: rows.collect(), ..Table::default() }))
-                @if context.may(Permission::Keys) { (self.rotate_form(context)) }
+                @if self.client.kind.is_public() { p.muted { (text.no_secret) } }
+                @else {
+                    (table(lang, &Table { caption: text.secrets, columns: &columns, rows: rows.collect(), ..Table::default() }))
+                    @if context.may(Permission::Keys) { (self.rotate_form(context)) }
+                }
             }
         }
     }

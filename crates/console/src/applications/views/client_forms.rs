@@ -1,8 +1,9 @@
 //! The forms of one client.
 
+use domain::ClientKind;
 use maud::{Markup, html};
 use store::{CallbackIdToken, Consent};
-use ui::{Field, Lang, field};
+use ui::{Field, Lang, RadioOption, client_kind_text, field, radio_option};
 
 use super::client::ClientPage;
 use super::parts::{
@@ -14,9 +15,32 @@ use crate::applications::text::clients::ClientText;
 use crate::context::Context;
 use crate::text::CommonText;
 
-pub(super) fn redirect_field(lang: Lang, value: &str) -> Markup {
+/// A resource server has no addresses, so that the field of a new client is not required.
+pub(super) fn redirect_field(lang: Lang, value: &str, is_required: bool) -> Markup {
     let text = ClientText::of(lang);
-    lines_field("redirect_uris", (text.redirect_uris, text.redirect_hint), value, true)
+    lines_field("redirect_uris", (text.redirect_uris, text.redirect_hint), value, is_required)
+}
+
+/// The kind of a new client, which never changes.
+pub(super) fn kind_field(lang: Lang, chosen: &str) -> Markup {
+    let option = |kind: ClientKind| {
+        let text = client_kind_text(lang, kind);
+        radio_option(&RadioOption {
+            name: "kind",
+            value: kind.as_str(),
+            label: text.name,
+            note: text.note,
+            badge: None,
+            error_id: None,
+            is_checked: kind.as_str() == chosen,
+        })
+    };
+    html! {
+        fieldset {
+            legend { (ClientText::of(lang).kind) }
+            div.choices { @for kind in ClientKind::ALL { (option(kind)) } }
+        }
+    }
 }
 
 pub(super) fn backchannel_field(lang: Lang, value: &str) -> Markup {
@@ -95,11 +119,13 @@ impl ClientPage {
                     (context.form_token()) (revision_field(values, client.revision))
                     p { (text.change_text) }
                     (field(&Field { name: "name", label: area.name, value: Some(values.text("name", &client.name)), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
-                    (redirect_field(lang, values.text("redirect_uris", &redirects)))
-                    (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", &logouts), false))
-                    (backchannel_field(lang, values.text("backchannel_logout_uri", client.backchannel_logout_uri.as_deref().unwrap_or_default())))
+                    @if client.kind.signs_users_in() {
+                        (redirect_field(lang, values.text("redirect_uris", &redirects), true))
+                        (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", &logouts), false))
+                        (backchannel_field(lang, values.text("backchannel_logout_uri", client.backchannel_logout_uri.as_deref().unwrap_or_default())))
+                    }
                     (products_field(lang, values, client.products))
-                    (pkce_field(lang, values.text("pkce", pkce_name(client.pkce))))
+                    @if !client.kind.is_public() { (pkce_field(lang, values.text("pkce", pkce_name(client.pkce)))) }
                     (id_token_field(lang, values.text("id_token", client.callback_id_token.as_str())))
                     (check_field("consent", (text.ask_consent, text.ask_consent_hint), values.is_checked("consent", client.consent == Consent::Required)))
                     (check_field("sandbox", (area.sandbox_only, area.sandbox_only_hint), values.is_checked("sandbox", client.is_sandbox)))

@@ -1,16 +1,16 @@
 //! The list of clients.
 
-use domain::Ticks;
 use domain::subscription::Products;
+use domain::{ClientKind, Ticks};
 use maud::{Markup, html};
 use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Client, Consent, Status};
 use ui::app::{Column, State, short_id, state};
-use ui::{DisplayName, Field, Lang, badge, field, safe_href};
+use ui::{DisplayName, Field, Lang, badge, client_kind_text, field, safe_href};
 
-use super::client_forms::{backchannel_field, pkce_field, redirect_field};
+use super::client_forms::{backchannel_field, kind_field, pkce_field, redirect_field};
 use super::parts::{
     Filters, TeamRef, check_field, empty, filters, lines_field, owner, paged, product_names, products_field,
 };
@@ -31,6 +31,9 @@ pub(crate) struct ClientsPage {
 pub(crate) struct ClientRow {
     pub(crate) id: String,
     pub(crate) name: String,
+    pub(crate) kind: &'static str,
+    #[serde(skip)]
+    pub(crate) client_kind: ClientKind,
     pub(crate) team: Option<TeamRef>,
     pub(crate) products: Vec<&'static str>,
     pub(crate) has_consent: bool,
@@ -46,6 +49,8 @@ impl ClientRow {
         Self {
             id: client.id.to_string(),
             name: client.name.clone(),
+            kind: client.kind.as_str(),
+            client_kind: client.kind,
             team,
             products: client.products.names(),
             has_consent: client.consent == Consent::Required,
@@ -63,11 +68,12 @@ impl ClientRow {
 }
 
 /// A table of clients, for the pages of teams, too.
-pub(crate) fn columns(lang: Lang) -> [Column; 5] {
+pub(crate) fn columns(lang: Lang) -> [Column; 6] {
     let area = AreaText::of(lang);
     [
         Column::main(area.name),
         Column::text(ClientText::of(lang).client_id),
+        Column::text(ClientText::of(lang).kind),
         Column::text(area.team),
         Column::text(area.products),
         Column::text(CommonText::of(lang).state),
@@ -81,6 +87,7 @@ pub(crate) fn cells(context: &Context, one: &ClientRow) -> Vec<Markup> {
     vec![
         html! { a href=(safe_href(&href)) { (DisplayName(&one.name)) } @if one.is_sandbox { " " (badge(area.sandbox)) } },
         short_id(&one.id),
+        html! { (client_kind_text(lang, one.client_kind).name) },
         owner(context, one.team.as_ref(), area.no_team),
         html! { (product_names(lang, &one.products)) },
         one.state(lang),
@@ -126,6 +133,7 @@ impl View<Context> for ClientsPage {
             vec![
                 one.id.clone(),
                 one.name.clone(),
+                one.kind.to_owned(),
                 one.team.as_ref().map(|team| team.id.clone()).unwrap_or_default(),
                 one.products.join(" "),
                 one.has_consent.to_string(),
@@ -136,7 +144,17 @@ impl View<Context> for ClientsPage {
         };
         Some(Csv {
             name: "applications",
-            columns: vec!["client_id", "name", "team", "products", "consent", "sandbox", "active", "created"],
+            columns: vec![
+                "client_id",
+                "name",
+                "kind",
+                "team",
+                "products",
+                "consent",
+                "sandbox",
+                "active",
+                "created",
+            ],
             rows: self.clients.iter().map(row).collect(),
         })
     }
@@ -156,7 +174,8 @@ fn new_form(context: &Context) -> Markup {
                     (context.form_token())
                     (field(&Field { name: "name", label: area.name, value: typed("name"), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
                     (field(&Field { name: "id", label: text.client_id, value: typed("id"), hint: Some(text.id_hint), ..Field::default() }))
-                    (redirect_field(lang, values.text("redirect_uris", "")))
+                    (kind_field(lang, values.text("kind", "web")))
+                    (redirect_field(lang, values.text("redirect_uris", ""), false))
                     (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", ""), false))
                     (backchannel_field(lang, values.text("backchannel_logout_uri", "")))
                     (products_field(lang, values, Products::all()))

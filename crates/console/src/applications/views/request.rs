@@ -1,17 +1,18 @@
 //! One request: everything that is asked for, and the decision.
 
-use domain::Ticks;
+use domain::{ClientKind, Ticks};
 use maud::{Markup, html};
 use operator::admin::Permission;
 use pages::View;
 use serde::Serialize;
 use store::{Client, Pkce, RequestKind, TeamRequest};
 use ui::app::{fact_lines, parts_code, short_id, state};
-use ui::{DisplayName, Lang, RadioOption, badge, radio_option, safe_href, timestamp};
+use ui::{DisplayName, Lang, RadioOption, badge, client_kind_text, radio_option, safe_href, timestamp};
 
 use super::parts::{Act, TeamRef, act, long_text, product_names, revision_field};
 use super::requests::{RequestRow, kind_word, state_word};
 use crate::applications::text::area::AreaText;
+use crate::applications::text::clients::ClientText;
 use crate::applications::text::requests::RequestText;
 use crate::context::Context;
 use crate::shell::Section;
@@ -21,6 +22,7 @@ use crate::text::CommonText;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct RequestPage {
     pub(crate) request: RequestRow,
+    client_kind: Option<&'static str>,
     redirect_uris: Vec<String>,
     pkce: Option<&'static str>,
     /// Of a redirect address.
@@ -59,8 +61,13 @@ impl RequestPage {
             RequestKind::RedirectUri { client, uri } => (vec![uri.clone()], None, Some(client.to_string())),
             RequestKind::Subscription { .. } => (Vec::new(), None, None),
         };
+        let client_kind = match &request.kind {
+            RequestKind::Client { kind, .. } => Some(kind.as_str()),
+            RequestKind::RedirectUri { .. } | RequestKind::Subscription { .. } => None,
+        };
         Self {
             request: RequestRow::new(request, team),
+            client_kind,
             redirect_uris,
             pkce,
             client: of_client,
@@ -90,6 +97,9 @@ impl RequestPage {
         if one.kind != "redirect_uri" {
             facts.push((area.name, html! { (DisplayName(&one.what)) }));
             facts.push((area.products, html! { (product_names(lang, &one.products)) }));
+        }
+        if let Some(kind) = self.client_kind.and_then(ClientKind::parse) {
+            facts.push((ClientText::of(lang).kind, html! { (client_kind_text(lang, kind).name) }));
         }
         if let Some(client) = &self.client {
             let href = context.console_path(&format!("clients/{client}"));

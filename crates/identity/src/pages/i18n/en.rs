@@ -4,8 +4,8 @@ use domain::Realm;
 use maud::html;
 
 use super::{
-    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText,
-    SignInText, SignOutText, TenantChoiceText,
+    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText,
+    RedirectAddressesText, ScopesText, SignInText, SignOutText, TenantChoiceText,
 };
 
 pub(super) const MESSAGES: Messages = Messages {
@@ -32,6 +32,7 @@ const SIGN_IN: SignInText = SignInText {
     },
     username: "Email address",
     password: "Password",
+    show_password: "Show password",
     submit: "Sign in",
     forgotten: "Forgot your password? Ask your administrator for a new one.",
     assurance: |name| html! { "Your password is checked here: " (name) " will not see it." },
@@ -59,11 +60,18 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
     title_with_error: "Notice: choose an organisation",
     lead: |name| html! { b { (name) } " will work with the data of the organisation that you choose." },
     consent_title: "Allow access",
-    consent_heading: |name| html! { (name) " asks for access to your data" },
+    consent_heading: |name| html! { (name) " asks for access to your organisation’s data" },
+    consent_heading_identity: |name| html! { (name) " asks for access to your data" },
+    returns_to: |host| html! { "You will then return to " b { (host) } },
+    returns_to_device: "You will then return to the application on this device",
+    returns_with_code: "You will then get a code to copy into the application",
     signed_in_as: |email| html! { "Signed in as " (email) },
     other_account: "Use another account",
     allows: "If you allow it, it will be able to:",
-    legend: "For which organisation?",
+    legend: "Of which organisation?",
+    legend_of_one: "Organisation",
+    short_code: "Code",
+    tax_number: "NIF",
     search: "Search organisations",
     search_submit: "Search",
     count: |shown_count, total_count| match (shown_count, total_count) {
@@ -76,11 +84,11 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
     },
     none_found: |query| html! { "No organisation matches “" (query) "”." },
     none_found_advice: "Try another part of its name, or its code.",
-    recent: "Recent",
+    last_used: "Last used",
     continue_label: "Continue",
     allow: "Allow",
     deny: "Don’t allow",
-    revocable: "You can withdraw this access at any time.",
+    revocable: |page| html! { "You can withdraw this access at any time, in “" (page) "”." },
     nothing_chosen: Message {
         title: "Choose an organisation",
         text: "Select one from the list to continue.",
@@ -92,18 +100,16 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
 };
 
 const SCOPES: ScopesText = ScopesText {
-    openid: Message { title: "Know who you are", text: "The identifier of your account." },
+    identity: |name, email| match (name, email) {
+        (false, false) => "Know who you are: the identifier of your account.",
+        (true, false) => "Know who you are: your name and your language.",
+        (false, true) => "Know who you are: your email address.",
+        (true, true) => "Know who you are: your name, your language and your email address.",
+    },
     offline_access: Message {
-        title: "Keep access",
+        title: "Keep access while you are away",
         text: "Even while you are not using the application, until you withdraw it.",
     },
-    offline_access_short: "Keep access when you are away",
-    profile: Message {
-        title: "See your name and language",
-        text: "Your name and the language that you use.",
-    },
-    email: Message { title: "See your email address", text: "The address that you sign in with." },
-    id_info: Message { title: "See your profile", text: "Name and email address." },
     master_data: Message {
         title: "See data about people and companies",
         text: "Master data: persons, legal entities and activities.",
@@ -157,9 +163,26 @@ const SIGN_OUT: SignOutText = SignOutText {
 const ERROR: ErrorText = ErrorText {
     reference: "Reference for support",
     details: "Technical details",
+    retry: "Try again",
+    home: |realm| match realm {
+        Realm::Users => "See your applications with access",
+        Realm::Developers => "Go to the developer portal",
+        Realm::Operators => "Go to the operator console",
+    },
+    addresses: RedirectAddressesText {
+        title: "For developers (in aldaba dev only)",
+        sent: "Address that the application sent",
+        registered: "Registered addresses",
+        none: "None",
+        register: "To register it, start with:",
+    },
     unknown_client: Message {
         title: "Application not available",
         text: "It is not registered or has been disabled. Please tell whoever maintains it.",
+    },
+    not_for_sign_in: Message {
+        title: "Nobody signs in to this application",
+        text: "It is registered as an API that checks tokens, not as an application with users. Please tell whoever maintains the application that sent you here.",
     },
     redirect_missing: Message {
         title: "Return address missing",
@@ -206,11 +229,11 @@ const PERMISSIONS: PermissionsText = PermissionsText {
             allowed it too."
         }
     },
-    tenant: "Organisation",
+    can_do: "What it can do",
     since: "With access since",
     last_used: "Last used",
     never_used: "Not yet",
-    revoke: "Remove access",
+    revoke: "Withdraw access",
     revoke_explanation: |application, tenant| {
         html! {
             b { (application) } " will lose its access to the data of " b { (tenant) }
@@ -219,8 +242,8 @@ const PERMISSIONS: PermissionsText = PermissionsText {
     },
     webhooks_stop: "It will no longer be notified of changes either.",
     webhooks_go_on: "It will still be notified of changes, because a colleague has allowed it too. Only an \
-                     administrator can remove everybody's access.",
-    revoke_submit: "Yes, remove",
+                     administrator can withdraw everybody’s access.",
+    revoke_submit: "Yes, withdraw access",
     webhooks: "Is notified of changes",
     last_delivery: "last notified:",
     no_delivery: "not yet",
@@ -231,7 +254,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
             @else { (count) " colleagues have given it access." }
         }
     },
-    revoke_for_tenant: "Remove everybody's access",
+    revoke_for_tenant: "Withdraw everybody’s access",
     revoke_for_tenant_explanation: |application, tenant| {
         html! {
             b { (application) } " will lose its access to the data of " b { (tenant) }
@@ -270,6 +293,7 @@ const ACCOUNT: AccountText = AccountText {
     profile_saved: "Your details are saved.",
     password_changed: "Your password is changed. You are signed out everywhere else.",
     sessions_ended: "Those sessions have ended.",
+    family_name: "Family name (optional)",
     name_refused: "A name has 1 to 200 characters.",
     current_password_wrong: "The current password is incorrect.",
     repetition_differs: "The two new passwords are different.",

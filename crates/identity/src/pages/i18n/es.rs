@@ -4,8 +4,8 @@ use domain::Realm;
 use maud::html;
 
 use super::{
-    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText,
-    SignInText, SignOutText, TenantChoiceText,
+    AccountText, CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText,
+    RedirectAddressesText, ScopesText, SignInText, SignOutText, TenantChoiceText,
 };
 
 pub(super) const MESSAGES: Messages = Messages {
@@ -32,6 +32,7 @@ const SIGN_IN: SignInText = SignInText {
     },
     username: "Correo electrónico",
     password: "Contraseña",
+    show_password: "Mostrar la contraseña",
     submit: "Iniciar sesión",
     forgotten: "¿Has olvidado la contraseña? Pide una nueva a quien administra tu cuenta.",
     assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
@@ -59,11 +60,18 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
     title_with_error: "Aviso: elegir organización",
     lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elijas." },
     consent_title: "Permitir acceso",
-    consent_heading: |name| html! { (name) " solicita acceso a tus datos" },
+    consent_heading: |name| html! { (name) " solicita acceso a los datos de tu organización" },
+    consent_heading_identity: |name| html! { (name) " solicita acceso a tus datos" },
+    returns_to: |host| html! { "Después volverás a " b { (host) } },
+    returns_to_device: "Después volverás a la aplicación, en este dispositivo",
+    returns_with_code: "Después recibirás un código para copiarlo en la aplicación",
     signed_in_as: |email| html! { "Sesión de " (email) },
     other_account: "Usar otra cuenta",
     allows: "Si lo permites, podrá:",
-    legend: "¿Para qué organización?",
+    legend: "¿De qué organización?",
+    legend_of_one: "Organización",
+    short_code: "Código",
+    tax_number: "NIF",
     search: "Buscar organización",
     search_submit: "Buscar",
     count: |shown_count, total_count| match (shown_count, total_count) {
@@ -76,11 +84,11 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
     },
     none_found: |query| html! { "Ninguna organización coincide con «" (query) "»." },
     none_found_advice: "Prueba con otra parte del nombre o con su código.",
-    recent: "Reciente",
+    last_used: "Última usada",
     continue_label: "Continuar",
     allow: "Permitir",
     deny: "No permitir",
-    revocable: "Podrás retirar este acceso cuando quieras.",
+    revocable: |page| html! { "Podrás retirar este acceso cuando quieras, en «" (page) "»." },
     nothing_chosen: Message {
         title: "Falta elegir una organización",
         text: "Marca una de la lista para continuar.",
@@ -92,15 +100,16 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
 };
 
 const SCOPES: ScopesText = ScopesText {
-    openid: Message { title: "Saber quién eres", text: "El identificador de tu cuenta." },
-    offline_access: Message {
-        title: "Mantener el acceso",
-        text: "También cuando no estés usando la aplicación, hasta que lo retires.",
+    identity: |name, email| match (name, email) {
+        (false, false) => "Saber quién eres: el identificador de tu cuenta.",
+        (true, false) => "Saber quién eres: tu nombre y tu idioma.",
+        (false, true) => "Saber quién eres: tu correo electrónico.",
+        (true, true) => "Saber quién eres: tu nombre, tu idioma y tu correo electrónico.",
     },
-    offline_access_short: "Acceder aunque no estés conectado",
-    profile: Message { title: "Ver tu nombre e idioma", text: "Tu nombre y el idioma que usas." },
-    email: Message { title: "Ver tu correo electrónico", text: "La dirección con la que inicias sesión." },
-    id_info: Message { title: "Ver los datos de tu perfil", text: "Nombre y correo electrónico." },
+    offline_access: Message {
+        title: "Mantener el acceso cuando no estés",
+        text: "También mientras no usas la aplicación, hasta que lo retires.",
+    },
     master_data: Message {
         title: "Ver datos de personas y empresas",
         text: "Los básicos: personas, entidades jurídicas y actividades.",
@@ -157,9 +166,26 @@ const SIGN_OUT: SignOutText = SignOutText {
 const ERROR: ErrorText = ErrorText {
     reference: "Referencia para soporte",
     details: "Detalles técnicos",
+    retry: "Reintentar",
+    home: |realm| match realm {
+        Realm::Users => "Ver tus aplicaciones con acceso",
+        Realm::Developers => "Ir al portal de desarrolladores",
+        Realm::Operators => "Ir a la consola de operadores",
+    },
+    addresses: RedirectAddressesText {
+        title: "Para desarrolladores (solo en aldaba dev)",
+        sent: "Dirección que ha enviado la aplicación",
+        registered: "Direcciones registradas",
+        none: "Ninguna",
+        register: "Para registrarla, arranca así:",
+    },
     unknown_client: Message {
         title: "Aplicación no disponible",
         text: "No está registrada o se ha desactivado. Avisa a quien la mantiene.",
+    },
+    not_for_sign_in: Message {
+        title: "En esta aplicación no se inicia sesión",
+        text: "Está registrada como una API que comprueba tokens, no como una aplicación con usuarios. Avisa a quien mantiene la aplicación que te ha enviado aquí.",
     },
     redirect_missing: Message {
         title: "Falta la dirección de vuelta",
@@ -209,7 +235,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
             organización también se lo ha permitido."
         }
     },
-    tenant: "Organización",
+    can_do: "Qué puede hacer",
     since: "Con acceso desde",
     last_used: "Último uso",
     never_used: "Todavía ninguno",
@@ -223,7 +249,7 @@ const PERMISSIONS: PermissionsText = PermissionsText {
     webhooks_stop: "También dejará de recibir avisos de cambios.",
     webhooks_go_on: "Seguirá recibiendo avisos de cambios, porque otra persona de tu organización también se lo ha \
                      permitido. Solo un administrador puede retirar el acceso de todos.",
-    revoke_submit: "Sí, retirar",
+    revoke_submit: "Sí, retirar acceso",
     webhooks: "Recibe avisos de cambios",
     last_delivery: "último aviso:",
     no_delivery: "todavía ninguno",
@@ -273,6 +299,7 @@ const ACCOUNT: AccountText = AccountText {
     profile_saved: "Tus datos se han guardado.",
     password_changed: "La contraseña se ha cambiado. Se ha cerrado la sesión en los demás sitios.",
     sessions_ended: "Esas sesiones se han cerrado.",
+    family_name: "Apellidos (opcional)",
     name_refused: "El nombre tiene de 1 a 200 caracteres.",
     current_password_wrong: "La contraseña actual no es correcta.",
     repetition_differs: "Las dos contraseñas nuevas son distintas.",

@@ -53,6 +53,7 @@ pub(in crate::pages) struct SignInText {
     pub lead_home: fn(Realm) -> &'static str,
     pub username: &'static str,
     pub password: &'static str,
+    pub show_password: &'static str,
     pub submit: &'static str,
     pub forgotten: &'static str,
     pub assurance: NameTemplate,
@@ -71,34 +72,41 @@ pub(in crate::pages) struct TenantChoiceText {
     pub title_with_error: &'static str,
     pub lead: NameTemplate,
     pub consent_title: &'static str,
+    /// Where the application asks for data of the organisation, and where it asks for the person's alone.
     pub consent_heading: NameTemplate,
+    pub consent_heading_identity: NameTemplate,
+    /// Where the browser goes after the answer: a host, an application on this device, or a code to copy.
+    pub returns_to: NameTemplate,
+    pub returns_to_device: &'static str,
+    pub returns_with_code: &'static str,
     pub signed_in_as: NameTemplate,
     pub other_account: &'static str,
     pub allows: &'static str,
     pub legend: &'static str,
+    /// With one organisation there is nothing to ask.
+    pub legend_of_one: &'static str,
+    pub short_code: &'static str,
+    pub tax_number: &'static str,
     pub search: &'static str,
     pub search_submit: &'static str,
     pub count: fn(usize, usize) -> String,
     pub count_cut: fn(usize, usize) -> String,
     pub none_found: NameTemplate,
     pub none_found_advice: &'static str,
-    pub recent: &'static str,
+    pub last_used: &'static str,
     pub continue_label: &'static str,
     pub allow: &'static str,
     pub deny: &'static str,
-    pub revocable: &'static str,
+    /// With the title of the page on which access is withdrawn.
+    pub revocable: fn(&str) -> Markup,
     pub nothing_chosen: Message,
     pub not_yours: Message,
 }
 
 pub(in crate::pages) struct ScopesText {
-    pub openid: Message,
+    /// What the application learns about the person: with the name, and with the e-mail address.
+    pub identity: fn(bool, bool) -> &'static str,
     pub offline_access: Message,
-    /// The title where no explanation follows.
-    pub offline_access_short: &'static str,
-    pub profile: Message,
-    pub email: Message,
-    pub id_info: Message,
     pub master_data: Message,
     pub accounting: Message,
     pub management: Message,
@@ -139,7 +147,11 @@ pub(in crate::pages) struct SignOutText {
 pub(in crate::pages) struct ErrorText {
     pub reference: &'static str,
     pub details: &'static str,
+    pub retry: &'static str,
+    pub home: fn(Realm) -> &'static str,
+    pub addresses: RedirectAddressesText,
     pub unknown_client: Message,
+    pub not_for_sign_in: Message,
     pub redirect_missing: Message,
     pub redirect_unregistered: Message,
     pub bad_request: Message,
@@ -147,6 +159,15 @@ pub(in crate::pages) struct ErrorText {
     pub not_found: Message,
     pub busy: Message,
     pub broken: Message,
+}
+
+/// About the addresses of an application whose redirect URI is not registered; `aldaba dev` alone shows them.
+pub(in crate::pages) struct RedirectAddressesText {
+    pub title: &'static str,
+    pub sent: &'static str,
+    pub registered: &'static str,
+    pub none: &'static str,
+    pub register: &'static str,
 }
 
 pub(in crate::pages) struct PermissionsText {
@@ -157,7 +178,8 @@ pub(in crate::pages) struct PermissionsText {
     pub revoked: NameTemplate,
     /// After a withdrawal, where a colleague's authorization keeps webhooks alive.
     pub revoked_webhooks_go_on: NameTemplate,
-    pub tenant: &'static str,
+    /// What is folded below it is [`ScopesText`].
+    pub can_do: &'static str,
     pub since: &'static str,
     pub last_used: &'static str,
     pub never_used: &'static str,
@@ -202,6 +224,7 @@ pub(in crate::pages) struct AccountText {
     pub profile_saved: &'static str,
     pub password_changed: &'static str,
     pub sessions_ended: &'static str,
+    pub family_name: &'static str,
     pub name_refused: &'static str,
     pub current_password_wrong: &'static str,
     pub repetition_differs: &'static str,

@@ -75,6 +75,7 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
     let access = PermissionEntry {
         key: text,
+        client: text,
         application,
         tenant: text,
         since: at,
@@ -98,10 +99,10 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     };
     let colleagues = PermissionEntry { is_own: false, colleagues: 2, ..with_webhooks };
     let never_used = PermissionEntry { last_used: Ticks::default(), ..access };
-    for applications in [&[][..], &[access, never_used], &[with_webhooks, colleagues]] {
-        let webhooks_go_on = applications.iter().any(|access| access.is_kept_by_colleague);
-        let notice =
-            (!applications.is_empty()).then_some(WithdrawnNotice { application: text, webhooks_go_on });
+    let elsewhere = PermissionEntry { client: "another", ..access };
+    for entries in [&[][..], &[access, elsewhere, never_used], &[with_webhooks, colleagues]] {
+        let webhooks_go_on = entries.iter().any(|access| access.is_kept_by_colleague);
+        let notice = (!entries.is_empty()).then_some(WithdrawnNotice { application: text, webhooks_go_on });
         let model = PermissionsPage {
             lang,
             assets,
@@ -110,7 +111,7 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
             ticket: text,
             email: text,
             given_name: text,
-            applications,
+            entries,
             notice,
             account: text,
             sign_out: text,
@@ -166,12 +167,15 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
 }
 
 fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    let option = TenantOption { id: text, name: text, short_code: text, is_recent: true, is_checked: true };
-    let options = [option, TenantOption { short_code: "", is_recent: false, is_checked: false, ..option }];
+    let option =
+        TenantOption { id: text, name: text, short_code: text, is_last_used: true, is_checked: true };
+    let options = [option, TenantOption { short_code: "", is_last_used: false, is_checked: false, ..option }];
     let asked = [text, "openid", "SVC.ES.Webhooks"];
+    let request = |returns_to| Some(ConsentRequest { scopes: &asked, returns_to });
+    let identity = Some(ConsentRequest { scopes: &["openid"], returns_to: ReturnsTo::Device });
     let search = Search { action: text, query: text, shown_count: 2, total_count: 340 };
     let mut pages = Vec::new();
-    for consent in [None, Some(&asked[..])] {
+    for consent in [None, request(ReturnsTo::Host(text)), request(ReturnsTo::Code), identity] {
         for search in [None, Some(search)] {
             for options in [&[][..], &options] {
                 for error in [None, Some(TenantChoiceError::NothingChosen), Some(TenantChoiceError::NotYours)]
@@ -214,9 +218,21 @@ fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         kind,
         detail: text,
         request_id: text,
+        realm: Realm::Users,
+        retry: None,
+        home: text,
+        addresses: None,
     };
     let mut pages = kinds.map(|kind| (format!("error {kind:?}"), error_page(&page(kind)))).to_vec();
     pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Internal) })));
+    pages.push(("error, retry".into(), error_page(&ErrorPage { retry: Some(text), ..page(Busy) })));
+    for registered in [vec![], vec![text.to_owned(), text.to_owned()]] {
+        let addresses = Some(RedirectAddresses { sent: text, registered: &registered });
+        pages.push((
+            "error, addresses".into(),
+            error_page(&ErrorPage { addresses, ..page(RedirectUnregistered) }),
+        ));
+    }
     pages
 }
 
@@ -248,6 +264,7 @@ fn accounts(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         ticket: text,
         email: text,
         given_name: text,
+        family_name: text,
         account_lang: lang,
         sessions: &sessions,
         news: None,

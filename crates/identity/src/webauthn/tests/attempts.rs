@@ -32,10 +32,12 @@ fn account(realm: Realm, id: &str, clock: &TestClock) -> Account {
         role: None,
         email: format!("{id}@example.com"),
         given_name: "María".into(),
+        family_name: String::new(),
         lang: "es".into(),
         password_hash: String::new(),
         status: Status::Active,
         created_at: clock.now(),
+        updated_at: clock.now(),
         revision: FIRST_REVISION,
     }
 }

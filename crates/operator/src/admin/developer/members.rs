@@ -1,6 +1,6 @@
 //! The members of a developer's team: roles, invitations, leaving.
 
-use domain::{AccountId, Realm, TeamId};
+use domain::{AccountId, ErrorCode, Realm, TeamId};
 use store::{
     Actor, Invitation, InvitationState, MemberStep, Team, TeamMember, TeamMemberChange, TeamRole, TeamUpdate,
 };
@@ -52,7 +52,7 @@ impl DeveloperAdmin {
         };
         if open.as_ref().is_some_and(is_anothers) {
             let why = format!("\"{email}\" is already invited; ask the operator to add them to the team");
-            return Err(AdminError::Conflict { code: "already_invited", why });
+            return Err(AdminError::Conflict { code: ErrorCode::AlreadyInvited, why });
         }
         let new = NewInvitation {
             realm: Realm::Developers,

@@ -11,7 +11,7 @@ mod webhooks;
 
 use std::time::Duration;
 
-use domain::{AccountId, TeamId};
+use domain::{AccountId, ErrorCode, TeamId};
 use store::{Actor, AuditContext, ListedMember, Status, Team, TeamMember, TeamRole};
 
 use super::approval::ApprovalSettings;
@@ -111,7 +111,7 @@ impl DeveloperAdmin {
             return Ok(());
         }
         let why = format!("team \"{team}\" is disabled; ask the operator");
-        Err(AdminError::Conflict { code: "team_disabled", why })
+        Err(AdminError::Conflict { code: ErrorCode::TeamDisabled, why })
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a developer asks the operator for in the name of a team.
 
-use domain::{ClientId, RequestId};
+use domain::{ClientId, ClientKind, ErrorCode, RequestId};
 use store::{
     Actor, Approval, AskOutcome, Client, Consent, FIRST_REVISION, ListPage, ListQuery, RequestDecision,
     RequestFilter, RequestKind, RequestState, TeamRequest,
@@ -9,7 +9,7 @@ use store::{
 use super::DeveloperAdmin;
 use crate::admin::approval::{ApprovalMode, approval_mode};
 use crate::admin::requests::checked_text;
-use crate::admin::{AdminError, Result, check_redirects, checked_products};
+use crate::admin::{AdminError, Result, check_redirects, checked_pkce, checked_products};
 use crate::checks::{check_redirect, checked_name};
 
 impl DeveloperAdmin {
@@ -20,7 +20,7 @@ impl DeveloperAdmin {
         let request = TeamRequest {
             id: RequestId::from(self.admin.random.guid()),
             team: member.team,
-            kind: checked_kind(kind)?,
+            kind: self.checked_kind(kind).await?,
             state: RequestState::Pending,
             note: checked_text("a note", note)?,
             asked_by: self.developer.clone(),
@@ -52,6 +52,28 @@ impl DeveloperAdmin {
         Ok(self.admin.store.find_client(client).await?)
     }
 
+    /// What is asked for follows the rules that the operator's own clients and subscriptions follow.
+    async fn checked_kind(&self, asked: RequestKind) -> Result<RequestKind> {
+        Ok(match asked {
+            RequestKind::Client { name, kind, redirect_uris, products, pkce, is_sandbox } => {
+                check_redirects(&redirect_uris, kind)?;
+                let (name, products) = (checked_name(&name)?, checked_products(products)?);
+                let pkce = checked_pkce(Some(pkce), kind)?;
+                RequestKind::Client { name, kind, redirect_uris, products, pkce, is_sandbox }
+            }
+            RequestKind::RedirectUri { client, uri } => {
+                let client = ClientId::new(client.as_str());
+                // The store refuses a request for a client that is not the team's.
+                let found = self.admin.store.find_client(&client).await?;
+                check_redirect(&uri, found.map_or(ClientKind::Native, |found| found.kind))?;
+                RequestKind::RedirectUri { client, uri }
+            }
+            RequestKind::Subscription { name, product, is_sandbox } => {
+                RequestKind::Subscription { name: checked_name(&name)?, product, is_sandbox }
+            }
+        })
+    }
+
     /// Withdraws a pending request of one of the developer's teams.
     pub async fn withdraw(&self, id: &str) -> Result<TeamRequest> {
         self.request(id).await?;
@@ -78,24 +100,6 @@ impl DeveloperAdmin {
     }
 }
 
-/// What is asked for follows the rules that the operator's own clients and subscriptions follow.
-fn checked_kind(kind: RequestKind) -> Result<RequestKind> {
-    Ok(match kind {
-        RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => {
-            check_redirects(&redirect_uris)?;
-            let (name, products) = (checked_name(&name)?, checked_products(products)?);
-            RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox }
-        }
-        RequestKind::RedirectUri { client, uri } => {
-            check_redirect(&uri)?;
-            RequestKind::RedirectUri { client: ClientId::new(client.as_str()), uri }
-        }
-        RequestKind::Subscription { name, product, is_sandbox } => {
-            RequestKind::Subscription { name: checked_name(&name)?, product, is_sandbox }
-        }
-    })
-}
-
 fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
     let team = &request.team;
     let conflict = |code, why: String| Err(AdminError::Conflict { code, why });
@@ -103,7 +107,7 @@ fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
         AskOutcome::Asked => Ok(()),
         AskOutcome::TeamNotFound => Err(AdminError::NotFound(format!("team \"{team}\""))),
         AskOutcome::TeamDisabled => {
-            conflict("team_disabled", format!("team \"{team}\" is disabled; ask the operator"))
+            conflict(ErrorCode::TeamDisabled, format!("team \"{team}\" is disabled; ask the operator"))
         }
         AskOutcome::ClientNotFound => {
             let RequestKind::RedirectUri { client, .. } = &request.kind else {
@@ -112,10 +116,10 @@ fn asked(outcome: &AskOutcome, request: &TeamRequest) -> Result<()> {
             Err(AdminError::NotFound(format!("client \"{client}\" of team \"{team}\"")))
         }
         AskOutcome::AlreadyRegistered => {
-            conflict("exists", "the client has this redirect address already".into())
+            conflict(ErrorCode::Exists, "the client has this redirect address already".into())
         }
         AskOutcome::TooMany => conflict(
-            "too_many_requests",
+            ErrorCode::TooManyRequests,
             format!(
                 "team \"{team}\" has {} pending requests; wait for a decision, or withdraw one",
                 store::PENDING_REQUESTS_MAX

@@ -2,7 +2,7 @@
 //! a webhook is in the crate `webhooks`; callers ask here first whether the webhook is the team's.
 
 use domain::event::EventKind;
-use domain::{ClientId, Guid, Resource, Suspension, TenantId, Ticks, WebhookStatus};
+use domain::{ClientId, ErrorCode, Guid, Resource, Suspension, TenantId, Ticks, WebhookStatus};
 use store::{AuditContext, ListedWebhook, OwnerAccess, TeamWebhookQuery, Webhook};
 
 use super::DeveloperAdmin;
@@ -177,7 +177,7 @@ impl DeveloperAdmin {
         match self.may_see_content(&webhook).await? {
             WebhookContent::Visible => Ok(webhook),
             WebhookContent::Hidden(suspension) => {
-                Err(AdminError::Conflict { code: "suspended", why: suspension.explanation() })
+                Err(AdminError::Conflict { code: ErrorCode::Suspended, why: suspension.explanation() })
             }
         }
     }

@@ -4,8 +4,8 @@
 use std::convert::Infallible;
 
 use bytes::Bytes;
-use domain::FieldError;
 use domain::json::{Object, write_string};
+use domain::{ErrorCode, FieldError};
 use futures_util::stream;
 use serde::Serialize;
 use store::{AuditEntry, AuditKind, MemberChange, RECORD_CHANGED, RecordEdit};
@@ -160,14 +160,15 @@ fn change_line(name: &RecordName, action: &EditAction) -> Result<String> {
 /// Why the ingest did not accept the change.
 fn refusal(fault: FieldError) -> AdminError {
     let FieldError { code, message: why, .. } = fault;
-    let code = match &*code {
-        RECORD_CHANGED => RECORD_CHANGED,
-        "unknown_record" => "unknown_record",
-        "unknown_company" => "unknown_company",
-        "account_not_found" => "account_not_found",
-        _ => return AdminError::Invalid(why),
-    };
-    AdminError::Conflict { code, why }
+    match ErrorCode::from_name(&code) {
+        Some(
+            code @ (RECORD_CHANGED
+            | ErrorCode::UnknownRecord
+            | ErrorCode::UnknownCompany
+            | ErrorCode::AccountNotFound),
+        ) => AdminError::Conflict { code, why },
+        _ => AdminError::Invalid(why),
+    }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! What a sandbox contains, for its team to look at: companies, events that were made, and what the receiver got.
 
 use domain::log_entry::LogEntry;
-use domain::{ClientId, Resource, TenantId};
+use domain::{ClientId, ErrorCode, Resource, TenantId};
 use store::{AuditContext, Client, LogPage, LogQuery, PageQuery, ReceivedRequest, Sandbox, Status, Team};
 
 use super::super::{AdminError, Result};
@@ -20,11 +20,12 @@ impl SandboxAdmin {
     pub async fn enterable(&self, team: &str, client: &str) -> Result<(Sandbox, Client, &AuditContext)> {
         let team = self.active_team(team).await?;
         let found = self.admin.store.find_client(&ClientId::new(client)).await?;
-        let own = found.filter(|client| client.may_enter(Some(&team.id)));
+        let may_enter = |client: &Client| client.may_enter(Some(&team.id)) && client.kind.signs_users_in();
+        let own = found.filter(may_enter);
         let client = own.ok_or_else(|| AdminError::NotFound(format!("client \"{client}\"")))?;
         if client.status != Status::Active {
             let why = format!("client \"{}\" is disabled; ask the operator", client.id);
-            return Err(AdminError::Conflict { code: "client_disabled", why });
+            return Err(AdminError::Conflict { code: ErrorCode::ClientDisabled, why });
         }
         Ok((self.ready(&team).await?, client, self.context()))
     }
@@ -38,7 +39,7 @@ impl SandboxAdmin {
         let why = format!(
             "the team may make {events_max} events on one day, and a reset counts as {RESET_EVENTS}; go on tomorrow"
         );
-        Err(AdminError::Conflict { code: "too_many_events", why })
+        Err(AdminError::Conflict { code: ErrorCode::TooManyEvents, why })
     }
 
     /// The first company, and the length of its account codes.
@@ -47,7 +48,7 @@ impl SandboxAdmin {
         let first = store.company_ids(tenant, 1).await?.pop();
         let gone = || {
             let why = "the sandbox has no company any more; reset it".to_owned();
-            AdminError::Conflict { code: "sandbox_incomplete", why }
+            AdminError::Conflict { code: ErrorCode::SandboxIncomplete, why }
         };
         let first = first.ok_or_else(gone)?;
         let body = store.find_record(tenant, None, Resource::companies(), &first).await?.ok_or_else(gone)?;

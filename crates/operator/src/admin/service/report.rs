@@ -232,7 +232,7 @@ pub struct ReplicaReport {
 /// A process that serves this store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Node)]
+#[schema(as = ServiceNode)]
 pub struct NodeReport {
     pub id: String,
     #[schema(examples("node-1"))]

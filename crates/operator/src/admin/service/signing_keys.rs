@@ -1,7 +1,7 @@
 //! The keys that sign tokens.
 
-use domain::Ticks;
 use domain::signing_key::SigningKeyInfo;
+use domain::{ErrorCode, Ticks};
 
 use super::{Result, ServiceAdmin};
 use crate::admin::{Admin, AdminError, Permission};
@@ -41,5 +41,5 @@ fn next_exists(signs_from: Ticks) -> AdminError {
         "the next signing key exists already and signs from {}; wait until then, or let a new key sign at once",
         signs_from.iso()
     );
-    AdminError::Conflict { code: "next_key_exists", why }
+    AdminError::Conflict { code: ErrorCode::NextKeyExists, why }
 }

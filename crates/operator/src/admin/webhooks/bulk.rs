@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use aws_lc_rs::digest;
-use domain::Ticks;
+use domain::{ErrorCode, Ticks};
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use store::Webhook;
@@ -98,7 +98,7 @@ impl WebhookAdmin {
         if after.is_some() || webhooks.len() > BULK_WEBHOOKS_MAX {
             let why =
                 format!("more than {BULK_WEBHOOKS_MAX} webhooks match, or may match; narrow the filter");
-            return Err(AdminError::Conflict { code: "too_many_webhooks", why });
+            return Err(AdminError::Conflict { code: ErrorCode::TooManyWebhooks, why });
         }
         Ok(BulkSelection { digest: digest_of(&webhooks), webhooks })
     }
@@ -120,7 +120,7 @@ impl WebhookAdmin {
         let selection = self.select(filter).await?;
         if selection.digest != digest {
             let why = "the webhooks that match have changed since you looked; look again and repeat";
-            return Err(AdminError::Conflict { code: "selection_changed", why: why.into() });
+            return Err(AdminError::Conflict { code: ErrorCode::SelectionChanged, why: why.into() });
         }
         let all = selection.webhooks.into_iter().map(|one| self.act_on_one(one.webhook, action, by));
         let results = stream::iter(all).buffered(CONCURRENCY);
@@ -157,7 +157,7 @@ fn code(error: &AdminError) -> &'static str {
         AdminError::Forbidden(_) => "insufficient_role",
         AdminError::NotFound(_) => "not_found",
         AdminError::Cancelled(_) => "cancelled",
-        AdminError::Conflict { code, .. } => code,
+        AdminError::Conflict { code, .. } => code.as_str(),
         AdminError::Store(_) => "store",
     }
 }

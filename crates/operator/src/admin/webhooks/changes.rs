@@ -1,5 +1,6 @@
 //! Enabling, disabling and deleting webhooks. Every change leaves an audit entry.
 
+use domain::ErrorCode;
 use store::{WebhookChange, WebhookChangeOutcome};
 
 use super::{WebhookAdmin, WebhookJson, missing_webhook};
@@ -28,11 +29,11 @@ impl WebhookAdmin {
             WebhookChangeOutcome::Ended(webhook) => {
                 let state = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {state} permanently; its owner can subscribe again");
-                Err(AdminError::Conflict { code: "over", why })
+                Err(AdminError::Conflict { code: ErrorCode::Over, why })
             }
             WebhookChangeOutcome::Duplicate => {
                 let why = format!("webhook {id} would then equal another one of its owner; use that one");
-                Err(AdminError::Conflict { code: "alike", why })
+                Err(AdminError::Conflict { code: ErrorCode::Alike, why })
             }
             WebhookChangeOutcome::Unknown => Err(missing_webhook(id)),
         }

@@ -4,7 +4,7 @@ use domain::delivery::{
     DELIVERIES_PER_PAGE_MAX, DeliveryName, DeliveryPageQuery, HistoryError, ReplayRequest,
 };
 use domain::event::{EventKind, parse_semantic_name, semantic_name};
-use domain::{Guid, Resource, Ticks, WebhookId};
+use domain::{ErrorCode, Guid, Resource, Ticks, WebhookId};
 use store::StoreError;
 
 use super::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson, WebhookAdmin, missing_webhook};
@@ -123,21 +123,24 @@ pub(in crate::admin) fn admin_error(error: HistoryError<StoreError>, id: &str) -
             "event of webhook {id} between from and to that is still in the log"
         )),
         HistoryError::NotSubscribed => {
-            refused("not_subscribed", format!("webhook {id} does not subscribe to this event"))
+            refused(ErrorCode::NotSubscribed, format!("webhook {id} does not subscribe to this event"))
         }
         HistoryError::NotEntitled => refused(
-            "not_entitled",
+            ErrorCode::NotEntitled,
             format!("all events between from and to are older than the contract of webhook {id}"),
         ),
         HistoryError::Inactive(status) => {
             let status = status.as_str();
-            refused("inactive", format!("webhook {id} is {status}; events are sent only to an active one"))
+            refused(
+                ErrorCode::Inactive,
+                format!("webhook {id} is {status}; events are sent only to an active one"),
+            )
         }
         HistoryError::Suspended(suspension) => {
-            refused("suspended", format!("webhook {id} is suspended: {}", suspension.cause()))
+            refused(ErrorCode::Suspended, format!("webhook {id} is suspended: {}", suspension.cause()))
         }
         HistoryError::TooManyReplays(open) => refused(
-            "too_many_replays",
+            ErrorCode::TooManyReplays,
             format!("{open} replays of webhook {id} are running; wait until one has finished"),
         ),
         HistoryError::Store(error) => error.into(),

@@ -218,6 +218,9 @@ impl NewEdit {
     }
 }
 
+/// The name of the schema of a record that is written: generators make one type of it.
+const RECORD_DATA: &str = "RecordData";
+
 /// The schema of an edit: data with an upsert alone.
 pub(super) struct NewEditSchema;
 
@@ -226,12 +229,9 @@ impl PartialSchema for NewEditSchema {
         let names = |names: &[&str]| {
             ObjectBuilder::new().schema_type(Type::String).enum_values(Some(names.to_vec())).build()
         };
-        let data = ObjectBuilder::new()
-            .schema_type(Type::Object)
-            .description(Some("The whole record, without the members that the service sets."))
-            .build();
-        let upsert =
-            Variant::of::<NewEdit>("Upsert").where_is("action", names(&["upsert"])).where_is("data", data);
+        let upsert = Variant::of::<NewEdit>("Upsert")
+            .where_is("action", names(&["upsert"]))
+            .where_is_named("data", RECORD_DATA);
         let others = Variant::of::<NewEdit>("Other actions")
             .where_is("action", names(&["disable", "enable", "delete"]))
             .without("data");
@@ -246,6 +246,10 @@ impl ToSchema for NewEditSchema {
 
     fn schemas(schemas: &mut Vec<(String, RefOr<Schema>)>) {
         NewEdit::schemas(schemas);
+        let data = ObjectBuilder::new()
+            .schema_type(Type::Object)
+            .description(Some("The whole record, without the members that the service sets."));
+        schemas.push((RECORD_DATA.to_owned(), data.into()));
     }
 }
 

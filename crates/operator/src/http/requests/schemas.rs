@@ -9,6 +9,7 @@ use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 use crate::error::AdminError;
+use crate::http::client_kind::ClientKind;
 use crate::http::clients::{Pkce, RedirectUris, redirect_texts};
 use crate::http::paging::{PageCursor, PageSize};
 use crate::http::product::{Product, ProductList, product_list, products_of};
@@ -18,6 +19,7 @@ use crate::http::variants::{Variant, one_of};
 /// What a team asked for.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = TeamRequest)]
 pub(super) struct Request {
     #[schema(examples("3f8a5e0e-58c3-4d6e-9b1d-8f0f0f7b6c21"))]
     pub(super) id: String,
@@ -54,6 +56,8 @@ pub(super) struct Request {
 pub(super) enum Asked {
     Client {
         name: String,
+        #[serde(rename = "clientKind")]
+        client_kind: ClientKind,
         // The document's generator does not read `rename_all_fields`.
         #[serde(rename = "redirectUris")]
         redirect_uris: Vec<String>,
@@ -77,13 +81,16 @@ pub(super) enum Asked {
 impl From<store::RequestKind> for Asked {
     fn from(kind: store::RequestKind) -> Self {
         match kind {
-            store::RequestKind::Client { name, redirect_uris, products, pkce, is_sandbox } => Self::Client {
-                name,
-                redirect_uris,
-                products: product_list(products),
-                pkce: pkce.into(),
-                sandbox: is_sandbox,
-            },
+            store::RequestKind::Client { name, kind, redirect_uris, products, pkce, is_sandbox } => {
+                Self::Client {
+                    name,
+                    client_kind: kind.into(),
+                    redirect_uris,
+                    products: product_list(products),
+                    pkce: pkce.into(),
+                    sandbox: is_sandbox,
+                }
+            }
             store::RequestKind::RedirectUri { client, uri } => {
                 Self::RedirectUri { client: client.to_string(), uri }
             }
@@ -225,11 +232,14 @@ impl ToSchema for NewRequestSchema {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct AskedClient {
     name: Name,
+    /// `web` by default.
+    kind: Option<ClientKind>,
+    /// At least one, unless the client is a resource server, which has none.
     #[schema(inline)]
-    redirect_uris: RedirectUris,
+    redirect_uris: Option<RedirectUris>,
     #[schema(inline)]
     products: ProductList,
-    /// `if-sent` by default.
+    /// `if-sent` by default; public clients (`browser`, `native`) have `required` and nothing else.
     pkce: Option<Pkce>,
     /// For sandbox tenants alone. False by default.
     sandbox: Option<bool>,
@@ -254,6 +264,21 @@ pub(super) struct AskedSubscription {
     sandbox: Option<bool>,
 }
 
+impl From<AskedClient> for RequestKind {
+    fn from(client: AskedClient) -> Self {
+        let kind: domain::ClientKind = client.kind.unwrap_or_default().into();
+        let default = if kind.is_public() { Pkce::Required } else { Pkce::IfSent };
+        Self::Client {
+            name: client.name.0,
+            kind,
+            redirect_uris: client.redirect_uris.map(redirect_texts).unwrap_or_default(),
+            products: products_of(client.products),
+            pkce: client.pkce.unwrap_or(default).into(),
+            is_sandbox: client.sandbox.unwrap_or(false),
+        }
+    }
+}
+
 impl NewRequest {
     pub(super) fn kind(
         client: Option<AskedClient>,
@@ -261,13 +286,7 @@ impl NewRequest {
         subscription: Option<AskedSubscription>,
     ) -> Result<RequestKind, AdminError> {
         match (client, redirect_uri, subscription) {
-            (Some(client), None, None) => Ok(RequestKind::Client {
-                name: client.name.0,
-                redirect_uris: redirect_texts(client.redirect_uris),
-                products: products_of(client.products),
-                pkce: client.pkce.unwrap_or(Pkce::IfSent).into(),
-                is_sandbox: client.sandbox.unwrap_or(false),
-            }),
+            (Some(client), None, None) => Ok(client.into()),
             (None, Some(one), None) => {
                 Ok(RequestKind::RedirectUri { client: ClientId::new(one.client.0), uri: one.uri.0 })
             }

@@ -3,6 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
+use domain::ErrorCode;
 use serde::{Deserialize, Serialize};
 use store::KeySlot;
 use utoipa::ToSchema;
@@ -56,7 +57,7 @@ fn slot_named(name: &str) -> Result<(Slot, KeySlot), ErrorResponse> {
         "secondary" => Ok((Slot::Secondary, KeySlot::Secondary)),
         other => {
             let message = format!("There is no key {other:?}; a subscription has primary and secondary.");
-            Err(error_with_code(404, "not_found", message))
+            Err(error_with_code(ErrorCode::NotFound, message))
         }
     }
 }

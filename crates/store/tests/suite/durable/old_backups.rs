@@ -22,22 +22,21 @@ use crate::suite::test_tenant::{account, company};
 fn added_columns() -> [(&'static str, Vec<CellValue>); 6] {
     let first = CellValue::Int(i64::try_from(FIRST_REVISION).unwrap());
     let products = CellValue::Int(Products::all().bits());
+    let empty = CellValue::Text(String::new());
     let (text, none, null) = (CellValue::Text(String::new()), CellValue::Int(0), CellValue::Null);
     let node =
         [vec![text; 2], vec![none.clone(); 3], vec![null.clone()], vec![none; 3], vec![null; 2]].concat();
     [
         ("tenants", vec![first.clone(), CellValue::Null]),
-        ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null]),
+        ("accounts", vec![first.clone(), CellValue::Int(0), CellValue::Null, empty, CellValue::Null]),
         (
             "clients",
-            vec![
-                first.clone(),
-                products,
-                CellValue::Null,
-                CellValue::Int(0),
-                CellValue::Int(0),
-                CellValue::Null,
-            ],
+            [
+                vec![first.clone(), products, CellValue::Null],
+                vec![CellValue::Int(0); 2],
+                vec![CellValue::Null],
+            ]
+            .concat(),
         ),
         ("subscriptions", vec![first, CellValue::Null, CellValue::Int(0)]),
         ("subscription_keys", vec![CellValue::Null]),
@@ -49,8 +48,16 @@ fn added_columns() -> [(&'static str, Vec<CellValue>); 6] {
 const DERIVED_COLUMNS: [(&str, usize); 3] = [("memberships", 1), ("webhooks", 5), ("audit", 5)];
 /// A restore ends all sessions.
 const SESSION_COLUMNS: [(&str, usize); 1] = [("sessions", 4)];
-const SINCE_SCHEMA_8: [&str; 7] =
-    ["authorizations", "teams", "team_members", "requests", "notices", "sandboxes", "reads"];
+const SINCE_SCHEMA_8: [&str; 8] = [
+    "authorizations",
+    "client_origins",
+    "teams",
+    "team_members",
+    "requests",
+    "notices",
+    "sandboxes",
+    "reads",
+];
 
 /// How many columns a table has got since schema 6.
 fn columns_since(table: &str) -> usize {

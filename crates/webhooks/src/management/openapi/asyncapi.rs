@@ -10,6 +10,7 @@ use super::schema_types::{AcknowledgeData, NotificationData};
 use super::{event_texts, examples, notifications};
 use crate::management::{Operation, Route, RouteGroup};
 
+const NOTIFICATION: &str = "AccountingNotification";
 const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and without redirects.";
 
 /// The document; it serializes to the same bytes every time.
@@ -17,7 +18,7 @@ pub fn asyncapi() -> Value {
     let all: Vec<Resource> = Resource::accounting_family().chain(Resource::invoicing()).collect();
     let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
     json!({
-        "asyncapi": "3.1.0",
+        "asyncapi": "3.0.0",
         "info": {
             "title": "Aldaba: notifications",
             "version": env!("CARGO_PKG_VERSION"),
@@ -33,8 +34,8 @@ pub fn asyncapi() -> Value {
             "messages": messages(&all),
             "schemas": schemas(),
             "messageTraits": {
-                "accounting": {"headers": headers(ACCOUNTING_HEADER)},
-                "invoicing": {"headers": headers(INVOICING_HEADER)},
+                "accounting": {"headers": headers("AccountingHeaders", ACCOUNTING_HEADER)},
+                "invoicing": {"headers": headers("InvoicingHeaders", INVOICING_HEADER)},
             },
         },
     })
@@ -129,23 +130,15 @@ fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
         Some(kind) => format!("{}: {}", resource.singular(), kind.as_str()),
         None => "The handshake: accept with exactly 200".to_owned(),
     };
-    let data = if kind.is_some() { "NotificationData" } else { "AcknowledgeData" };
+    let schema = if kind.is_some() { "AccountingNotification" } else { "AcknowledgeNotification" };
     let mut message = json!({
         "name": semantic,
         "summary": summary,
         "description": event_texts::description(resource, kind),
         "tags": [tag(resource)],
         "traits": [{"$ref": "#/components/messageTraits/accounting"}],
-        "payload": {"allOf": [
-            {"$ref": "#/components/schemas/Notification"},
-            {"type": "object", "properties": {
-                "EventType": {"type": "object", "properties": {"SemanticName": {"const": semantic}}},
-                "JsonData": {
-                    "contentMediaType": "application/json",
-                    "contentSchema": {"$ref": format!("#/components/schemas/{data}")},
-                },
-            }},
-        ]},
+        "payload": {"$ref": format!("#/components/schemas/{schema}")},
+        "x-constants": {"SemanticName": semantic},
         "examples": [{"payload": example}],
     });
     if kind.is_some() {
@@ -190,35 +183,68 @@ fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
         "tags": [tag(resource)],
         "x-subscription": subscription(RouteGroup::Invoicing, &json!({}), &body),
         "traits": [{"$ref": "#/components/messageTraits/invoicing"}],
-        "payload": {"allOf": [
-            {"$ref": "#/components/schemas/InvoicingNotification"},
-            {"type": "object", "properties": {"Entity": {"const": entity}}},
-        ]},
+        "payload": {"$ref": "#/components/schemas/InvoicingNotification"},
+        "x-constants": {"Entity": entity},
         "examples": [{"payload": example}],
     })
 }
 
-fn headers(signature: &str) -> Value {
+fn headers(title: &str, signature: &str) -> Value {
     let headers = [(signature, notifications::SIGNED)].into_iter().chain(notifications::STANDARD);
     let properties: Map<String, Value> = headers
-        .map(|(name, description)| (name.to_owned(), json!({"type": "string", "description": description})))
+        .map(|(name, description)| {
+            (name.to_owned(), json!({"title": name, "type": "string", "description": description}))
+        })
         .collect();
     let required: Vec<&String> = properties.keys().collect();
-    json!({"type": "object", "required": required, "properties": properties})
+    json!({"title": title, "type": "object", "required": required, "properties": properties})
 }
 
-/// The schemas that notifications consist of: those of the OpenAPI document, and of the documents inside them.
-fn schemas() -> Value {
-    const NAMES: [&str; 5] =
-        ["Notification", "Partition", "NotificationEvent", "InvoicingNotification", "InvoicingChange"];
+/// The schemas that notifications consist of: those of the OpenAPI document, and of the documents inside them. Each has a
+/// title, from which generators take the names of types.
+fn schemas() -> Map<String, Value> {
+    const NAMES: [&str; 5] = [
+        NOTIFICATION,
+        "NotificationPartition",
+        "NotificationEventType",
+        "InvoicingNotification",
+        "InvoicingChange",
+    ];
     let all = serde_json::to_value(super::openapi()).unwrap_or_default();
+    let shared = NAMES.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone()));
     let data = [
         ("NotificationData", serde_json::to_value(NotificationData::schema())),
         ("AcknowledgeData", serde_json::to_value(AcknowledgeData::schema())),
     ];
     let data = data.into_iter().map(|(name, schema)| (name.to_owned(), schema.unwrap_or_default()));
-    let shared = NAMES.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone()));
-    shared.chain(data).collect()
+    let mut schemas: Map<String, Value> = shared.chain(data).collect();
+    let mut acknowledge = schemas[NOTIFICATION].clone();
+    acknowledge["description"] = "The handshake of a receiver of the accounting family.".into();
+    schemas.insert("AcknowledgeNotification".to_owned(), acknowledge);
+    for (name, data) in [(NOTIFICATION, "NotificationData"), ("AcknowledgeNotification", "AcknowledgeData")] {
+        let member = &mut schemas[name]["properties"]["JsonData"];
+        member["contentMediaType"] = "application/json".into();
+        member["contentSchema"] = json!({"$ref": format!("#/components/schemas/{data}")});
+    }
+    for (name, schema) in &mut schemas {
+        entitle(name, schema);
+    }
+    schemas
+}
+
+/// Gives a schema and the schemas of its members a title: their names.
+fn entitle(name: &str, schema: &mut Value) {
+    if schema.get("$ref").is_some() {
+        return;
+    }
+    schema["title"] = name.into();
+    let members = schema.get_mut("properties").and_then(Value::as_object_mut);
+    for (member, schema) in members.into_iter().flatten() {
+        entitle(member, schema);
+    }
+    if let Some(items) = schema.get_mut("items") {
+        entitle(&format!("{name}Item"), items);
+    }
 }
 
 #[cfg(test)]
@@ -268,6 +294,37 @@ mod tests {
         for part in text.split("\"$ref\":\"").skip(1) {
             let place = part.split('"').next().unwrap_or_default().trim_start_matches('#');
             assert!(document.pointer(place).is_some_and(|found| !found.is_null()), "{place}");
+        }
+    }
+
+    /// Every value in the document that is a schema and no reference.
+    fn schemas_below<'a>(value: &'a Value, found: &mut Vec<&'a Value>) {
+        if value["type"].is_string() || value["properties"].is_object() {
+            found.push(value);
+        }
+        match value {
+            Value::Object(members) => {
+                let others = members
+                    .iter()
+                    .filter(|(name, _)| !["examples", "x-subscription"].contains(&name.as_str()));
+                others.for_each(|(_, inner)| schemas_below(inner, found));
+            }
+            Value::Array(items) => items.iter().for_each(|item| schemas_below(item, found)),
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_schema_has_a_title() {
+        let document = asyncapi();
+        let mut found = Vec::new();
+        schemas_below(&document, &mut found);
+        assert!(found.len() > 30, "{}", found.len());
+        for schema in found {
+            assert!(schema["title"].is_string(), "{schema}");
+        }
+        for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
+            assert_eq!(schema["title"], name.as_str());
         }
     }
 }

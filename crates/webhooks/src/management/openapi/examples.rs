@@ -1,7 +1,7 @@
 //! The examples of the document.
 
-use domain::Resource;
 use domain::event::{EventKind, event_type, semantic_name};
+use domain::{ErrorCode, Resource};
 use serde_json::{Value, json};
 
 pub(super) const WEBHOOK: &str = "3f0c8a52-6d1e-4b7a-9c45-2e8f1a7b6d03";
@@ -29,19 +29,20 @@ pub(super) fn result(state: u8) -> Value {
     json!({"responseState": state, "webhookId": WEBHOOK, "errors": []})
 }
 
-pub(super) fn refused(status: u16, code: &str, field: Option<&str>, message: &str) -> Value {
+pub(super) fn refused(code: ErrorCode, field: Option<&str>, message: &str) -> Value {
+    let (status, code) = (code.status(), code.as_str());
     let mut fault = json!({"code": code, "message": message});
     if let Some(field) = field {
         fault["field"] = field.into();
     }
     json!({
         "responseState": 1, "webhookId": WEBHOOK, "errors": [fault],
-        "statusCode": status, "message": message, "requestId": REQUEST_ID,
+        "statusCode": status, "code": code, "message": message, "requestId": REQUEST_ID,
     })
 }
 
-pub(super) fn error(status: u16, code: &str, field: Option<&str>, message: &str) -> Value {
-    let mut body = refused(status, code, field, message);
+pub(super) fn error(code: ErrorCode, field: Option<&str>, message: &str) -> Value {
+    let mut body = refused(code, field, message);
     if let Some(members) = body.as_object_mut() {
         members.remove("responseState");
         members.remove("webhookId");

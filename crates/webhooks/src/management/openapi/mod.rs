@@ -9,10 +9,11 @@ mod notifications;
 mod operations;
 mod parts;
 mod schema_types;
+mod subscriptions;
 #[cfg(test)]
 mod tests;
 
-use utoipa::openapi::tag::TagBuilder;
+use domain::Resource;
 use utoipa::openapi::{
     ComponentsBuilder, HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, Paths, PathsBuilder,
 };
@@ -27,25 +28,14 @@ use super::record::{AccountingRecord, EventDescriptor, InvoicingRecord};
 use super::secret::RotatedSecretJson;
 use super::{Route, RouteGroup};
 
-const ACCOUNTING_TAG: &str = "Webhooks";
-const INVOICING_TAG: &str = "Invoicing webhooks";
-
 /// The document; some of its references point into the gateway's.
 pub fn openapi() -> OpenApi {
     let mut paths: Paths = PathsBuilder::new().build();
     for route in Route::all() {
         paths.add_path_operation(route.path(), vec![method(route)], operations::operation(route));
     }
-    let tags = [
-        (
-            ACCOUNTING_TAG,
-            "Subscriptions to the resources of the accounting family, each under the path of its resource.",
-        ),
-        (INVOICING_TAG, "Subscriptions to the entities of invoicing."),
-    ];
     let mut document = OpenApiBuilder::new()
         .info(InfoBuilder::new().title("Aldaba").version(env!("CARGO_PKG_VERSION")))
-        .tags(Some(tags.map(|(name, about)| TagBuilder::new().name(name).description(Some(about)).build())))
         .paths(paths)
         .components(Some(parts::responses(schemas(ComponentsBuilder::new())).build()))
         .build();
@@ -54,7 +44,9 @@ pub fn openapi() -> OpenApi {
 }
 
 fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
-    components
+    let subscriptions = Resource::accounting_family().map(subscriptions::schema);
+    subscriptions
+        .fold(components, |components, (name, schema)| components.schema(name, schema))
         .schema_from::<AccountingRecord<'_>>()
         .schema_from::<EventDescriptor>()
         .schema_from::<InvoicingRecord<'_>>()
@@ -68,21 +60,19 @@ fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<LostEventsJson>()
         .schema_from::<ReplayJson>()
         .schema_from::<RotatedSecretJson>()
-        .schema_from::<schema_types::WebhookSubscription>()
         .schema_from::<schema_types::WebhookStatus>()
         .schema_from::<schema_types::WebhookMove>()
         .schema_from::<schema_types::WebhookResult>()
         .schema_from::<schema_types::WebhookRefused>()
-        .schema_from::<schema_types::WebhookFault>()
         .schema_from::<schema_types::InvoicingSubscription>()
         .schema_from::<schema_types::InvoicingEntity>()
         .schema_from::<schema_types::InvoicingAction>()
         .schema_from::<schema_types::InvoicingPause>()
         .schema_from::<schema_types::WebhookSecret>()
         .schema_from::<schema_types::WebhookReplaySpan>()
-        .schema_from::<schema_types::Notification>()
-        .schema_from::<schema_types::Partition>()
-        .schema_from::<schema_types::NotificationEvent>()
+        .schema_from::<schema_types::AccountingNotification>()
+        .schema_from::<schema_types::NotificationPartition>()
+        .schema_from::<schema_types::NotificationEventType>()
         .schema_from::<schema_types::InvoicingNotification>()
         .schema_from::<schema_types::InvoicingChange>()
 }
@@ -96,9 +86,10 @@ fn method(route: Route) -> HttpMethod {
     }
 }
 
+/// The tag of the resource, which the gateway's document describes.
 fn tag(group: RouteGroup) -> &'static str {
     match group {
-        RouteGroup::Resource(_) => ACCOUNTING_TAG,
-        RouteGroup::Invoicing => INVOICING_TAG,
+        RouteGroup::Resource(resource) => resource.plural(),
+        RouteGroup::Invoicing => "Invoicing",
     }
 }

@@ -33,7 +33,13 @@ fn accounting() -> PathItem {
                  2xx within five seconds and without cookies, 200 to an Acknowledge, and 401 where the signature does \
                  not match.";
     let header = domain::signature::ACCOUNTING_HEADER;
-    notification("A change, or an Acknowledge", description, header, "Notification", examples::notification())
+    notification(
+        "A change, or an Acknowledge",
+        description,
+        header,
+        "AccountingNotification",
+        examples::notification(),
+    )
 }
 
 fn invoicing() -> PathItem {

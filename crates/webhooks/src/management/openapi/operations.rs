@@ -1,20 +1,18 @@
 //! One route as an operation of the OpenAPI document.
 
 use axum::http::Method;
-use domain::event::semantic_name;
 use domain::{Resource, Scope};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation as OpenApiOperation, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::{Response, ResponsesBuilder};
-use utoipa::openapi::schema::{AllOfBuilder, ArrayBuilder};
+use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schema};
 
 use super::examples::{self, OUTGOING, WEBHOOK};
 use super::parts::{self, JSON};
-use super::schema_types::one_of;
-use super::tag;
+use super::{subscriptions, tag};
 use crate::management::{Operation, Route, RouteGroup};
 
 pub(super) fn operation(route: Route) -> OpenApiOperation {
@@ -105,13 +103,8 @@ fn requirements(route: Route) -> Vec<SecurityRequirement> {
     let scopes: Vec<&str> = [area_scope(route), Scope::Webhooks].map(Scope::name).into_iter().collect();
     let scopes = if scopes[0] == scopes[1] { vec![scopes[0]] } else { scopes };
     let none: [&str; 0] = [];
-    let mut ways = Vec::new();
-    for key in ["subscriptionKey", "subscriptionKeyInQuery"] {
-        for token in ["signIn", "accessToken"] {
-            ways.push(SecurityRequirement::new(key, none).add(token, scopes.clone()));
-        }
-    }
-    ways
+    let with = |token| SecurityRequirement::new("subscriptionKey", none).add(token, scopes.clone());
+    vec![with("signIn"), with("accessToken")]
 }
 
 fn area_scope(route: Route) -> Scope {
@@ -144,40 +137,31 @@ fn parameters(route: Route) -> Vec<Parameter> {
 fn body(route: Route) -> Option<RequestBody> {
     let (schema, example) = match (route.group, route.operation) {
         (RouteGroup::Resource(resource), Operation::Subscribe | Operation::Unsubscribe) => {
-            ("WebhookSubscription", examples::subscription(resource))
+            (subscriptions::name(resource), examples::subscription(resource))
         }
         (RouteGroup::Resource(_), Operation::Status) => {
-            ("WebhookStatus", json!({"webhookId": WEBHOOK, "enable": true}))
+            ("WebhookStatus".to_owned(), json!({"webhookId": WEBHOOK, "enable": true}))
         }
         (RouteGroup::Resource(_), Operation::Change) => {
-            ("WebhookMove", json!({"webhookId": WEBHOOK, "url": "https://other.example/webhooks"}))
+            ("WebhookMove".to_owned(), json!({"webhookId": WEBHOOK, "url": "https://other.example/webhooks"}))
         }
         (RouteGroup::Invoicing, Operation::Subscribe) => {
-            ("InvoicingSubscription", examples::invoicing_subscription())
+            ("InvoicingSubscription".to_owned(), examples::invoicing_subscription())
         }
-        (RouteGroup::Invoicing, Operation::Status) => ("InvoicingPause", json!({"isPaused": true})),
+        (RouteGroup::Invoicing, Operation::Status) => {
+            ("InvoicingPause".to_owned(), json!({"isPaused": true}))
+        }
         (_, Operation::Secret) => {
-            ("WebhookSecret", json!({"secret": "another-random-text", "overlapHours": 24}))
+            ("WebhookSecret".to_owned(), json!({"secret": "another-random-text", "overlapHours": 24}))
         }
-        (_, Operation::Replay) => {
-            ("WebhookReplaySpan", json!({"from": "2026-11-15T08:00:00Z", "to": "2026-11-15T09:00:00Z"}))
-        }
+        (_, Operation::Replay) => (
+            "WebhookReplaySpan".to_owned(),
+            json!({"from": "2026-11-15T08:00:00Z", "to": "2026-11-15T09:00:00Z"}),
+        ),
         _ => return None,
     };
-    let content = ContentBuilder::new().schema(Some(request_schema(route, schema))).example(Some(example));
+    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(Some(example));
     Some(RequestBodyBuilder::new().content(JSON, content.build()).required(Some(Required::True)).build())
-}
-
-/// The schema of this name; a subscription's lists the event types of its resource.
-fn request_schema(route: Route, schema: &str) -> RefOr<Schema> {
-    let common = Ref::from_schema_name(schema);
-    let (RouteGroup::Resource(resource), "WebhookSubscription") = (route.group, schema) else {
-        return common.into();
-    };
-    let offered = resource.event_kinds().into_iter().map(|kind| semantic_name(resource, kind));
-    let names = ArrayBuilder::new().items(one_of("An event of this resource.", offered));
-    let own = ObjectBuilder::new().property("eventTypes", names);
-    AllOfBuilder::new().item(common).item(own).into()
 }
 
 fn responses(route: Route) -> ResponsesBuilder {

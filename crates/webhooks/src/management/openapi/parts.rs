@@ -1,8 +1,8 @@
 //! Responses and parameters that many operations share.
 
-use domain::Resource;
 use domain::delivery::{DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryStatus};
 use domain::event::semantic_name;
+use domain::{ErrorCode, Resource};
 use serde_json::Value;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -15,67 +15,103 @@ use crate::management::{Route, RouteGroup};
 
 pub(super) const JSON: &str = "application/json";
 
-/// An error of the management API: its status, name, description, code, the field that it names, and a message.
-struct DocumentedError(u16, &'static str, &'static str, &'static str, Option<&'static str>, &'static str);
+/// An error of the management API.
+struct DocumentedError {
+    name: &'static str,
+    description: &'static str,
+    /// All have the same status; the first is that of the example.
+    codes: &'static [ErrorCode],
+    /// The field and the message of the example.
+    field: Option<&'static str>,
+    message: &'static str,
+}
+
+impl DocumentedError {
+    fn code(&self) -> ErrorCode {
+        self.codes.first().copied().unwrap_or(ErrorCode::InternalError)
+    }
+
+    /// The description, with the codes.
+    fn description(&self) -> String {
+        let codes: Vec<String> = self.codes.iter().map(|code| format!("`{code}`")).collect();
+        format!("{} `code`: {}.", self.description, codes.join(", "))
+    }
+}
 
 const ERRORS: [DocumentedError; 4] = [
-    DocumentedError(
-        400,
-        "BadRequest",
-        "The body, a parameter or the header `context` is not valid; `errors` lists every fault.",
-        "invalid_url",
-        Some("url"),
-        "url must use https, as in https://receiver.example/.",
-    ),
-    DocumentedError(
-        404,
-        "NotFound",
-        "The webhook or delivery does not exist, or belongs to another owner: the response is the same.",
-        "not_found",
-        Some("webhookId"),
-        "There is no such webhook.",
-    ),
-    DocumentedError(
-        409,
-        "Conflict",
-        "The webhook is deleted or unsubscribed, or not active where an event has to be sent; or a limit is reached.",
-        "deleted",
-        Some("webhookId"),
-        "The webhook has been deleted. Deletion is permanent.",
-    ),
-    DocumentedError(
-        413,
-        "TooLarge",
-        "The body is too long.",
-        "body_too_large",
-        None,
-        "The body may have 64 KiB at most.",
-    ),
+    DocumentedError {
+        name: "BadRequest",
+        description: "The body, a parameter or the header `context` is not valid; `errors` lists every fault.",
+        codes: &[
+            ErrorCode::InvalidUrl,
+            ErrorCode::RefusedAddress,
+            ErrorCode::UnresolvedHost,
+            ErrorCode::ReservedAddress,
+            ErrorCode::ForeignHost,
+            ErrorCode::UnknownEventType,
+            ErrorCode::UnknownEntity,
+            ErrorCode::UnknownAction,
+            ErrorCode::InvalidContext,
+            ErrorCode::InvalidParameter,
+            ErrorCode::InvalidJson,
+            ErrorCode::MissingMember,
+            ErrorCode::InvalidMember,
+            ErrorCode::DuplicateMember,
+            ErrorCode::BodyCutOff,
+        ],
+        field: Some("url"),
+        message: "url must use https, as in https://receiver.example/.",
+    },
+    DocumentedError {
+        name: "NotFound",
+        description: "The webhook or delivery does not exist, or belongs to another owner: the response is the same.",
+        codes: &[ErrorCode::NotFound, ErrorCode::NothingToReplay],
+        field: Some("webhookId"),
+        message: "There is no such webhook.",
+    },
+    DocumentedError {
+        name: "Conflict",
+        description: "The webhook is deleted or unsubscribed, or not active where an event has to be sent; or a limit is \
+                      reached.",
+        codes: &[
+            ErrorCode::Deleted,
+            ErrorCode::Unsubscribed,
+            ErrorCode::Exists,
+            ErrorCode::NotOffered,
+            ErrorCode::TooManyWebhooks,
+            ErrorCode::NotSubscribed,
+            ErrorCode::NotEntitled,
+            ErrorCode::Inactive,
+            ErrorCode::Suspended,
+            ErrorCode::TooManyReplays,
+        ],
+        field: Some("webhookId"),
+        message: "The webhook has been deleted. Deletion is permanent.",
+    },
+    DocumentedError {
+        name: "TooLarge",
+        description: "The body is too long.",
+        codes: &[ErrorCode::BodyTooLarge],
+        field: None,
+        message: "The body may have 64 KiB at most.",
+    },
 ];
 
 /// Each error twice: as an operation result, and as the plain error body.
 pub(super) fn responses(components: ComponentsBuilder) -> ComponentsBuilder {
-    ERRORS.iter().fold(
-        components,
-        |components, DocumentedError(status, name, description, code, field, message)| {
-            let result = examples::refused(*status, code, *field, message);
-            let error = examples::error(*status, code, *field, message);
-            components
-                .response(
-                    format!("WebhookResult{name}"),
-                    json_response(description, "WebhookRefused", result),
-                )
-                .response(format!("Webhook{name}"), json_response(description, "Error", error))
-        },
-    )
+    ERRORS.iter().fold(components, |components, one| {
+        let result = examples::refused(one.code(), one.field, one.message);
+        let error = examples::error(one.code(), one.field, one.message);
+        let (name, description) = (one.name, one.description());
+        components
+            .response(format!("WebhookResult{name}"), json_response(&description, "WebhookRefused", result))
+            .response(format!("Webhook{name}"), json_response(&description, "ApiError", error))
+    })
 }
 
 /// A reference to the error's response; those of the gate are in the gateway's document.
 pub(super) fn error_response(status: u16, has_result: bool) -> Ref {
-    let documented = ERRORS
-        .iter()
-        .find(|DocumentedError(documented, ..)| *documented == status)
-        .map(|DocumentedError(_, name, ..)| *name);
+    let documented = ERRORS.iter().find(|one| one.code().status() == status).map(|one| one.name);
     Ref::from_response_name(match (documented, has_result) {
         (Some(name), true) => format!("WebhookResult{name}"),
         (Some(name), false) => format!("Webhook{name}"),
@@ -185,4 +221,16 @@ pub(super) fn delivery_parameters() -> [Parameter; 4] {
         query("status", "Only deliveries with this status.", status),
         since("Only deliveries with an attempt or a success at or after this time."),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_of_a_response_have_its_status() {
+        for one in &ERRORS {
+            assert!(one.codes.iter().all(|code| code.status() == one.code().status()), "{}", one.name);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::management::invoicing::ACTIONS;
 
-/// The body of a subscription; unsubscribing takes the same.
+/// The body of a subscription; unsubscribing takes the same. Each resource has a schema with its own event types.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookSubscription {
@@ -76,22 +76,18 @@ pub(super) struct WebhookRefused {
     webhook_id: String,
     /// Every fault.
     #[schema(min_items = 1)]
-    errors: Vec<WebhookFault>,
+    errors: Vec<ApiFault>,
     status_code: u16,
+    /// What is wrong, for programs: as in every error.
+    code: String,
     message: String,
     request_id: String,
 }
 
-/// One fault.
+/// One fault: a schema of the gateway's document.
 #[derive(Serialize, ToSchema)]
-pub(super) struct WebhookFault {
-    /// For programs; never changes.
+pub(super) struct ApiFault {
     code: String,
-    /// For people.
-    message: String,
-    /// The member, parameter or header that it is about.
-    #[schema(required = false)]
-    field: String,
 }
 
 /// The body of an invoicing subscription. Unknown members are ignored.
@@ -181,7 +177,7 @@ pub(super) struct WebhookReplaySpan {
 /// The notification that a receiver of the accounting family gets.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Notification {
+pub(super) struct AccountingNotification {
     /// The webhook that it is delivered to.
     #[schema(format = "uuid")]
     webhook_id: String,
@@ -193,8 +189,8 @@ pub(super) struct Notification {
     conversation_id: String,
     /// The tenant whose record changed.
     tenant_id: String,
-    extra_partition_information: Partition,
-    event_type: NotificationEvent,
+    extra_partition_information: NotificationPartition,
+    event_type: NotificationEventType,
     /// Ticks of 100 ns since the year 1, UTC.
     timestamp: i64,
     /// A JSON document as text: `CorrelationId`, `Version`, `SequenceVersion`, `SvcSourceInterface`, `SvcProcessId`,
@@ -207,7 +203,7 @@ pub(super) struct Notification {
 /// Where the record is. Empty in an Acknowledge.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct Partition {
+pub(super) struct NotificationPartition {
     /// The company's `correlationId`.
     #[schema(required = false)]
     partition_client_id: String,
@@ -219,7 +215,7 @@ pub(super) struct Partition {
 /// What happened, in parts and as one name.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
-pub(super) struct NotificationEvent {
+pub(super) struct NotificationEventType {
     /// The first part of the name.
     app_name: String,
     /// `ACC`, `COR` or `IMP`: the API that the resource belongs to.

@@ -57,7 +57,7 @@ fn examples_match_their_schemas() {
         };
         let example = if value["example"].is_array() { &value["example"][0] } else { &value["example"] };
         let Some(schema) = document.pointer(name.trim_start_matches('#')) else {
-            assert_eq!(name, "#/components/schemas/Error", "the gateway's");
+            assert_eq!(name, "#/components/schemas/ApiError", "the gateway's");
             return;
         };
         let example = example.as_object().unwrap_or_else(|| panic!("{name}: no example"));

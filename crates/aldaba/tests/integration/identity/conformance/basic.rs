@@ -85,23 +85,47 @@ fn userinfo_members(scope: &str) -> Vec<String> {
 
 #[test]
 fn oidcc_scope_profile() {
-    assert_eq!(userinfo_members("openid profile"), ["given_name", "locale", "name", "sub"]);
+    assert_eq!(
+        userinfo_members("openid profile"),
+        ["given_name", "locale", "name", "sub", "tenant_id", "tenant_name", "updated_at"]
+    );
 }
 
 #[test]
 fn oidcc_scope_email() {
-    assert_eq!(userinfo_members("openid email"), ["email", "sub"]);
+    assert_eq!(
+        userinfo_members("openid email"),
+        ["email", "email_verified", "sub", "tenant_id", "tenant_name"]
+    );
 }
 
 #[test]
 fn oidcc_scope_all() {
     let all = userinfo_members("openid email phone address profile");
-    assert_eq!(all, ["email", "given_name", "locale", "name", "sub"], "phone and address are not supported");
+    assert_eq!(
+        all,
+        [
+            "email",
+            "email_verified",
+            "given_name",
+            "locale",
+            "name",
+            "preferred_username",
+            "sub",
+            "tenant_id",
+            "tenant_name",
+            "updated_at",
+        ],
+        "phone and address are not supported"
+    );
 }
 
 #[test]
 fn oidcc_ensure_other_scope_order_succeeds() {
-    assert_eq!(userinfo_members("email openid"), ["email", "sub"]);
+    assert_eq!(
+        userinfo_members("email openid"),
+        ["email", "email_verified", "sub", "tenant_id", "tenant_name"]
+    );
 }
 
 #[test]

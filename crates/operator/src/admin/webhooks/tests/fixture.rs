@@ -138,6 +138,7 @@ impl Fixture {
         let new = NewUser {
             email: "user@example.com".into(),
             given_name: "Eva".into(),
+            family_name: String::new(),
             lang: "es".into(),
             password: Secret::new("una contraseña larga"),
             tenants: vec![TenantId::new(TENANT)],

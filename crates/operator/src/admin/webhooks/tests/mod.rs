@@ -15,7 +15,7 @@ use history::FakeHistory;
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, AdminError>, expected: &str) -> String {
     match result {
-        Err(AdminError::Conflict { code, why }) if code == expected => why,
+        Err(AdminError::Conflict { code, why }) if code.as_str() == expected => why,
         other => panic!("expected the error {expected}, not {other:?}"),
     }
 }

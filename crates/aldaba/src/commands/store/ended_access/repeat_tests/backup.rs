@@ -82,11 +82,13 @@ impl Backup {
                 realm,
                 email: format!("{id}@example.com"),
                 given_name: id.into(),
+                family_name: String::new(),
                 lang: "es".into(),
                 password_hash: "hash".into(),
                 status: Status::Active,
                 role: (realm == Realm::Operators).then_some(OperatorRole::Admin),
                 created_at: start(),
+                updated_at: start(),
                 revision: FIRST_REVISION,
             };
             let of_tenant = Membership {

@@ -1,0 +1,1 @@
+aldaba client add "Sales panel" --redirect-uri "$APP/callback" --post-logout-uri "$APP/" --pkce required --json

@@ -1,0 +1,3 @@
+module aldaba.dev/kit
+
+go 1.19
