@@ -307,7 +307,7 @@ impl Site {
         let sid = self.sid(session.id, &client.id);
         let in_session = (session, Some(sid.as_str()));
         let code = self.store_new_code(request, client, membership, in_session, &audit).await?;
-        let id_token = self.callback_id_token(request, client, (session, &sid), code.reveal())?;
+        let id_token = self.callback_id_token(request, client, (session, sid.as_str()), code.reveal())?;
         if id_token.is_some() {
             let joined = GrantSession { id: session.id, expires_at: session.expires_at };
             self.store.join_session(joined, &session.account, &client.id, &audit).await?;

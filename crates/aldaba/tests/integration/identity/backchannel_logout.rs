@@ -242,7 +242,7 @@ fn addresses_that_are_not_public_are_never_dialled() {
     let refused =
         ["client", "add", "App", "--redirect-uri", "https://app.example/", "--backchannel-logout-uri"];
     let program = shared_server().installation.program(&refused);
-    program.with(&[&receiver.url("/logout")]).run().expect_failure(2, "must use https");
+    program.with(&[receiver.url("/logout").as_str()]).run().expect_failure(2, "must use https");
     // Registered while loopback addresses were allowed, or by an address that is not public.
     let addresses = [
         (receiver.url("/logout"), "must use https"),
