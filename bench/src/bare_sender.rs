@@ -106,7 +106,7 @@ fn call(signing: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, numbe
     }
     let timeout = Duration::from_secs(5);
     OutboundRequest {
-        webhook: Guid::from_bytes([0; 16]),
+        webhook: Some(Guid::from_bytes([0; 16])),
         url,
         method: Method::POST,
         query: None,

@@ -62,9 +62,8 @@ function form(page) {
   return { action: attribute(tag, 'action'), fields };
 }
 
-/** Follows redirects and submits forms like a browser; returns the callback url. */
-export async function signIn(url, user, tenant) {
-  const cookies = new Map();
+/** Follows redirects and submits forms like a browser, which has these cookies then; returns the callback url. */
+export async function signIn(url, user, tenant, cookies = new Map()) {
   const go = async (to, options = {}) => {
     const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
     const answer = await fetch(to, { redirect: 'manual', ...options, headers: { ...options.headers, cookie } });

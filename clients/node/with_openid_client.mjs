@@ -1,8 +1,9 @@
-// openid-client signs a user in: discovery, PKCE, RFC 9207, refresh with rotation, revocation, introspection and end of
-// session. The library sends a PKCE challenge, so the callback has no id_token, which the library would refuse.
+// openid-client signs a user in: discovery, PKCE, RFC 9207, refresh with rotation, revocation, introspection, end of
+// session and back-channel logout, whose token jose verifies. The library sends a PKCE challenge, so the callback has no id_token, which the library would refuse.
 
 import * as oidc from 'openid-client';
 
+import { backchannelLogout } from './backchannel_logout.mjs';
 import { SCOPE, check, claims, done, issuer, refused, signIn, version, world } from './stage.mjs';
 
 const { client_id, client_secret } = world.site.clients.strict;
@@ -112,4 +113,5 @@ await journey(oidc.ClientSecretPost(client_secret), one, one.tenants[0]);
 const config = await journey(oidc.ClientSecretBasic(client_secret), two, two.tenants[1]);
 await givenBack(config, two, two.tenants[0]);
 await refusesAnIdToken(config, one, one.tenants[0]);
+await backchannelLogout();
 done(version('openid-client'));

@@ -262,7 +262,7 @@ async fn authorize(
         expires_at: now + YEAR,
         revoked_at: None,
     };
-    let new_grant = NewGrant { grant, scopes: Scopes::parse(SCOPES).scopes, refresh: None };
+    let new_grant = NewGrant { grant, scopes: Scopes::parse(SCOPES).scopes, refresh: None, session: None };
     let exchange = CodeExchange { code, client, now, context: writer.by.clone() };
     match writer.store.take_code(&exchange, Box::new(|_| Some(new_grant))).await? {
         CodeOutcome::Redeemed { .. } => Ok(()),

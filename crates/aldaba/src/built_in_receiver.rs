@@ -60,7 +60,8 @@ impl<T: Transport> BuiltInReceiver<T> {
         request: &OutboundRequest,
     ) -> Result<ReceiverResponse, EgressError> {
         let internal = |error: store::StoreError| EgressError::Internal(error.to_string());
-        let webhook = self.store.find_webhook(request.webhook).await.map_err(internal)?;
+        let Some(webhook) = request.webhook else { return Err(foreign()) };
+        let webhook = self.store.find_webhook(webhook).await.map_err(internal)?;
         let sandbox = match receiver.filter(|_| self.is_open) {
             Some(id) => self.store.find_sandbox_by_receiver(id).await.map_err(internal)?,
             None => None,
@@ -130,7 +131,7 @@ impl<T: Transport> BuiltInReceiver<T> {
         ReceivedRequest {
             number: 0,
             at: self.clock.now(),
-            webhook: Some(request.webhook),
+            webhook: request.webhook,
             event: verdict.event,
             method: request.method.to_string(),
             target: format!("{path}{query}"),

@@ -150,6 +150,8 @@ impl Service {
             stopped: &stopped,
             sign_in_layer: sign_in_layer.as_ref(),
         };
+        let logouts = wiring::logout_sender(&config, &base, &identity, egress.clone());
+        supervisor.spawn("backchannel-logout", logouts.run(stopped.clone()));
         let (public_routes, operator_routes, gateway) =
             parts.build(&engine, egress, (brand, token), &supervisor, &draining);
 

@@ -137,6 +137,9 @@ pub(crate) struct IdClaims<'a> {
     /// `2fa` if the user has given a second factor.
     #[serde(skip_serializing_if = "Option::is_none")]
     acr: Option<&'static str>,
+    /// Names the session to this client alone; a back-channel logout has the same.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) sid: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) nonce: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,6 +163,7 @@ impl<'a> IdClaims<'a> {
             auth_time: now.unix_seconds(),
             amr: Vec::new(),
             acr: None,
+            sid: None,
             nonce: None,
             c_hash: None,
             at_hash: None,

@@ -28,6 +28,8 @@ impl DiscoveryDocument {
             "revocation_endpoint": at("/connect/revocation"),
             "introspection_endpoint": at("/connect/introspect"),
             "end_session_endpoint": at("/connect/endsession"),
+            "backchannel_logout_supported": true,
+            "backchannel_logout_session_supported": true,
             "scopes_supported": scopes,
             "response_types_supported": ["code"],
             "response_modes_supported": ["query", "form_post"],
@@ -39,7 +41,7 @@ impl DiscoveryDocument {
             "introspection_endpoint_auth_methods_supported": secret,
             "code_challenge_methods_supported": ["S256"],
             "claims_supported": [
-                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "at_hash", "c_hash",
+                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "c_hash",
                 "given_name", "family_name", "name", "preferred_username", "locale", "updated_at", "email",
                 "email_verified", "tenant_id", "tenant_name"
             ],

@@ -15,9 +15,14 @@ const BYTES_MAX: usize = 16 * 1024;
 
 /// Signs claims with the current signing key.
 pub(crate) fn sign(keys: &Keys, claims: &impl Serialize) -> Result<String, KeyError> {
+    sign_as(keys, "JWT", claims)
+}
+
+/// The same, with another `typ` in the header.
+pub(crate) fn sign_as(keys: &Keys, typ: &'static str, claims: &impl Serialize) -> Result<String, KeyError> {
     let claims = serde_json::to_vec(claims).map_err(|_| KeyError::Crypto("serialize claims for"))?;
     keys.with_signer(|key_pair| {
-        let header = format!(r#"{{"alg":"RS256","typ":"JWT","kid":"{}"}}"#, key_pair.kid);
+        let header = format!(r#"{{"alg":"RS256","typ":"{typ}","kid":"{}"}}"#, key_pair.kid);
         let mut token = String::with_capacity((header.len() + claims.len()) * 4 / 3 + 360);
         URL_SAFE_NO_PAD.encode_string(header, &mut token);
         token.push('.');

@@ -3,6 +3,7 @@
 
 mod account_mails;
 mod authorization_request;
+mod backchannel_logout;
 mod claims;
 mod cookies;
 mod direct_authorization;
@@ -40,6 +41,7 @@ use tokio::sync::watch;
 use web::Metrics;
 
 pub use account_mails::AccountMails;
+pub use backchannel_logout::{LogoutSender, LogoutTransport};
 use claims::AccessTokenClaims;
 pub use direct_authorization::{DirectAuthorization, DirectAuthorizationError, DirectRequest, DirectTokens};
 use discovery::DiscoveryDocument;

@@ -1,6 +1,7 @@
 //! Validation of names, ids, addresses and languages before they are stored.
 
 use domain::accounts::normalized_email;
+use domain::receiver_url::ReceiverUrl;
 use domain::{ClientKind, NAME_CHARS_MAX, redirect_uri};
 
 use crate::error::{AdminError, Result};
@@ -31,6 +32,13 @@ pub(crate) fn checked_logout_uris(uris: Vec<String>, kind: ClientKind) -> Result
         }
     }
     Ok(uris)
+}
+
+/// `is_local`: loopback addresses are allowed, as under `dev`.
+pub(crate) fn check_backchannel_logout_uri(uri: &str, is_local: bool) -> Result<()> {
+    ReceiverUrl::parse(uri, is_local)
+        .map(drop)
+        .map_err(|why| AdminError::Invalid(format!("the address for back-channel logouts {uri} {why}")))
 }
 
 pub(crate) fn checked_name(name: &str) -> Result<String> {

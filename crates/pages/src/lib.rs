@@ -1,6 +1,7 @@
 //! What the developer portal and the operator console share: pages that are rendered on the server, work without a script and
 //! answer in JSON (`Accept: application/json`) and, where there is a table, in CSV (`format=csv`) at the same URLs.
 
+mod backchannel_logout;
 mod csv;
 mod error;
 mod form;
@@ -14,6 +15,7 @@ mod shell;
 mod text;
 pub mod webhooks;
 
+pub use backchannel_logout::BackchannelLogoutView;
 pub use csv::Csv;
 pub use error::PageError;
 pub use form::SubmittedForm;

@@ -47,6 +47,7 @@ impl Account {
 /// Changes to an account; `None` leaves a property as it is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AccountUpdate {
+    /// Disabling an account ends its sessions.
     pub status: Option<Status>,
     /// A new password ends the account's sessions, and makes the link of a password reset void.
     pub password_hash: Option<String>,
@@ -60,6 +61,10 @@ pub struct AccountUpdate {
 impl AccountUpdate {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
+    }
+
+    pub(crate) fn ends_sessions(&self) -> bool {
+        self.password_hash.is_some() || self.status == Some(Status::Disabled)
     }
 
     /// Whether the claim `updated_at` moves.

@@ -117,16 +117,18 @@ pub static TABLES: [Table; 42] = [
 
 /// Tables that no backup contains. After a restore, nodes acquire their shard leases anew, guesses of the past do not
 /// count, a new key encrypts tickets (so that no challenge of the past is accepted), the links of invitations and password
-/// resets are void, and no mail of the past is sent again: it may be sent already. The log of calls and the figures begin anew,
+/// resets are void, and no mail and no back-channel logout of the past is sent again: it may be sent already. The log of calls and the figures begin anew,
 /// and the receivers of sandboxes have got nothing yet.
-pub const NOT_ARCHIVED: [&str; 11] = [
+pub const NOT_ARCHIVED: [&str; 13] = [
     "call_log",
     "call_log_head",
     "figures",
     "invitation_links",
+    "logouts",
     "mails",
     "password_resets",
     "received_requests",
+    "session_clients",
     "shard_leases",
     "sign_in_buckets",
     "ticket_keys",

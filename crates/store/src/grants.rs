@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, Secret, TenantId, Ticks};
 use std::time::Duration;
 
-use crate::{AuditContext, AuditEntry, AuditKind, Result};
+use crate::{AuditContext, AuditEntry, AuditKind, GrantSession, Result};
 
 /// An authorization code that has not been redeemed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +55,8 @@ pub struct NewGrant {
     /// What the user allows the client; an authorization that stands is widened by it.
     pub scopes: Scopes,
     pub refresh: Option<(Secret, Ticks)>,
+    /// The session in which the client gets an id_token; it is told when the session ends.
+    pub session: Option<GrantSession>,
 }
 
 /// Decides, after a code was consumed, which grant to create, if any. Runs inside the transaction, so it must

@@ -21,6 +21,7 @@ mod invitations;
 mod keys;
 mod list_filter;
 mod listing;
+mod logouts;
 mod mails;
 mod maintenance;
 #[cfg(feature = "memory")]
@@ -98,6 +99,9 @@ pub use invitations::{
 pub use keys::{SigningKey, SigningKeys};
 pub use list_filter::{ListFilter, ListedState};
 pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
+pub use logouts::{
+    GrantSession, LOGOUT_LIFE, LeasedLogout, Logout, LogoutEnd, LogoutProgress, LogoutState, Logouts,
+};
 pub use mails::{LeasedMail, Mail, MailContent, MailFailure, Mails};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::{NodeDetails, Nodes, RegisteredNode};
@@ -171,6 +175,7 @@ pub trait Store:
     + Grants
     + Authorizations
     + Sessions
+    + Logouts
     + SecondFactors
     + Audit
     + SigningKeys
@@ -211,6 +216,7 @@ impl<T> Store for T where
         + Grants
         + Authorizations
         + Sessions
+        + Logouts
         + SecondFactors
         + Audit
         + SigningKeys

@@ -12,7 +12,7 @@ pub trait Maintenance: Send + Sync + 'static {
 
     /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, sign-in buckets
     /// that are full, used challenges, grants without a live token, replaced subscription keys, idempotency keys, audit records, call counts, webhook
-    /// history, mails, notices, invitations and the links of invitations and password resets, the log of calls, the figures, and
+    /// history, mails, back-channel logouts, notices, invitations and the links of invitations and password resets, the log of calls, the figures, and
     /// who read what.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
@@ -57,7 +57,7 @@ pub struct RetentionCutoffs {
     pub reads: Ticks,
     /// For webhook history: attempts, deliveries and finished replays.
     pub deliveries: Ticks,
-    /// For mails and invitations, by the time when they expired.
+    /// For mails, back-channel logouts and invitations, by the time when they expired.
     pub mails: Ticks,
 }
 
@@ -76,6 +76,8 @@ pub struct ExpiredRows {
     pub calls: usize,
     pub deliveries: usize,
     pub mails: usize,
+    /// With the clients of expired sessions.
+    pub logouts: usize,
     pub invitations: usize,
     /// Of invitations and password resets.
     pub links: usize,
@@ -99,6 +101,7 @@ impl ExpiredRows {
             + self.calls
             + self.deliveries
             + self.mails
+            + self.logouts
             + self.invitations
             + self.links
             + self.call_log

@@ -46,7 +46,8 @@ pub enum SignInProof {
 
 #[async_trait]
 pub trait Sessions: Send + Sync + 'static {
-    /// Creates a session under a new cookie, ends the browser's previous session, and audits the sign-in. It confirms the
+    /// Creates a session under a new cookie, ends the browser's previous session, and audits the sign-in. The clients of a
+    /// previous session with the same id take part in the new one; those of another one are told that it has ended. It confirms the
     /// access of a user who was restored from a backup. `ProofVoid` where the proof does not hold any more, or the account is disabled. `SecondFactorNeeded` where the methods lack `2fa` and the account has
     /// a second factor, which may have been added since the password was verified.
     async fn begin_session(
@@ -61,13 +62,13 @@ pub trait Sessions: Send + Sync + 'static {
     /// A session that has not expired.
     async fn find_session(&self, realm: Realm, cookie: &Secret, now: Ticks) -> Result<Option<Session>>;
 
-    /// Ends a session and audits it; false, and no audit entry, if there was none.
+    /// Ends a session, queues the logouts of its clients, and audits it; false, and no audit entry, if there was none.
     async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool>;
 
     /// The account's sessions that have not expired: the latest first.
     async fn list_sessions(&self, account: &AccountId, now: Ticks) -> Result<Vec<Session>>;
 
-    /// Ends sessions of an account and audits it, if there were any.
+    /// Ends sessions of an account, queues the logouts of their clients, and audits it, if there were any.
     async fn end_sessions(
         &self,
         account: &AccountId,

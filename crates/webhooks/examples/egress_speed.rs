@@ -73,7 +73,7 @@ async fn by_egress(egress: Egress, sink: SocketAddr, count: Arc<AtomicU64>, end:
     let (headers, body) = (headers(), body());
     while Instant::now() < end {
         let request = OutboundRequest {
-            webhook: domain::Guid::from_bytes([0; 16]),
+            webhook: Some(domain::Guid::from_bytes([0; 16])),
             url: url.clone(),
             method: Method::POST,
             query: None,

@@ -62,6 +62,9 @@ pub(crate) enum Client {
         /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
+        /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout); '' removes it
+        #[arg(long, value_name = "URI")]
+        backchannel_logout_uri: Option<String>,
         /// The id of the team that owns the client; '' takes it out of its team
         #[arg(long)]
         team: Option<String>,
@@ -95,6 +98,9 @@ pub(crate) struct ClientAdd {
     /// A post-logout redirect URI (repeatable)
     #[arg(long = "post-logout-uri", value_name = "URI")]
     pub(crate) post_logout_uris: Vec<String>,
+    /// Where the client is told that a session has ended (OpenID Connect Back-Channel Logout)
+    #[arg(long, value_name = "URI")]
+    pub(crate) backchannel_logout_uri: Option<String>,
     /// How to treat PKCE [default: if-sent; required for browser and native, and nothing else]
     #[arg(long, value_enum)]
     pub(crate) pkce: Option<PkceMode>,

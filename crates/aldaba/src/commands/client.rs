@@ -22,6 +22,7 @@ struct ClientView {
     kind: &'static str,
     redirect_uris: Vec<String>,
     post_logout_uris: Vec<String>,
+    backchannel_logout_uri: Option<String>,
     pkce: &'static str,
     consent: bool,
     callback_id_token: &'static str,
@@ -36,7 +37,7 @@ impl ClientView {
     fn settings(&self) -> String {
         format!(
             "pkce               {}\nconsent            {}\ncallback_id_token  {}\nproducts           {}\n\
-             team               {}\npost_logout_uris   {}",
+             team               {}\npost_logout_uris   {}\nbackchannel_logout {}",
             self.pkce,
             self.consent,
             self.callback_id_token,
@@ -47,7 +48,8 @@ impl ClientView {
                 (Some(team), false) => team.clone(),
                 (Some(team), true) => format!("{team} (sandbox)"),
             },
-            joined_or_dash(&self.post_logout_uris)
+            joined_or_dash(&self.post_logout_uris),
+            self.backchannel_logout_uri.as_deref().unwrap_or("-")
         )
     }
 
@@ -75,6 +77,7 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
         kind: client.kind.as_str(),
         redirect_uris: client.redirect_uris,
         post_logout_uris: client.post_logout_uris,
+        backchannel_logout_uri: client.backchannel_logout_uri,
         pkce: match client.pkce_rule() {
             Pkce::Required => "required",
             Pkce::IfSent => "if-sent",
@@ -137,13 +140,25 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> C
             let client = view(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
-        Client::Set { id, pkce, consent, callback_id_token, products, post_logout_uris, team, sandbox } => {
+        Client::Set {
+            id,
+            pkce,
+            consent,
+            callback_id_token,
+            products,
+            post_logout_uris,
+            backchannel_logout_uri,
+            team,
+            sandbox,
+        } => {
             let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token: callback_id_token.map(callback_id_token_of),
                 products: products_named(&products),
                 post_logout_uris: replacement(post_logout_uris),
+                backchannel_logout_uri: backchannel_logout_uri
+                    .map(|uri| Some(uri).filter(|uri| !uri.is_empty())),
                 team: team.as_deref().map(team_or_none),
                 is_sandbox: sandbox,
                 ..ClientUpdate::default()
@@ -170,6 +185,7 @@ async fn add(admin: &Admin, new: ClientAdd, output: Output) -> CommandResult {
         kind: kind_of(new.kind),
         redirect_uris: new.redirect_uris,
         post_logout_uris: new.post_logout_uris,
+        backchannel_logout_uri: new.backchannel_logout_uri,
         pkce: new.pkce.map(pkce_of),
         consent: consent_of(new.consent),
         callback_id_token: callback_id_token_of(mode),

@@ -245,6 +245,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
         name: name.to_owned(),
         redirect_uris: vec![CALLBACK_URI.to_owned()],
         post_logout_uris: Vec::new(),
+        backchannel_logout_uri: None,
         pkce: Some(Pkce::IfSent),
         consent: Consent::None,
         kind: ClientKind::Web,

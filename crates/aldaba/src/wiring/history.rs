@@ -35,6 +35,7 @@ pub(crate) fn admin(config: &Config, base: &BasePorts, store: Arc<dyn Store>) ->
         random: base.random.clone(),
         links: account_links(config, base),
         limits: call_limits(config),
+        is_local: config.egress.loopback,
         authority: Authority::default(),
     }
 }

@@ -1,6 +1,7 @@
 //! Connects the crates: gives each its ports (clock, randomness, store, network) and its settings.
 
 mod account_links;
+mod backchannel_logout;
 mod base;
 mod clock;
 mod console;
@@ -20,6 +21,7 @@ mod webhooks;
 
 use account_links::account_links;
 pub(crate) use account_links::notifier;
+pub(crate) use backchannel_logout::logout_sender;
 pub use base::BasePorts;
 pub use clock::NodeClock;
 pub(crate) use clock::{ClockDifference, SystemClock};

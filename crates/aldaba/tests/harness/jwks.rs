@@ -27,8 +27,14 @@ impl JwkSet {
     /// Verifies a token's signature and returns its claims.
     #[track_caller]
     pub(crate) fn verify(&self, token: &str) -> Value {
+        self.verify_as("JWT", token)
+    }
+
+    /// The same for a token with this `typ`.
+    #[track_caller]
+    pub(crate) fn verify_as(&self, typ: &str, token: &str) -> Value {
         let (header, claims) = decode_jwt(token);
-        assert_eq!((&header["alg"], &header["typ"]), (&"RS256".into(), &"JWT".into()), "{header}");
+        assert_eq!((&header["alg"], &header["typ"]), (&"RS256".into(), &typ.into()), "{header}");
         assert_eq!(header.as_object().unwrap().len(), 3, "{header}");
         let key = self.0.iter().find(|key| key["kid"] == header["kid"]);
         let key = key.unwrap_or_else(|| panic!("{} is not among {:?}", header["kid"], self.kids()));

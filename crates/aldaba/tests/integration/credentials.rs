@@ -34,7 +34,7 @@ fn client_secret_is_printed_once_at_registration() {
     assert!(is_guid(id) && secret.len() >= 40);
     let entry = json!({
         "client_id": id, "name": "Panel", "kind": "web", "redirect_uris": [CALLBACK], "post_logout_uris": [],
-        "pkce": "if-sent", "consent": false, "callback_id_token": "auto",
+        "backchannel_logout_uri": null, "pkce": "if-sent", "consent": false, "callback_id_token": "auto",
         "products": ["accounting", "payroll", "invoicing"], "team": null, "sandbox": false, "standing": "active"
     });
     assert_eq!(list(&installation, "client"), json!([entry]), "the list contains no secrets");
@@ -157,7 +157,8 @@ fn client_addresses_are_shown_and_removed() {
             "client_id          mine\nname               Panel\nkind               web\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
              consent            false\ncallback_id_token  auto\n\
-             products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n"
+             products           accounting payroll invoicing\nteam               -\npost_logout_uris   {after}\n\
+             backchannel_logout -\n"
         )
     );
     // Of the sandbox, with and without a team.
@@ -195,6 +196,16 @@ fn client_addresses_are_shown_and_removed() {
         .expect_failure(2, "the address after sign-out http://app.example/ must use https");
     assert_eq!(show(&["--json"]).json()["post_logout_uris"], json!([after]));
     assert_eq!(set("").json()["post_logout_uris"], json!([]));
+
+    let set = |uri: &str| {
+        installation.program(&["client", "set", "mine", "--json", "--backchannel-logout-uri", uri]).run()
+    };
+    set("http://localhost:9000/")
+        .expect_failure(2, "the address for back-channel logouts http://localhost:9000/ must use https");
+    let logout = "https://app.example/backchannel-logout";
+    assert_eq!(set(logout).json()["backchannel_logout_uri"], json!(logout));
+    assert!(show(&[]).stdout.ends_with(&format!("\nbackchannel_logout {logout}\n")));
+    assert_eq!(set("").json()["backchannel_logout_uri"], json!(null));
 }
 
 fn is_key(text: &str) -> bool {

@@ -5,7 +5,8 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 14] = [
+const TASKS: [&str; 15] = [
+    "backchannel-logout",
     "commit-listener",
     "delivery-engine",
     "figures",

@@ -104,7 +104,7 @@ fn grant(tenant: &str, scope: &str) -> Grant {
         client: ClientId::new("app"),
         user: AccountId::new("maria"),
         tenant: TenantId::new(tenant),
-        details: GrantDetails::new(Scopes::parse(scope).scopes, NOW, "password").to_json(),
+        details: GrantDetails::new(Scopes::parse(scope).scopes, NOW, "password", None).to_json(),
         created_at: NOW,
         last_used_at: NOW,
         expires_at: NOW,

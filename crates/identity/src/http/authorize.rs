@@ -8,7 +8,9 @@ use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::second_factor::has_second_factor;
 use domain::{Scope, Secret, TenantId};
-use store::{AuditContext, AuthorizationCode, CallbackIdToken, Client, Pkce, Session, TenantMembership};
+use store::{
+    AuditContext, AuthorizationCode, CallbackIdToken, Client, GrantSession, Pkce, Session, TenantMembership,
+};
 
 use super::authorization_response::AuthorizationResponse;
 use super::browser::BrowserContext;
@@ -302,9 +304,14 @@ impl Site {
         session: &Session,
     ) -> Result<Response, PageError> {
         let audit = browser.audit_by(Some(membership.user.id.clone()));
-        let code = self.store_new_code(request, client, membership, session, &audit).await?;
-        let now = self.clock.now();
-        let id_token = self.callback_id_token(request, client, session, code.reveal(), now)?;
+        let sid = self.sid(session.id, &client.id);
+        let in_session = (session, Some(sid.as_str()));
+        let code = self.store_new_code(request, client, membership, in_session, &audit).await?;
+        let id_token = self.callback_id_token(request, client, (session, sid.as_str()), code.reveal())?;
+        if id_token.is_some() {
+            let joined = GrantSession { id: session.id, expires_at: session.expires_at };
+            self.store.join_session(joined, &session.account, &client.id, &audit).await?;
+        }
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));
         params.extend(request.target.state.as_deref().map(|state| ("state", state)));
@@ -331,9 +338,8 @@ impl Site {
         &self,
         request: &AuthorizationRequest,
         client: &Client,
-        session: &Session,
+        (session, sid): (&Session, &str),
         code: &str,
-        now: Ticks,
     ) -> Result<Option<String>, PageError> {
         let is_wanted = match client.callback_id_token {
             CallbackIdToken::Auto => request.nonce.is_some() && !request.has_challenge,
@@ -343,9 +349,10 @@ impl Site {
         if !is_wanted || !request.scopes().has(Scope::OpenId) {
             return Ok(None);
         }
-        let mut claims = IdClaims::new(&self.settings, &client.id, &session.account, now);
+        let mut claims = IdClaims::new(&self.settings, &client.id, &session.account, self.clock.now());
         claims.set_authentication(session.authenticated_at, &session.methods);
         claims.nonce = request.nonce.as_deref();
+        claims.sid = Some(sid);
         claims.c_hash = Some(jwt::left_half_hash(code));
         Ok(Some(jwt::sign(&self.keys, &claims)?))
     }
@@ -359,13 +366,13 @@ pub(crate) fn with_cookie(mut response: Response, line: Option<axum::http::Heade
 }
 
 impl Identity {
-    /// Stores a new code for this membership.
+    /// Stores a new code for this membership. `sid`: none where the session is not one of a browser, which can end.
     pub(crate) async fn store_new_code(
         &self,
         request: &AuthorizationRequest,
         client: &Client,
         membership: &TenantMembership,
-        session: &Session,
+        (session, sid): (&Session, Option<&str>),
         audit: &AuditContext,
     ) -> store::Result<Secret> {
         let now = self.clock.now();
@@ -376,7 +383,8 @@ impl Identity {
             ignores_pkce: client.pkce_rule() == Pkce::Ignore,
             nonce: request.nonce.clone(),
             reports_scope: request.has_unknown_scope,
-            details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
+            session: sid.map(|_| session.into()),
+            details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods, sid),
         };
         let expires_at = now + self.settings.code_ttl;
         let stored = AuthorizationCode {

@@ -1,7 +1,7 @@
 //! Sessions of browsers: beginning one under new cookies, and finding the one of a request.
 
 use domain::second_factor::has_second_factor;
-use domain::{SecondFactorPolicy, Secret, Ticks};
+use domain::{Guid, SecondFactorPolicy, Secret, Ticks};
 use store::{Account, Actor, AuditEntry, AuditKind, Session, SignInProof, Status};
 
 use super::authorize::with_cookie;
@@ -103,7 +103,7 @@ impl Site {
         let SignIn { methods, authenticated_at, proof } = sign_in;
         let now = self.clock.now();
         let session = Session {
-            id: self.random.guid(),
+            id: self.session_id(browser, account).await?,
             realm: self.realm,
             account: account.id.clone(),
             authenticated_at: authenticated_at.unwrap_or(now),
@@ -121,6 +121,17 @@ impl Site {
             browser_id: Secret::new(self.random.token()),
             known_browser: self.password_sign_in.known_browser_cookie(known, account, &*self.random),
         })
+    }
+
+    /// The id of a new session. Whoever signs in again with the same browser keeps the id, because it is what the clients of
+    /// the session know it by; the cookie, which opens it, is new in any case.
+    async fn session_id(&self, browser: &BrowserContext, account: &Account) -> store::Result<Guid> {
+        let previous = match &browser.session {
+            Some(cookie) => self.store.find_session(self.realm, cookie, self.clock.now()).await?,
+            None => None,
+        };
+        let own = previous.filter(|previous| previous.account == account.id);
+        Ok(own.map_or_else(|| self.random.guid(), |previous| previous.id))
     }
 
     /// Adds the cookies of a new session to the response.

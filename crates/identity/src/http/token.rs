@@ -232,6 +232,7 @@ impl Identity {
                 },
                 scopes: binding.details.scopes(),
                 refresh: is_offline.then_some((refresh, refresh_until)),
+                session: binding.session(),
             }
         }
     }
@@ -321,6 +322,7 @@ impl Identity {
         if scopes.has(Scope::OpenId) {
             let mut claims = IdClaims::new(&self.settings, &client.id, &membership.user.id, now);
             claims.set_authentication(subject.authenticated_at, subject.methods);
+            claims.sid = details.sid.as_deref();
             claims.nonce = grant.nonce;
             claims.at_hash = Some(jwt::left_half_hash(&access_token));
             let profile_scopes = scopes.with_profile_of_accounting();

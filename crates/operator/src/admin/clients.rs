@@ -11,7 +11,7 @@ use store::{
 
 use super::client_kinds::{check_has_secret, check_redirects, checked_pkce, checked_update};
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
-use crate::checks::{checked_id, checked_logout_uris, checked_name};
+use crate::checks::{check_backchannel_logout_uri, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
 pub struct NewClient {
@@ -21,6 +21,7 @@ pub struct NewClient {
     /// None for a resource server.
     pub redirect_uris: Vec<String>,
     pub post_logout_uris: Vec<String>,
+    pub backchannel_logout_uri: Option<String>,
     /// None: what the kind of client needs.
     pub pkce: Option<Pkce>,
     pub consent: Consent,
@@ -54,7 +55,7 @@ impl Admin {
             pkce: checked_pkce(new.pkce, new.kind)?,
             consent: new.consent,
             kind: new.kind,
-            backchannel_logout_uri: None,
+            backchannel_logout_uri: self.checked_backchannel_uri(new.backchannel_logout_uri)?,
             callback_id_token: new.callback_id_token,
             products: checked_products(new.products)?,
             team: self.existing_team(new.team.as_deref()).await?,
@@ -186,12 +187,22 @@ impl Admin {
         }
         update.name = update.name.as_deref().map(checked_name).transpose()?;
         update = checked_update(update, self.client(id).await?.kind)?;
+        update.backchannel_logout_uri =
+            update.backchannel_logout_uri.map(|uri| self.checked_backchannel_uri(uri)).transpose()?;
         update.products = update.products.map(checked_products).transpose()?;
         if let Some(Some(team)) = &update.team {
             self.team(team.as_str()).await?;
         }
         let id = ClientId::new(id);
         updated(self.store.update_client(&id, &update, expected_revision, context).await?, what)
+    }
+
+    /// The service dials the address, so that it follows the rules of receivers.
+    fn checked_backchannel_uri(&self, uri: Option<String>) -> Result<Option<String>> {
+        if let Some(uri) = &uri {
+            check_backchannel_logout_uri(uri, self.is_local)?;
+        }
+        Ok(uri)
     }
 
     /// Replaces the secret; the old one stays valid for `overlap`.

@@ -92,6 +92,8 @@ pub struct Admin {
     pub links: Arc<dyn AccountLinks>,
     /// The configured limits of subscriptions.
     pub limits: CallLimits,
+    /// Whether addresses that the service dials may be loopback ones, as under `dev`.
+    pub is_local: bool,
     /// Who acts. `Authority::default` until `acting` says it.
     pub authority: Authority,
 }

@@ -9,13 +9,16 @@ use store::ClientUpdate;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
+use super::backchannel_logout::BackchannelLogoutChange;
 use super::callback_id_token::{CallbackIdToken, CallbackIdTokenInput};
 use super::client_kind::ClientKind;
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, PublicClient, RevisionConflict};
 use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams, RequestOrigin};
 use super::paging::{TeamListParams, next_text};
 use super::product::{Product, ProductList, product_list, products_of};
-use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
+use super::schema_types::{
+    BackchannelLogoutUri, BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status,
+};
 use super::team_change::TeamChange;
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
@@ -37,6 +40,9 @@ struct Client {
     redirect_uris: Vec<String>,
     #[schema(examples(json!(["https://app.example/bye"])))]
     post_logout_uris: Vec<String>,
+    /// Where the application is told that a session has ended; null: nowhere.
+    #[schema(required = true, examples("https://app.example/backchannel-logout"))]
+    backchannel_logout_uri: Option<String>,
     pkce: Pkce,
     /// Whether users must consent before the application gets access.
     consent: bool,
@@ -64,6 +70,7 @@ impl From<store::Client> for Client {
             kind: stored.kind.into(),
             redirect_uris: stored.redirect_uris,
             post_logout_uris: stored.post_logout_uris,
+            backchannel_logout_uri: stored.backchannel_logout_uri,
             pkce: stored.pkce.into(),
             consent: stored.consent == store::Consent::Required,
             callback_id_token: stored.callback_id_token.into(),
@@ -133,6 +140,8 @@ struct NewClient {
     redirect_uris: Option<RedirectUris>,
     #[schema(inline)]
     post_logout_uris: Option<LogoutUris>,
+    /// None by default.
+    backchannel_logout_uri: Option<BackchannelLogoutUri>,
     /// `if-sent` by default; public clients (`browser`, `native`) have `required` and nothing else.
     pkce: Option<Pkce>,
     /// False by default.
@@ -156,6 +165,10 @@ struct ClientChange {
     redirect_uris: Option<RedirectUris>,
     #[schema(inline)]
     post_logout_uris: Option<LogoutUris>,
+    /// Null removes it.
+    #[serde(default)]
+    #[schema(value_type = Option<BackchannelLogoutUri>)]
+    backchannel_logout_uri: BackchannelLogoutChange,
     pkce: Option<Pkce>,
     consent: Option<bool>,
     #[schema(value_type = Option<CallbackIdTokenInput>)]
@@ -257,6 +270,7 @@ async fn add(
         kind: new.kind.unwrap_or_default().into(),
         redirect_uris: new.redirect_uris.map(redirect_texts).unwrap_or_default(),
         post_logout_uris: new.post_logout_uris.map(logout_texts).unwrap_or_default(),
+        backchannel_logout_uri: new.backchannel_logout_uri.map(|uri| uri.0),
         pkce: new.pkce.map(Into::into),
         consent: consent_of(new.consent.unwrap_or(false)),
         callback_id_token: new.callback_id_token.map(Into::into).unwrap_or_default(),
@@ -321,7 +335,7 @@ async fn change(
         team: change.team.update(),
         is_sandbox: change.sandbox,
         status: change.standing.map(Into::into),
-        backchannel_logout_uri: None,
+        backchannel_logout_uri: change.backchannel_logout_uri.update(),
     };
     let revision = change.revision.map(|revision| revision.0);
     let client = state.admin.acting(authority).update_client(&id, update, revision).await?;

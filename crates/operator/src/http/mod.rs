@@ -5,6 +5,7 @@
 mod account_access;
 mod audit;
 mod authentication;
+mod backchannel_logout;
 mod callback_id_token;
 mod changes;
 mod client_kind;

@@ -10,8 +10,8 @@ use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::checks::{
-    check_redirect, check_text, checked_email, checked_family_name, checked_id, checked_logout_uris,
-    checked_name, in_chars,
+    check_backchannel_logout_uri, check_redirect, check_text, checked_email, checked_family_name, checked_id,
+    checked_logout_uris, checked_name, in_chars,
 };
 
 type CheckResult = Result<(), String>;
@@ -67,6 +67,11 @@ const EMAIL_PATTERN: &str = r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]
 const PORT: &str = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
 /// A host name, or a full IPv6 address. Shortened ones are accepted too, but would make the pattern long.
 const HOST: &str = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}\])";
+/// The host and the rest of an address that the service dials.
+const DIALLED: &str = concat!(
+    r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?(\.[A-Za-z]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?){1,2}",
+    r"([/?][!$%&'()*+,./0-9:;=?@A-Z_a-z~-]*)?"
+);
 /// A URI with a private-use scheme. One with `@` in its path is accepted too.
 const PRIVATE_USE: &str = r"[a-z][a-z0-9-]*(\.[a-z0-9-]+)+:/[!$-)+-;=?A-\[\]-_a-~]*";
 const REST: &str = r"([/?][!$-)+-;=?-\[\]-_a-~]*)?";
@@ -164,6 +169,14 @@ checked_texts! {
             let uris = checked_logout_uris(vec![text.to_owned()], ClientKind::Native);
             uris.map(drop).map_err(|why| why.to_string())
         }
+    }
+    /// Where the application is told that a session has ended (OpenID Connect Back-Channel Logout): https with the
+    /// default port. A service that runs as `aldaba dev` also accepts http and any port on loopback hosts.
+    BackchannelLogoutUri {
+        1 to 2048,
+        pattern: Some(format!("^https://{DIALLED}$")),
+        example: "https://app.example/backchannel-logout",
+        check: |text| check_backchannel_logout_uri(text, true).map_err(|why| why.to_string())
     }
 }
 

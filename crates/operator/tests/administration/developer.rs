@@ -49,6 +49,7 @@ async fn own(api: &Api, team: &str) -> Owned {
         kind: domain::ClientKind::Web,
         redirect_uris: vec![URI.into(), format!("{URI}/second")],
         post_logout_uris: Vec::new(),
+        backchannel_logout_uri: None,
         pkce: Some(Pkce::Required),
         consent: Consent::Required,
         callback_id_token: CallbackIdToken::Auto,
@@ -108,7 +109,7 @@ async fn authorize(api: &Api, client: &str) {
         revoked_at: None,
     };
     let scopes = Scopes::parse("SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks").scopes;
-    let new = NewGrant { grant, scopes, refresh: None };
+    let new = NewGrant { grant, scopes, refresh: None, session: None };
     let exchange = CodeExchange { code, client, now, context };
     store.take_code(&exchange, Box::new(|_| Some(new))).await.unwrap();
 }

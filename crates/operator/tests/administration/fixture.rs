@@ -156,6 +156,7 @@ impl Api {
             random,
             links,
             limits: CallLimits { rate_per_minute: Some(300), calls_per_day: Some(10_000) },
+            is_local: false,
             authority: Authority::default(),
         };
         let token = OperatorToken::new(&Secret::new("token"));

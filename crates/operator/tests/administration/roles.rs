@@ -26,6 +26,7 @@ fn new_client(id: &str) -> NewClient {
         kind: domain::ClientKind::Web,
         redirect_uris: vec!["https://app.example/cb".into()],
         post_logout_uris: Vec::new(),
+        backchannel_logout_uri: None,
         pkce: Some(Pkce::IfSent),
         consent: Consent::None,
         callback_id_token: CallbackIdToken::Auto,

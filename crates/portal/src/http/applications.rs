@@ -9,7 +9,7 @@ use super::subscriptions::{open_requests, overlap, withdraw};
 use crate::context::Context;
 use crate::views::applications::{AddressRow, ApplicationPage, ApplicationRow, ApplicationsPage};
 use crate::views::requests::RequestRow;
-use pages::{PageContext, PageError, Params, Response};
+use pages::{BackchannelLogoutView, PageContext, PageError, Params, Response};
 
 pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
     let clients = context.developer().clients(context.team.id.as_str(), &ListQuery::default()).await?;
@@ -87,6 +87,7 @@ async fn page(context: &Context, new_secret: Option<String>) -> Result<Applicati
     Ok(ApplicationPage {
         application: row(client),
         addresses: found.redirect_uris.iter().map(address).collect(),
+        logout: BackchannelLogoutView::read(&*context.portal.ports.store, client).await?,
         scopes: client_scopes(client),
         has_consent: client.consent == Consent::Required,
         requires_pkce: client.pkce_rule() == Pkce::Required,

@@ -78,6 +78,11 @@ const ID: &[Meaning] = &[
         "The level of the check: 2fa, with a second factor",
     ),
     (
+        "sid",
+        "La sesión de la persona, solo para tu aplicación: si termina, el logout_token lleva el mismo",
+        "The person's session, for your application alone: when it ends, the logout_token has the same",
+    ),
+    (
         "at_hash",
         "El hash del access_token: los dos van juntos",
         "The hash of the access_token: the two belong together",
@@ -102,7 +107,7 @@ const ID: &[Meaning] = &[
 ];
 
 /// The claims in the order in which they are read; others follow.
-const ORDER: [&str; 37] = [
+const ORDER: [&str; 38] = [
     "iss",
     "aud",
     "client_id",
@@ -118,6 +123,7 @@ const ORDER: [&str; 37] = [
     "auth_time",
     "amr",
     "acr",
+    "sid",
     "at_hash",
     "c_hash",
     "given_name",

@@ -19,7 +19,7 @@ use crate::text::applications::ApplicationText;
 use crate::text::common::CommonText;
 use crate::text::sign_in::SignInText;
 use crate::text::subscriptions::SubscriptionText;
-use pages::{Csv, View};
+use pages::{BackchannelLogoutView, Csv, View};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct ApplicationsPage {
@@ -48,6 +48,8 @@ pub(crate) struct ApplicationRow {
 pub(crate) struct ApplicationPage {
     pub(crate) application: ApplicationRow,
     pub(crate) addresses: Vec<AddressRow>,
+    #[serde(flatten)]
+    pub(crate) logout: BackchannelLogoutView,
     pub(crate) scopes: Vec<&'static str>,
     pub(crate) has_consent: bool,
     pub(crate) requires_pkce: bool,
@@ -225,7 +227,9 @@ impl View<Context> for ApplicationPage {
                 div { p.small.muted { (text.scopes) } p.chips { @for scope in &self.scopes { code { (scope) } } } }
                 p { a href=(safe_href(&webhooks)) { (text.webhooks) } }
             }
-            @if one.client_kind.signs_users_in() { (self.sign_in_tester(context)) (self.addresses(context)) }
+            @if one.client_kind.signs_users_in() {
+                (self.sign_in_tester(context)) (self.addresses(context)) (self.logout.card(lang))
+            }
             (self.secret(context))
             section.card {
                 h2 { (text.endpoints) }

@@ -6,10 +6,11 @@ use domain::{AccountId, ClientId, NoticeKind, NoticeKinds, Realm, TeamId, Ticks,
 
 use super::members::{differences, new_value, secret};
 use super::{AuditContext, AuditEntry, AuditKind, MemberChange};
+use crate::mails::stored_error;
 use crate::{
-    Account, AccountUpdate, AuthorizationCode, Client, Invitation, KeySlot, Membership, NamedToken,
-    ReplayKind, RequestState, RestoredAccess, SigningKey, Subscription, Team, TeamMember, TeamRequest,
-    Tenant, Webhook, WebhookChange, WebhookOwner,
+    Account, AccountUpdate, AuthorizationCode, Client, Invitation, KeySlot, Logout, LogoutEnd, Membership,
+    NamedToken, ReplayKind, RequestState, RestoredAccess, SigningKey, Subscription, Team, TeamMember,
+    TeamRequest, Tenant, Webhook, WebhookChange, WebhookOwner,
 };
 
 /// When, and by whom.
@@ -22,6 +23,11 @@ pub(crate) struct Act {
 impl Act {
     pub(crate) fn new(at: Ticks, context: &AuditContext) -> Self {
         Self { at, context: context.clone() }
+    }
+
+    /// The act that an entry is about.
+    pub(crate) fn of(entry: &AuditEntry) -> Self {
+        Self::new(entry.at, &entry.context)
     }
 
     fn entry(&self, kind: AuditKind) -> AuditEntry {
@@ -60,6 +66,18 @@ impl Act {
     pub(crate) fn sessions_ended(&self, realm: Realm, account: &AccountId, count: u64) -> AuditEntry {
         let entry = self.entry(AuditKind::SessionsEnded).account(realm, account);
         entry.changes(vec![new_value("sessions", count)])
+    }
+
+    pub(crate) fn logout_queued(&self, logout: &Logout) -> AuditEntry {
+        self.entry(AuditKind::LogoutQueued).user(&logout.user).client(&logout.client)
+    }
+
+    pub(crate) fn logout_ended(&self, logout: &Logout, end: &LogoutEnd) -> AuditEntry {
+        let kind = match end {
+            LogoutEnd::Delivered => AuditKind::LogoutDelivered,
+            LogoutEnd::Failed(_) => AuditKind::LogoutFailed,
+        };
+        self.entry(kind).user(&logout.user).client(&logout.client).note(stored_error(end.error()))
     }
 
     pub(crate) fn invitation_made(&self, one: &Invitation) -> AuditEntry {

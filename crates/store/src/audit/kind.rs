@@ -38,6 +38,11 @@ audit_kinds! {
     OperatorSignedOut = "operator_signed_out",
     /// Somebody ended sessions of an account at its page.
     SessionsEnded = "sessions_ended",
+    /// A client is to be told that a session in which it got an id_token has ended.
+    LogoutQueued = "backchannel_logout_queued",
+    LogoutDelivered = "backchannel_logout_delivered",
+    /// The client refused it, or it was given up.
+    LogoutFailed = "backchannel_logout_failed",
     SecondFactorAdded = "second_factor_added",
     SecondFactorRenamed = "second_factor_renamed",
     SecondFactorRemoved = "second_factor_removed",

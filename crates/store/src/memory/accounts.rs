@@ -6,8 +6,8 @@ use domain::{AccountId, Random, Realm};
 use super::{MemoryStore, State};
 use crate::audit::Act;
 use crate::{
-    Account, AccountUpdate, Accounts, AuditContext, ListPage, ListQuery, Membership, Result, StoreError,
-    UpdateOutcome,
+    Account, AccountUpdate, Accounts, AuditContext, EndedSessions, ListPage, ListQuery, Membership, Result,
+    StoreError, UpdateOutcome,
 };
 
 impl State {
@@ -78,8 +78,10 @@ impl State {
         }
         account.revision += 1;
         let account = account.clone();
+        if update.ends_sessions() {
+            self.end_sessions(random, id, EndedSessions::All, act);
+        }
         if update.password_hash.is_some() {
-            self.sessions.retain(|_, session| session.account != *id);
             self.password_resets.retain(|_, reset| reset.account != *id);
         }
         self.append_audit(random, act.account_changed(&before, &account, update));

@@ -14,7 +14,7 @@ use crate::grants::{
 use crate::{
     AuditContext, AuthorizationCode, AuthorizationEnd, AuthorizationFacts, ClientAccess, CodeExchange,
     CodeOutcome, EndedAuthorization, Grant, GrantDecision, Grants, OwnerAccess, Ports, RefreshOutcome,
-    RefreshRotation, RefreshToken, Result, Status, StoreError, Vault, WebhookOwner,
+    RefreshRotation, RefreshToken, Result, Status, StoreError, WebhookOwner,
 };
 
 impl State {
@@ -59,19 +59,20 @@ impl State {
     /// Consumes a code on its first use.
     fn redeem(
         &mut self,
-        vault: &Vault,
+        ports: &Ports,
         hash: &[u8; 32],
-        now: Ticks,
+        exchange: &CodeExchange,
         decide: GrantDecision,
     ) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
         let Some(stored) = self.codes.get(hash) else { return Ok((CodeOutcome::Unknown, None)) };
         // Decide and check for duplicates first: nothing may change if this fails.
         let code = stored.code.clone();
-        let is_live = now < code.expires_at;
+        let is_live = exchange.now < code.expires_at;
         let new = if is_live { decide(&code) } else { None };
         if let Some(new) = &new {
             let refresh = new.refresh.as_ref();
-            let refresh = refresh.map(|(token, expires_at)| (vault.fingerprint(REFRESH, token), *expires_at));
+            let refresh =
+                refresh.map(|(token, expires_at)| (ports.vault.fingerprint(REFRESH, token), *expires_at));
             self.add_grant(&new.grant, refresh)?;
         }
         if let Some(stored) = self.codes.get_mut(hash) {
@@ -83,6 +84,11 @@ impl State {
         }
         if !is_live {
             return Ok((CodeOutcome::Expired, None));
+        }
+        if let Some((new, session)) = new.as_ref().and_then(|new| Some((new, new.session?))) {
+            let parties = (&new.grant.user, &new.grant.client);
+            let act = Act::new(exchange.now, &exchange.context);
+            self.join_session(&*ports.random, session, parties, &act);
         }
         let webhooks = new.as_ref().and_then(|new| self.add_authorization(&new.grant, new.scopes));
         Ok((CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) }, webhooks))
@@ -168,7 +174,7 @@ impl Grants for MemoryStore {
             }
             (CodeOutcome::Reused { revoked }, before)
         } else {
-            let redeemed = state.redeem(&self.ports.vault, &hash, exchange.now, decide)?;
+            let redeemed = state.redeem(&self.ports, &hash, exchange, decide)?;
             webhooks = redeemed.1;
             (redeemed.0, None)
         };

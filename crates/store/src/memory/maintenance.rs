@@ -90,6 +90,8 @@ impl Maintenance for MemoryStore {
             },
             deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),
             mails: remove_expired(&mut state.mails, rows_max, |mail| mail.expires_at() < cutoffs.mails),
+            logouts: remove_expired(&mut state.logouts, rows_max, |one| one.expires_at() < cutoffs.mails)
+                + remove_expired(&mut state.session_clients, rows_max, |expires_at| *expires_at < now),
             invitations: remove_expired(&mut state.invitations, rows_max, |one| {
                 one.expires_at < cutoffs.mails
             }),

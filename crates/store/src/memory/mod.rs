@@ -15,6 +15,7 @@ mod history;
 mod inventory;
 mod invitations;
 mod keys;
+mod logouts;
 mod mails;
 mod maintenance;
 mod nodes;
@@ -122,6 +123,9 @@ struct State {
     operator_tokens: BTreeMap<[u8; 32], crate::NamedToken>,
     ticket_keys: BTreeMap<[u8; 16], (crate::TicketKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
+    /// The clients of each session, and when it expires.
+    session_clients: BTreeMap<(domain::Guid, domain::ClientId), Ticks>,
+    logouts: BTreeMap<[u8; 16], logouts::StoredLogout>,
     second_factors: BTreeMap<[u8; 16], crate::second_factors::FactorRow>,
     recovery_codes: BTreeMap<[u8; 32], AccountId>,
     used_challenges: BTreeMap<[u8; 32], Ticks>,
@@ -176,13 +180,15 @@ impl Contents {
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails, links, log of calls and figures,
+            // Backups contain no leases, sign-in buckets, used challenges, ticket keys, mails, logouts, links, log of calls and figures,
             // and nothing that receivers of sandboxes got.
             state.webhooks.leases.clear();
             state.sign_in_buckets.clear();
             state.used_challenges.clear();
             state.ticket_keys.clear();
             state.mails.clear();
+            state.session_clients.clear();
+            state.logouts.clear();
             state.invitation_links.clear();
             state.password_resets.clear();
             state.received_requests.clear();

@@ -13,7 +13,7 @@ use crate::second_factors::{
     methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
-    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
+    AccountFactors, AuditContext, EndedSessions, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
     PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
@@ -43,12 +43,12 @@ impl State {
     fn apply_factor_effects(
         &mut self,
         account: &AccountId,
-        effects: &FactorEffects,
-        mail: Option<SealedMail>,
+        (effects, mail): (&FactorEffects, Option<SealedMail>),
         is_enrolled: bool,
+        (random, act): (&dyn Random, &Act),
     ) -> Result<()> {
-        let kept = effects.kept_session;
-        self.sessions.retain(|_, one| one.account != *account || kept == Some(one.id));
+        let which = effects.kept_session.map_or(EndedSessions::All, EndedSessions::AllExcept);
+        self.end_sessions(random, account, which, act);
         for session in self.sessions.values_mut().filter(|one| one.account == *account) {
             session.methods = methods_after(&session.methods, is_enrolled);
         }
@@ -117,7 +117,7 @@ impl SecondFactors for MemoryStore {
             let entry = act.recovery_codes_made(factor.realm, account, codes.len());
             state.append_audit(&*ports.random, entry);
         }
-        state.apply_factor_effects(account, effects, mail, true)?;
+        state.apply_factor_effects(account, (effects, mail), true, (&*self.ports.random, &act))?;
         Ok(decision)
     }
 
@@ -171,7 +171,7 @@ impl SecondFactors for MemoryStore {
             state.replace_recovery_codes(account, &[]);
         }
         state.append_audit(&*self.ports.random, act.second_factor_removed(row));
-        state.apply_factor_effects(account, effects, mail, !was_last)?;
+        state.apply_factor_effects(account, (effects, mail), !was_last, (&*self.ports.random, &act))?;
         Ok(FactorRemoval::Removed { was_last })
     }
 
@@ -190,7 +190,7 @@ impl SecondFactors for MemoryStore {
         let count = rows.len() as u64;
         let entry = act.second_factors_reset(first.realm, account, count);
         state.append_audit(&*self.ports.random, entry);
-        state.apply_factor_effects(account, effects, mail, false)?;
+        state.apply_factor_effects(account, (effects, mail), false, (&*self.ports.random, &act))?;
         Ok(count)
     }
 
@@ -261,7 +261,7 @@ impl SecondFactors for MemoryStore {
         state.replace_recovery_codes(account, &hashes);
         let entry = act.recovery_codes_made(first.realm, account, hashes.len());
         state.append_audit(&*self.ports.random, entry);
-        state.apply_factor_effects(account, effects, mail, true)?;
+        state.apply_factor_effects(account, (effects, mail), true, (&*self.ports.random, &act))?;
         Ok(true)
     }
 }

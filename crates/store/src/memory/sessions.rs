@@ -7,10 +7,11 @@ use domain::second_factor::has_second_factor;
 use domain::{AccountId, Realm, Secret, Ticks};
 
 use super::MemoryStore;
+use crate::audit::Act;
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
-    Status, StoreError,
+    AuditContext, AuditEntry, EndedSessions, GrantSession, Result, SESSIONS_LISTED_MAX, Session, Sessions,
+    SignInProof, Status, StoreError,
 };
 
 #[async_trait]
@@ -49,7 +50,8 @@ impl Sessions for MemoryStore {
             return Err(StoreError::Exists("such a session".into()));
         }
         if let Some(replaced) = replaced {
-            state.sessions.remove(&replaced);
+            let successor = Some(GrantSession { id: session.id, expires_at: session.expires_at });
+            state.end_session(&*self.ports.random, &replaced, successor, &Act::of(entry));
         }
         state.sessions.insert(hash, session.clone());
         let mut is_confirmed = false;
@@ -75,7 +77,7 @@ impl Sessions for MemoryStore {
     async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool> {
         let hash = session_hash(&self.ports.vault, realm, cookie);
         let mut state = self.state_mut()?;
-        let ended = state.sessions.remove(&hash).is_some();
+        let ended = state.end_session(&*self.ports.random, &hash, None, &Act::of(entry));
         if ended {
             state.append_audit(&*self.ports.random, entry.clone());
         }
@@ -99,13 +101,9 @@ impl Sessions for MemoryStore {
     ) -> Result<u64> {
         let act = self.act(context);
         let mut state = self.state_mut()?;
-        let ended: Vec<Session> = state
-            .sessions
-            .extract_if(.., |_, one| one.account == *account && which.includes(one.id))
-            .map(|(_, one)| one)
-            .collect();
-        if let Some(first) = ended.first() {
-            let entry = act.sessions_ended(first.realm, account, ended.len() as u64);
+        let ended = state.end_sessions(&*self.ports.random, account, which, &act);
+        if let Some(realm) = ended.first() {
+            let entry = act.sessions_ended(*realm, account, ended.len() as u64);
             state.append_audit(&*self.ports.random, entry);
         }
         Ok(ended.len() as u64)

@@ -8,13 +8,14 @@ use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::insert_membership;
 use super::directory_rows::{ACCOUNT, account};
+use super::logouts::end_sessions;
 use super::rows::{AFTER, IN_ORDER, execute, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::signed;
 use crate::{
-    Account, AccountUpdate, Accounts, AuditContext, ListPage, ListQuery, Membership, Result, Status,
-    StoreError, UpdateOutcome,
+    Account, AccountUpdate, Accounts, AuditContext, EndedSessions, ListPage, ListQuery, Membership, Result,
+    Status, StoreError, UpdateOutcome,
 };
 
 /// Inserts an account with its memberships, and audits it.
@@ -78,7 +79,6 @@ pub(super) async fn change_account(
                  given_name = coalesce($4, given_name), lang = coalesce($5, lang), role = coalesce($6, role),
                  family_name = coalesce($8, family_name), updated_at = coalesce($9, updated_at), revision = revision + 1
              WHERE id = $1 AND ($7::bigint IS NULL OR revision = $7) RETURNING id),
-         ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated)),
          voided AS (
              DELETE FROM password_resets WHERE $3::text IS NOT NULL AND account_id IN (SELECT id FROM updated))
          SELECT id FROM updated",
@@ -96,6 +96,9 @@ pub(super) async fn change_account(
     )
     .await
     .map_err(store_error)?;
+    if updated > 0 && update.ends_sessions() {
+        end_sessions(on, random, id, EndedSessions::All, act).await?;
+    }
     let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(account);
     if let (true, Some(before), Some(after)) = (updated > 0, before.as_ref().map(account), &after) {
         append_audit(on, random, act.account_changed(&before, after, update)).await?;

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use super::audit::append_audit;
 use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
 use super::rows::{column, execute, row, rows};
-use super::{PostgresStore, authorizations, exists, store_error};
+use super::{PostgresStore, authorizations, exists, logouts, store_error};
 use crate::audit::Act;
 use crate::grants::{
     CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, code_exchange_entry, decide_refresh,
@@ -17,8 +17,8 @@ use crate::grants::{
 };
 use crate::{
     AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
-    EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, RefreshOutcome, RefreshRotation,
-    RefreshToken, Result, Status, Vault,
+    EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, Ports, RefreshOutcome, RefreshRotation,
+    RefreshToken, Result, Status,
 };
 
 const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -117,11 +117,12 @@ async fn lock_code(
 /// Consumes a code on its first use.
 async fn redeem(
     on: &Transaction<'_>,
-    vault: &Vault,
+    ports: &Ports,
     (hash, code): (&[u8; 32], AuthorizationCode),
-    now: Ticks,
+    exchange: &CodeExchange,
     decide: GrantDecision,
 ) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
+    let now = exchange.now;
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
     let created_grant = new.as_ref().map(|new| &new.grant);
@@ -134,11 +135,16 @@ async fn redeem(
     .await
     .map_err(store_error)?;
     if let Some(new) = &new {
-        let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
+        let refresh = new.refresh.as_ref().map(|(token, _)| ports.vault.fingerprint(REFRESH, token));
         add_grant(on, new, refresh).await?;
     }
     if !is_live {
         return Ok((CodeOutcome::Expired, None));
+    }
+    if let Some((new, session)) = new.as_ref().and_then(|new| Some((new, new.session?))) {
+        let parties = (&new.grant.user, &new.grant.client);
+        let act = Act::new(exchange.now, &exchange.context);
+        logouts::join(on, &*ports.random, session, parties, &act).await?;
     }
     let webhooks = match &new {
         Some(new) => authorizations::add(on, &new.grant, new.scopes).await?,
@@ -223,8 +229,7 @@ impl Grants for PostgresStore {
         let mut webhooks = None;
         let (outcome, before) = match used {
             CodeUse::Unused => {
-                let redeemed =
-                    redeem(&transaction, &ports.vault, (&hash, code), exchange.now, decide).await?;
+                let redeemed = redeem(&transaction, ports, (&hash, code), exchange, decide).await?;
                 webhooks = redeemed.1;
                 (redeemed.0, None)
             }

@@ -107,6 +107,10 @@ impl Maintenance for PostgresStore {
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
             deliveries: self.expire_history(cutoffs.deliveries, rows_max).await?,
             mails: self.delete_some("mails", "id", "expires_at < $1", mails).await?,
+            logouts: self.delete_some("logouts", "id", "expires_at < $1", mails).await?
+                + self
+                    .delete_some("session_clients", "session_id, client_id", "expires_at < $1", now)
+                    .await?,
             invitations: self.delete_some("invitations", "id", "expires_at < $1", mails).await?,
             links: self.delete_some("invitation_links", "hash", "expires_at < $1", now).await?
                 + self.delete_some("password_resets", "hash", "expires_at < $1", now).await?,

@@ -44,6 +44,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0030_bounded_reads", include_str!("migrations/0030_bounded_reads.sql")),
     ("0031_client_kinds", include_str!("migrations/0031_client_kinds.sql")),
     ("0032_profiles_and_origins", include_str!("migrations/0032_profiles_and_origins.sql")),
+    ("0033_backchannel_logout", include_str!("migrations/0033_backchannel_logout.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;

@@ -25,6 +25,7 @@ mod inventory;
 mod invitations;
 mod keys;
 mod load;
+mod logouts;
 mod lookups;
 mod mails;
 mod maintenance;

@@ -8,16 +8,18 @@ use domain::{AccountId, Guid, Realm, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
+use super::logouts::end_sessions;
 use super::mails::queue_mail;
 use super::rows::{bytes, execute, guid, row, rows};
 use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::mails::SealedMail;
 use crate::second_factors::{
     FactorRow, PASSKEY_CONDITION, TOTP_CONDITION, challenge_hash, credential_hash, decide_addition,
     decide_use, may_change_factors, methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
-    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
+    AccountFactors, AuditContext, EndedSessions, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
     PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
@@ -125,20 +127,18 @@ async fn apply_effects(
     on: &Transaction<'_>,
     ports: &Ports,
     account: &AccountId,
-    effects: &FactorEffects,
-    is_enrolled: bool,
+    (effects, is_enrolled): (&FactorEffects, bool),
+    act: &Act,
 ) -> Result<()> {
     if let Some(session) = effects.kept_session {
         let (owner, id) = (account.as_str(), session.as_bytes().as_slice());
-        let end = "DELETE FROM sessions WHERE user_id = $1 AND id <> $2";
-        execute(on, end, &[&owner, &id]).await.map_err(store_error)?;
+        end_sessions(on, &*ports.random, account, EndedSessions::AllExcept(session), act).await?;
         let methods = session_methods(on, account, session).await?.unwrap_or_default();
         let keep = "UPDATE sessions SET methods = $3 WHERE user_id = $1 AND id = $2";
         let methods = methods_after(&methods, is_enrolled);
         execute(on, keep, &[&owner, &id, &methods]).await.map_err(store_error)?;
     } else {
-        let end = "DELETE FROM sessions WHERE user_id = $1";
-        execute(on, end, &[&account.as_str()]).await.map_err(store_error)?;
+        end_sessions(on, &*ports.random, account, EndedSessions::All, act).await?;
     }
     let Some(mail) = &effects.mail else { return Ok(()) };
     queue_mail(on, &SealedMail::of(mail, &ports.vault, &*ports.random)?).await
@@ -185,7 +185,7 @@ impl SecondFactors for PostgresStore {
                 let entry = act.recovery_codes_made(factor.realm, account, codes.len());
                 append_audit(&transaction, &*ports.random, entry).await?;
             }
-            apply_effects(&transaction, ports, account, effects, true).await?;
+            apply_effects(&transaction, ports, account, (effects, true), &act).await?;
         }
         transaction.commit().await.map_err(store_error)?;
         Ok(decision)
@@ -254,9 +254,10 @@ impl SecondFactors for PostgresStore {
         if was_last {
             replace_codes(&transaction, account, &[]).await?;
         }
-        let entry = self.act(context).second_factor_removed(removed);
+        let act = self.act(context);
+        let entry = act.second_factor_removed(removed);
         append_audit(&transaction, &*ports.random, entry).await?;
-        apply_effects(&transaction, ports, account, effects, !was_last).await?;
+        apply_effects(&transaction, ports, account, (effects, !was_last), &act).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(FactorRemoval::Removed { was_last })
     }
@@ -277,9 +278,10 @@ impl SecondFactors for PostgresStore {
         execute(&transaction, sql, &[&account.as_str()]).await.map_err(store_error)?;
         replace_codes(&transaction, account, &[]).await?;
         let count = found.len() as u64;
-        let entry = self.act(context).second_factors_reset(first.realm, account, count);
+        let act = self.act(context);
+        let entry = act.second_factors_reset(first.realm, account, count);
         append_audit(&transaction, &*ports.random, entry).await?;
-        apply_effects(&transaction, ports, account, effects, false).await?;
+        apply_effects(&transaction, ports, account, (effects, false), &act).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(count)
     }
@@ -362,9 +364,10 @@ impl SecondFactors for PostgresStore {
             return Ok(false);
         }
         replace_codes(&transaction, account, &hashes).await?;
-        let entry = self.act(context).recovery_codes_made(realm, account, hashes.len());
+        let act = self.act(context);
+        let entry = act.recovery_codes_made(realm, account, hashes.len());
         append_audit(&transaction, &*self.ports().random, entry).await?;
-        apply_effects(&transaction, self.ports(), account, effects, true).await?;
+        apply_effects(&transaction, self.ports(), account, (effects, true), &act).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }

@@ -3,18 +3,20 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::second_factor::has_second_factor;
-use domain::{AccountId, Guid, Realm, Secret, Ticks};
+use domain::{AccountId, Realm, Secret, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
-use super::rows::{execute, guid, row, rows};
+use super::logouts::{end_session, end_sessions};
+use super::rows::{execute, guid, row};
 use super::second_factors::{is_enrolled, lock_account};
 use super::{PostgresStore, exists, store_error};
+use crate::audit::Act;
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
-    Status, StoreError,
+    AuditContext, AuditEntry, EndedSessions, GrantSession, Result, SESSIONS_LISTED_MAX, Session, Sessions,
+    SignInProof, Status, StoreError,
 };
 
 const SESSION: &str =
@@ -76,9 +78,8 @@ impl Sessions for PostgresStore {
         }
         if let Some(replaced) = replaced {
             let old = session_hash(&ports.vault, session.realm, replaced);
-            execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&old.as_slice()])
-                .await
-                .map_err(store_error)?;
+            let successor = Some(GrantSession { id: session.id, expires_at: session.expires_at });
+            end_session(&transaction, &*ports.random, &old, successor, &Act::of(entry)).await?;
         }
         execute(
             &transaction,
@@ -121,13 +122,11 @@ impl Sessions for PostgresStore {
         let hash = session_hash(&self.ports().vault, realm, cookie);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let ended = execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&hash.as_slice()])
-            .await
-            .map_err(store_error)?;
-        if ended == 0 {
+        let random = &*self.ports().random;
+        if !end_session(&transaction, random, &hash, None, &Act::of(entry)).await? {
             return Ok(false);
         }
-        append_audit(&transaction, &*self.ports().random, entry.clone()).await?;
+        append_audit(&transaction, random, entry.clone()).await?;
         transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
@@ -146,22 +145,13 @@ impl Sessions for PostgresStore {
         which: EndedSessions,
         context: &AuditContext,
     ) -> Result<u64> {
-        let (one, kept) = which.one_and_kept();
-        let bytes = |id: Option<Guid>| id.map(|id| id.as_bytes().to_vec());
+        let (act, random) = (self.act(context), &*self.ports().random);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        let ended = rows(
-            &transaction,
-            "DELETE FROM sessions
-             WHERE user_id = $1 AND ($2::bytea IS NULL OR id = $2) AND ($3::bytea IS NULL OR id <> $3)
-             RETURNING realm",
-            &[&account.as_str(), &bytes(one), &bytes(kept)],
-        )
-        .await?;
-        if let Some(first) = ended.first() {
-            let entry =
-                self.act(context).sessions_ended(Realm::from_code(first.get(0)), account, ended.len() as u64);
-            append_audit(&transaction, &*self.ports().random, entry).await?;
+        let ended = end_sessions(&transaction, random, account, which, &act).await?;
+        if let Some(realm) = ended.first() {
+            let entry = act.sessions_ended(*realm, account, ended.len() as u64);
+            append_audit(&transaction, random, entry).await?;
         }
         transaction.commit().await.map_err(store_error)?;
         Ok(ended.len() as u64)

@@ -8,13 +8,14 @@ use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::{change, insert_membership};
 use super::directory_rows::{ACCOUNT, account};
+use super::logouts::end_sessions;
 use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::signed;
 use crate::{
-    Account, AccountUpdate, Accounts, AuditContext, ListPage, ListQuery, Membership, Result, Status,
-    StoreError, UpdateOutcome,
+    Account, AccountUpdate, Accounts, AuditContext, EndedSessions, ListPage, ListQuery, Membership, Result,
+    Status, StoreError, UpdateOutcome,
 };
 
 /// Inserts an account with its memberships, and audits it.
@@ -85,8 +86,10 @@ pub(super) fn change_account(
             update.changes_profile().then_some(act.at.0)
         ],
     )?;
+    if updated && update.ends_sessions() {
+        end_sessions(writer, random, id, EndedSessions::All, act)?;
+    }
     if updated && update.password_hash.is_some() {
-        change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
         change(writer, "DELETE FROM password_resets WHERE account_id = ?1", [id.as_str()])?;
     }
     let outcome = UpdateOutcome::of(updated, row()?);

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::audit::append_audit;
 use super::directory::change;
 use super::refresh::{add_refresh, rotate};
-use super::{SqliteStore, authorizations, exists, store_error};
+use super::{SqliteStore, authorizations, exists, logouts, store_error};
 use crate::audit::Act;
 use crate::grants::{CODE, CODE_REUSED, REFRESH, code_exchange_entry, revocation_entry};
 use crate::{
@@ -109,9 +109,10 @@ fn redeem(
     writer: &Connection,
     ports: &Ports,
     (hash, code): (&[u8; 32], AuthorizationCode),
-    now: Ticks,
+    exchange: &CodeExchange,
     decide: GrantDecision,
 ) -> Result<(CodeOutcome, Option<Vec<WebhookId>>)> {
+    let now = exchange.now;
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
     let created_grant = new.as_ref().map(|new| &new.grant);
@@ -127,6 +128,10 @@ fn redeem(
     }
     if !is_live {
         return Ok((CodeOutcome::Expired, None));
+    }
+    if let Some((new, session)) = new.as_ref().and_then(|new| Some((new, new.session?))) {
+        let parties = (&new.grant.user, &new.grant.client);
+        logouts::join(writer, &*ports.random, session, parties, &Act::new(exchange.now, &exchange.context))?;
     }
     let webhooks = match &new {
         Some(new) => authorizations::add(writer, &new.grant, new.scopes)?,
@@ -148,7 +153,7 @@ fn take(
     let mut webhooks = None;
     let (outcome, before) = match row {
         CodeRow { used: false, code, .. } => {
-            let redeemed = redeem(writer, ports, (hash, code), exchange.now, decide)?;
+            let redeemed = redeem(writer, ports, (hash, code), exchange, decide)?;
             webhooks = redeemed.1;
             (redeemed.0, None)
         }

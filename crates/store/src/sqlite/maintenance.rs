@@ -157,6 +157,8 @@ impl Maintenance for SqliteStore {
                     deleted
                 },
                 mails: some("mails", "id", "expires_at < ?1", cutoffs.mails)?,
+                logouts: some("logouts", "id", "expires_at < ?1", cutoffs.mails)?
+                    + some("session_clients", "session_id, client_id", "expires_at < ?1", now)?,
                 invitations: some("invitations", "id", "expires_at < ?1", cutoffs.mails)?,
                 links: some("invitation_links", "hash", "expires_at < ?1", now)?
                     + some("password_resets", "hash", "expires_at < ?1", now)?,

@@ -44,6 +44,7 @@ const MIGRATIONS: &[(&str, &str)] = &[
     ("0030_bounded_reads", include_str!("migrations/0030_bounded_reads.sql")),
     ("0031_client_kinds", include_str!("migrations/0031_client_kinds.sql")),
     ("0032_profiles_and_origins", include_str!("migrations/0032_profiles_and_origins.sql")),
+    ("0033_backchannel_logout", include_str!("migrations/0033_backchannel_logout.sql")),
 ];
 
 /// What turns the data of older schemas into that of this one, for a restore from a backup of schema `from`.

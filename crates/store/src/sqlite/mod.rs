@@ -25,6 +25,7 @@ mod invitations;
 mod keys;
 mod last_update_index;
 mod load;
+mod logouts;
 mod lookups;
 mod mails;
 mod maintenance;

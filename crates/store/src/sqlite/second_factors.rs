@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
+use super::logouts::end_sessions;
 use super::mails::queue_mail;
 use super::rows::guid;
 use super::sessions::session_methods;
@@ -19,7 +20,7 @@ use crate::second_factors::{
     decide_use, may_change_factors, methods_after, recovery_hash, recovery_hashes,
 };
 use crate::{
-    AccountFactors, AuditContext, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
+    AccountFactors, AuditContext, EndedSessions, FactorAddition, FactorEffects, FactorRemoval, PasskeyUse,
     PasskeyUseOutcome, Ports, RecoveryCodeNotice, Result, SecondFactor, SecondFactors, UsedChallenge,
 };
 
@@ -127,17 +128,17 @@ fn apply_effects(
     writer: &Connection,
     ports: &Ports,
     account: &AccountId,
-    effects: &FactorEffects,
-    is_enrolled: bool,
+    (effects, is_enrolled): (&FactorEffects, bool),
+    act: &Act,
 ) -> Result<()> {
     if let Some(session) = effects.kept_session {
         let (owner, id) = (account.as_str(), session.as_bytes());
-        change(writer, "DELETE FROM sessions WHERE user_id = ?1 AND id <> ?2", params![owner, id])?;
+        end_sessions(writer, &*ports.random, account, EndedSessions::AllExcept(session), act)?;
         let methods = session_methods(writer, account, session)?.unwrap_or_default();
         let sql = "UPDATE sessions SET methods = ?3 WHERE user_id = ?1 AND id = ?2";
         change(writer, sql, params![owner, id, methods_after(&methods, is_enrolled)])?;
     } else {
-        change(writer, "DELETE FROM sessions WHERE user_id = ?1", [account.as_str()])?;
+        end_sessions(writer, &*ports.random, account, EndedSessions::All, act)?;
     }
     let Some(mail) = &effects.mail else { return Ok(()) };
     queue_mail(writer, &SealedMail::of(mail, &ports.vault, &*ports.random)?)
@@ -171,7 +172,7 @@ fn add(
         replace_codes(writer, account, codes)?;
         append_audit(writer, &*ports.random, act.recovery_codes_made(row.realm, account, codes.len()))?;
     }
-    apply_effects(writer, ports, account, effects, true)?;
+    apply_effects(writer, ports, account, (effects, true), act)?;
     Ok(decision)
 }
 
@@ -193,7 +194,7 @@ fn remove(
         replace_codes(writer, account, &[])?;
     }
     append_audit(writer, &*ports.random, act.second_factor_removed(row))?;
-    apply_effects(writer, ports, account, effects, !was_last)?;
+    apply_effects(writer, ports, account, (effects, !was_last), act)?;
     Ok(FactorRemoval::Removed { was_last })
 }
 
@@ -210,7 +211,7 @@ fn reset(
     replace_codes(writer, account, &[])?;
     let count = rows.len() as u64;
     append_audit(writer, &*ports.random, act.second_factors_reset(first.realm, account, count))?;
-    apply_effects(writer, ports, account, effects, false)?;
+    apply_effects(writer, ports, account, (effects, false), act)?;
     Ok(count)
 }
 
@@ -389,7 +390,7 @@ impl SecondFactors for SqliteStore {
             replace_codes(writer, &account, &hashes)?;
             let entry = act.recovery_codes_made(first.realm, &account, hashes.len());
             append_audit(writer, &*ports.random, entry)?;
-            apply_effects(writer, &ports, &account, &effects, true)?;
+            apply_effects(writer, &ports, &account, (&effects, true), &act)?;
             Ok(true)
         })
         .await

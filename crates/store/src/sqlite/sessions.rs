@@ -8,13 +8,15 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::change;
+use super::logouts::{end_session, end_sessions};
 use super::rows::guid;
 use super::second_factors::is_enrolled;
 use super::{SqliteStore, exists, store_error};
+use crate::audit::Act;
 use crate::sessions::session_hash;
 use crate::{
-    AuditContext, AuditEntry, EndedSessions, Result, SESSIONS_LISTED_MAX, Session, Sessions, SignInProof,
-    Status, StoreError,
+    AuditContext, AuditEntry, EndedSessions, GrantSession, Result, SESSIONS_LISTED_MAX, Session, Sessions,
+    SignInProof, Status, StoreError,
 };
 
 const SESSION: &str =
@@ -94,10 +96,6 @@ fn holds(writer: &Connection, session: &Session, proof: &SignInProof) -> Result<
     })
 }
 
-fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
-    change(writer, "DELETE FROM sessions WHERE hash = ?1", [hash])
-}
-
 #[async_trait]
 impl Sessions for SqliteStore {
     async fn begin_session(
@@ -122,7 +120,8 @@ impl Sessions for SqliteStore {
                 return Err(StoreError::SecondFactorNeeded);
             }
             if let Some(replaced) = replaced {
-                remove(writer, &replaced)?;
+                let successor = Some(GrantSession { id: one.id, expires_at: one.expires_at });
+                end_session(writer, &*ports.random, &replaced, successor, &Act::of(&entry))?;
             }
             insert(writer, &hash, &one)?;
             let is_confirmed = change(
@@ -152,7 +151,7 @@ impl Sessions for SqliteStore {
         let hash = session_hash(&ports.vault, realm, cookie);
         let entry = entry.clone();
         self.write(move |writer| {
-            let ended = remove(writer, &hash)?;
+            let ended = end_session(writer, &*ports.random, &hash, None, &Act::of(&entry))?;
             if ended {
                 append_audit(writer, &*ports.random, entry)?;
             }
@@ -181,21 +180,11 @@ impl Sessions for SqliteStore {
         context: &AuditContext,
     ) -> Result<u64> {
         let (act, random) = (self.act(context), self.ports().random.clone());
-        let (account, (one, kept)) = (account.clone(), which.one_and_kept());
+        let account = account.clone();
         self.write(move |writer| {
-            let bytes = |id: Option<Guid>| id.map(|id| *id.as_bytes());
-            let ended: Vec<i64> = writer
-                .prepare_cached(
-                    "DELETE FROM sessions WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR id <> ?3)
-                     RETURNING realm",
-                )
-                .and_then(|mut end| {
-                    end.query_map(params![account.as_str(), bytes(one), bytes(kept)], |row| row.get(0))?.collect()
-                })
-                .map_err(store_error)?;
+            let ended = end_sessions(writer, &*random, &account, which, &act)?;
             if let Some(realm) = ended.first() {
-                let entry = act.sessions_ended(Realm::from_code(*realm), &account, ended.len() as u64);
-                append_audit(writer, &*random, entry)?;
+                append_audit(writer, &*random, act.sessions_ended(*realm, &account, ended.len() as u64))?;
             }
             Ok(ended.len() as u64)
         })

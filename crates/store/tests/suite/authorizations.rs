@@ -82,7 +82,8 @@ async fn sign_in_as(fixture: &Fixture, access: ClientAccess, id: &str, scopes: &
         expires_at: now + Duration::from_hours(1),
         revoked_at: None,
     };
-    let new = NewGrant { grant: grant.clone(), scopes: Scopes::parse(scopes).scopes, refresh: None };
+    let new =
+        NewGrant { grant: grant.clone(), scopes: Scopes::parse(scopes).scopes, refresh: None, session: None };
     let outcome = redeem(store, id, now, Some(new)).await;
     assert!(matches!(outcome, CodeOutcome::Redeemed { grant: Some(_), .. }), "{outcome:?}");
     grant

@@ -64,6 +64,7 @@ pub(crate) fn approve(grant: &Grant, refresh: Option<(&str, Ticks)>) -> GrantDec
         grant: grant.clone(),
         scopes: Scopes::parse(ALL).scopes,
         refresh: refresh.map(|(token, expires_at)| (Secret::new(token), expires_at)),
+        session: None,
     };
     Box::new(move |_| Some(new))
 }
@@ -80,7 +81,7 @@ pub(crate) async fn second_use_of_code_revokes_its_grant(fixture: Fixture) {
     let decided = new_grant.clone();
     let decision: GrantDecision = Box::new(move |seen: &AuthorizationCode| {
         assert_eq!(*seen, code(now));
-        Some(NewGrant { grant: decided, scopes: Scopes::default(), refresh: None })
+        Some(NewGrant { grant: decided, scopes: Scopes::default(), refresh: None, session: None })
     });
     let taken = store.take_code(&exchange(&secret, &our_client(), now), decision).await;
     let expected = CodeOutcome::Redeemed { code: code(now), grant: Some(new_grant.clone()) };
@@ -107,7 +108,7 @@ pub(crate) async fn one_of_many_concurrent_exchanges_redeems_the_code(fixture: F
             let decision: GrantDecision = Box::new(move |_| {
                 calls.fetch_add(1, Ordering::SeqCst);
                 let new = grant(&format!("g{number}"), now);
-                Some(NewGrant { grant: new, scopes: Scopes::default(), refresh: None })
+                Some(NewGrant { grant: new, scopes: Scopes::default(), refresh: None, session: None })
             });
             let taken =
                 store.take_code(&exchange(&Secret::new("code-1"), &our_client(), now), decision).await;

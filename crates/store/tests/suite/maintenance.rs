@@ -142,6 +142,7 @@ fn each(count: usize) -> ExpiredRows {
         calls: 0,
         deliveries: 0,
         mails: 0,
+        logouts: 0,
         invitations: 0,
         links: 0,
         call_log: 0,

@@ -32,6 +32,7 @@ mod invitations;
 mod lists;
 mod live_grants;
 mod log;
+mod logouts;
 mod mails;
 mod maintenance;
 mod notices;
@@ -282,6 +283,18 @@ tests_on_every_store! {
         new_password_ends_the_users_sessions,
         cookie_of_one_realm_finds_no_session_in_another,
         owner_lists_and_ends_sessions,
+    }
+    logouts {
+        end_of_a_session_tells_its_clients,
+        every_way_to_end_a_session_tells_its_clients,
+        expired_session_tells_nobody,
+        clients_stay_in_a_renewed_session,
+        client_that_joins_too_late_is_told_at_once,
+        exchange_of_a_code_joins_the_session,
+        logout_is_leased_by_one_node_and_retried,
+        ended_logout_is_audited_and_never_due_again,
+        concurrent_nodes_lease_each_logout_once,
+        old_logouts_are_deleted,
     }
     second_factors {
         factors_are_stored_unchanged,

@@ -15,8 +15,8 @@ use super::error::EgressError;
 /// One request to a receiver.
 #[derive(Clone, Debug)]
 pub struct OutboundRequest {
-    /// The webhook that it is for.
-    pub webhook: WebhookId,
+    /// The webhook that it is for; None: it is no delivery.
+    pub webhook: Option<WebhookId>,
     pub url: Arc<ReceiverUrl>,
     pub method: Method,
     /// Appended to the address's own query, if it has one.

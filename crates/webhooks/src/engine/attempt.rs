@@ -174,7 +174,7 @@ impl Attempt {
         };
         let headers = signed_headers(target.family(), target.signer(&prepared, now), id, now, &body);
         let body = Bytes::from(body);
-        let webhook = target.webhook();
+        let webhook = Some(target.webhook());
         Ok(OutboundRequest { webhook, url, method: Method::POST, query: None, headers, body, timeout, now })
     }
 
@@ -215,7 +215,7 @@ fn echo_request(
     timeout: Duration,
 ) -> OutboundRequest {
     OutboundRequest {
-        webhook,
+        webhook: Some(webhook),
         url,
         method: Method::GET,
         query: Some(format!("echo={id}")),

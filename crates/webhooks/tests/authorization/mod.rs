@@ -71,7 +71,7 @@ pub(crate) async fn authorize(store: &MemoryStore, tenant: &str, client: &str, s
         expires_at,
         revoked_at: None,
     };
-    let new = NewGrant { grant, scopes: Scopes::parse(scopes).scopes, refresh: None };
+    let new = NewGrant { grant, scopes: Scopes::parse(scopes).scopes, refresh: None, session: None };
     let exchange = CodeExchange { code: secret, client, now, context: AuditContext::default() };
     let outcome = store.take_code(&exchange, Box::new(|_| Some(new))).await.unwrap();
     assert!(matches!(outcome, CodeOutcome::Redeemed { .. }), "{outcome:?}");

@@ -61,7 +61,7 @@ pub(crate) fn url(text: &str) -> Arc<ReceiverUrl> {
 /// A POST with a small body.
 pub(crate) fn request(address: &str) -> OutboundRequest {
     OutboundRequest {
-        webhook: domain::Guid::from_bytes([0; 16]),
+        webhook: Some(domain::Guid::from_bytes([0; 16])),
         url: url(address),
         method: Method::POST,
         query: None,

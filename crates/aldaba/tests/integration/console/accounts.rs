@@ -153,8 +153,12 @@ impl Fixture {
             expires_at: now + LATER,
             revoked_at: None,
         };
-        let new =
-            NewGrant { grant, scopes: Scopes::parse("openid SVC.ES.NEWPOL.ACC.API").scopes, refresh: None };
+        let new = NewGrant {
+            grant,
+            scopes: Scopes::parse("openid SVC.ES.NEWPOL.ACC.API").scopes,
+            refresh: None,
+            session: None,
+        };
         let exchange =
             CodeExchange { code: code.clone(), client: stored.client.clone(), now, context: context.clone() };
         self.in_store(async |store| {

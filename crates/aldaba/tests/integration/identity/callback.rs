@@ -142,7 +142,10 @@ fn callback_id_token_has_no_personal_data_and_lives_five_minutes() {
         )
         .params();
     let claims = JwkSet::fetch(fixture.server).verify(&params["id_token"]);
-    assert_eq!(members(&claims), ["amr", "aud", "auth_time", "c_hash", "exp", "iat", "iss", "nonce", "sub"]);
+    assert_eq!(
+        members(&claims),
+        ["amr", "aud", "auth_time", "c_hash", "exp", "iat", "iss", "nonce", "sid", "sub"]
+    );
     assert_eq!((&claims["iss"], &claims["aud"]), (&ISSUER.into(), &fixture.app.id.as_str().into()));
     assert_eq!(claims["nonce"], "n-0S6_WzA2Mj");
     assert_eq!(claims["c_hash"], half_hash(&params["code"]));

@@ -34,6 +34,8 @@ fn document_has_exactly_the_expected_members() {
         "revocation_endpoint": at("/connect/revocation"),
         "introspection_endpoint": at("/connect/introspect"),
         "end_session_endpoint": at("/connect/endsession"),
+        "backchannel_logout_supported": true,
+        "backchannel_logout_session_supported": true,
         "scopes_supported": [
             "openid", "profile", "email", "offline_access", "IDInfo", "SVC.ES.NEWPOL.COR.API",
             "SVC.ES.NEWPOL.ACC.API", "SVC.ES.NEWPOL.MNG.API", "SVC.ES.EquipoContex", "SVC.ES.Webhooks"
@@ -49,8 +51,8 @@ fn document_has_exactly_the_expected_members() {
         "code_challenge_methods_supported": ["S256"],
         "acr_values_supported": ["2fa"],
         "claims_supported": [
-            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "at_hash", "c_hash", "given_name",
-            "family_name", "name", "preferred_username", "locale", "updated_at", "email", "email_verified", "tenant_id",
+            "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "acr", "amr", "sid", "at_hash", "c_hash",
+            "given_name", "family_name", "name", "preferred_username", "locale", "updated_at", "email", "email_verified", "tenant_id",
             "tenant_name"
         ],
         "prompt_values_supported": ["none", "login", "consent", "select_account"],

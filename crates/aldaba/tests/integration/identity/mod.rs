@@ -4,6 +4,7 @@ mod attacks;
 mod audit;
 mod audited_routes;
 mod authorize;
+mod backchannel_logout;
 mod callback;
 mod clients;
 mod code_exchange;

@@ -169,8 +169,20 @@ fn guid_tenant_id_is_used_as_the_oun_claim() {
 }
 
 /// The claims of every id_token of the token endpoint.
-const ID_CLAIMS: &[&str] =
-    &["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash", "tenant_id", "tenant_name"];
+const ID_CLAIMS: &[&str] = &[
+    "iss",
+    "aud",
+    "sub",
+    "exp",
+    "iat",
+    "auth_time",
+    "amr",
+    "sid",
+    "nonce",
+    "at_hash",
+    "tenant_id",
+    "tenant_name",
+];
 
 #[test]
 fn token_endpoint_id_token_has_the_client_as_audience() {

@@ -1,10 +1,10 @@
 //! One client: its addresses, products and secrets.
 
 use operator::admin::{AUTHORIZATIONS_COUNTED_MAX, Permission};
-use pages::{PageContext, PageError, Params, Response};
+use pages::{BackchannelLogoutView, PageContext, PageError, Params, Response};
 use store::{CallbackIdToken, ClientUpdate, Consent, Status};
 
-use super::form::{lines, named, overlap, products, require, revision, team, text};
+use super::form::{lines, named, optional, overlap, products, require, revision, team, text};
 use crate::applications::text::clients::ClientText;
 use crate::applications::views::client::{ClientPage, SecretRow, pkce_named, shown_secret};
 use crate::applications::views::clients::ClientRow;
@@ -31,6 +31,7 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
         authorizations,
         has_more_authorizations: authorizations >= AUTHORIZATIONS_COUNTED_MAX,
         scopes: scopes(&client),
+        logout: BackchannelLogoutView::read(&*context.console.ports.store, &client).await?,
         client,
     }))
 }
@@ -75,7 +76,7 @@ async fn change(context: &Context, form: &Params) -> Result<Response, PageError>
         products: Some(products(form)),
         team: Some(team(form)),
         is_sandbox: Some(form.is_set("sandbox")),
-        backchannel_logout_uri: None,
+        backchannel_logout_uri: Some(optional(form, "backchannel_logout_uri")),
         status: None,
     };
     let client = named(admin.update_client(id, update, revision(form)).await)?;

@@ -39,6 +39,7 @@ pub(crate) async fn post_list(context: &Context, form: &Params) -> Result<Respon
         kind,
         redirect_uris: lines(form, "redirect_uris"),
         post_logout_uris: lines(form, "logout_uris"),
+        backchannel_logout_uri: optional(form, "backchannel_logout_uri"),
         // A public client must use PKCE, whatever the form's other field says.
         pkce: (!kind.is_public()).then(|| pkce_named(form.get("pkce"))),
         consent: if form.is_set("consent") { Consent::Required } else { Consent::None },

@@ -22,6 +22,8 @@ texts! {
         redirect_hint: "Una por línea: https, o http://localhost con su puerto. Debe coincidir exactamente con redirect_uri. Un servidor de recursos no tiene ninguna.", "One per line: https, or http://localhost with its port. It must match redirect_uri exactly. A resource server has none.";
         logout_uris: "Direcciones después de cerrar sesión", "Addresses after sign-out";
         logout_hint: "Una por línea. Opcional.", "One per line. Optional.";
+        backchannel: "Dirección para el cierre de sesión por canal trasero", "Address for back-channel logouts";
+        backchannel_hint: "Opcional, https: recibe un logout_token cuando termina una sesión.", "Optional, https: it gets a logout_token when a session ends.";
         no_uris: "Ninguna", "None";
         scopes: "Scopes que puede pedir", "Scopes that it may ask for";
         consent: "Consentimiento", "Consent";

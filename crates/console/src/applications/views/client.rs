@@ -3,7 +3,7 @@
 use domain::{Secret, Ticks};
 use maud::{Markup, html};
 use operator::admin::Permission;
-use pages::View;
+use pages::{BackchannelLogoutView, View};
 use serde::Serialize;
 use store::{CallbackIdToken, Client, Pkce};
 use ui::app::{Column, Table, copy_inline, facts, number, parts_code, table};
@@ -26,6 +26,8 @@ pub(crate) struct ClientPage {
     pub(crate) row: ClientRow,
     #[serde(flatten, serialize_with = "details")]
     pub(crate) client: Client,
+    #[serde(flatten)]
+    pub(crate) logout: BackchannelLogoutView,
     pub(crate) scopes: Vec<&'static str>,
     pub(crate) secrets: Vec<SecretRow>,
     pub(crate) authorizations: usize,
@@ -113,6 +115,7 @@ impl View<Context> for ClientPage {
                 h3 { (text.logout_uris) }
                 (addresses(text, &self.client.post_logout_uris))
             }
+            (self.logout.card(lang))
             (self.secrets(context))
             @if context.may(Permission::Keys) { (self.actions(context)) }
         }

@@ -43,6 +43,17 @@ pub(super) fn kind_field(lang: Lang, chosen: &str) -> Markup {
     }
 }
 
+pub(super) fn backchannel_field(lang: Lang, value: &str) -> Markup {
+    let text = ClientText::of(lang);
+    field(&Field {
+        name: "backchannel_logout_uri",
+        label: text.backchannel,
+        value: Some(value),
+        hint: Some(text.backchannel_hint),
+        ..Field::default()
+    })
+}
+
 pub(super) fn pkce_field(lang: Lang, chosen: &str) -> Markup {
     let text = ClientText::of(lang);
     let options =
@@ -111,6 +122,7 @@ impl ClientPage {
                     @if client.kind.signs_users_in() {
                         (redirect_field(lang, values.text("redirect_uris", &redirects), true))
                         (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", &logouts), false))
+                        (backchannel_field(lang, values.text("backchannel_logout_uri", client.backchannel_logout_uri.as_deref().unwrap_or_default())))
                     }
                     (products_field(lang, values, client.products))
                     @if !client.kind.is_public() { (pkce_field(lang, values.text("pkce", pkce_name(client.pkce)))) }

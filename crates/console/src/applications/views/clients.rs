@@ -10,7 +10,7 @@ use store::{Client, Consent, Status};
 use ui::app::{Column, State, short_id, state};
 use ui::{DisplayName, Field, Lang, badge, client_kind_text, field, safe_href};
 
-use super::client_forms::{kind_field, pkce_field, redirect_field};
+use super::client_forms::{backchannel_field, kind_field, pkce_field, redirect_field};
 use super::parts::{
     Filters, TeamRef, check_field, empty, filters, lines_field, owner, paged, product_names, products_field,
 };
@@ -177,6 +177,7 @@ fn new_form(context: &Context) -> Markup {
                     (kind_field(lang, values.text("kind", "web")))
                     (redirect_field(lang, values.text("redirect_uris", ""), false))
                     (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", ""), false))
+                    (backchannel_field(lang, values.text("backchannel_logout_uri", "")))
                     (products_field(lang, values, Products::all()))
                     (pkce_field(lang, values.text("pkce", "required")))
                     (check_field("consent", (text.ask_consent, text.ask_consent_hint), values.is_checked("consent", true)))

@@ -1,9 +1,12 @@
 //! Audit and mutation are one transaction: where the entry cannot be written, nothing is changed.
 
-use domain::{AccountId, Realm, RequestId, Secret, TeamId, Ticks};
+use std::time::Duration;
+
+use domain::{AccountId, Guid, Realm, RequestId, Secret, TeamId, Ticks};
 use store::{
-    AccountUpdate, ClientSecret, ClientUpdate, FactorEffects, InvitationLink, KeySlot, MemberStep,
-    ReceiverMode, ReplayKind, Status, SubscriptionUpdate, TeamRole, TeamUpdate, TenantUpdate, WebhookChange,
+    AccountUpdate, Client, ClientSecret, ClientUpdate, FactorEffects, GrantSession, InvitationLink, KeySlot,
+    Logout, LogoutEnd, MemberStep, ReceiverMode, ReplayKind, Session, Status, SubscriptionUpdate, TeamRole,
+    TeamUpdate, TenantUpdate, WebhookChange,
 };
 
 use super::rows::{fill_every_table, rows};
@@ -36,10 +39,13 @@ pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fix
     let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "third")).await;
     add_developer(&fixture, "leo").await;
     fixture.store.add_team(&team(&fixture, "other"), &by()).await.unwrap();
+    let logout = queued_logout(&fixture).await;
     let mut before = rows(fixture.handle.archive()).await;
     execute(&fixture, "ALTER TABLE audit RENAME TO audit_elsewhere").await;
     let mut failed = every_mutation(&fixture, &tenant.id, webhook.id).await;
     failed.extend(sandbox_mutations(&fixture).await);
+    let ended = fixture.store.logout_ended(&logout, &LogoutEnd::Delivered, fixture.now()).await;
+    failed.push(("logout_ended", ended.is_err()));
     execute(&fixture, "ALTER TABLE audit_elsewhere RENAME TO audit").await;
     for (name, is_error) in failed {
         assert!(is_error, "{name} succeeded without an audit entry");
@@ -48,6 +54,20 @@ pub(crate) async fn mutation_without_its_audit_entry_is_rolled_back(fixture: Fix
     for (table, rows) in &mut after {
         assert_eq!(before.remove(table).as_ref(), Some(&*rows), "{table}");
     }
+}
+
+/// A back-channel logout that is due.
+async fn queued_logout(fixture: &Fixture) -> Logout {
+    let (store, now, cookie) = (&fixture.store, fixture.now(), Secret::new("told"));
+    let uri = Some("https://told.example/logout".to_owned());
+    let told = Client { backchannel_logout_uri: uri, ..client(fixture, "told") };
+    store.add_client(&told, &Secret::new("told-secret"), &by()).await.unwrap();
+    let one = Session { id: Guid::from_bytes([77; 16]), ..session("maria", now) };
+    store.begin_session(&cookie, &one, None, None, &sign_in_entry("maria", now)).await.unwrap();
+    let in_session = GrantSession { id: one.id, expires_at: one.expires_at };
+    store.join_session(in_session, &one.account, &told.id, &by()).await.unwrap();
+    store.end_session(Realm::Users, &cookie, &sign_out_entry("maria", now)).await.unwrap();
+    store.due_logouts(now, Duration::from_secs(60), 9).await.unwrap().remove(0).logout
 }
 
 /// The same for the mutations of sandboxes.

@@ -103,6 +103,7 @@ impl Fixture {
             random,
             links: Arc::new(NoLinks),
             limits: crate::admin::CallLimits::default(),
+            is_local: false,
             authority: authority(),
         };
         let fixture = Self { admin, webhooks, history, clock };
@@ -174,7 +175,7 @@ impl Fixture {
             revoked_at: None,
         };
         let scopes = Scopes::parse("SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.Webhooks").scopes;
-        let new = NewGrant { grant, scopes, refresh: None };
+        let new = NewGrant { grant, scopes, refresh: None, session: None };
         let exchange = CodeExchange { code: secret, client, now, context: context() };
         store.take_code(&exchange, Box::new(|_| Some(new))).await.unwrap();
     }

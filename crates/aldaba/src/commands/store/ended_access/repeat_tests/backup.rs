@@ -169,7 +169,12 @@ impl Backup {
             expires_at,
             revoked_at: None,
         };
-        let new = NewGrant { grant, scopes: Scopes::parse("SVC.ES.NEWPOL.ACC.API").scopes, refresh: None };
+        let new = NewGrant {
+            grant,
+            scopes: Scopes::parse("SVC.ES.NEWPOL.ACC.API").scopes,
+            refresh: None,
+            session: None,
+        };
         let exchange = CodeExchange { code: secret, client, now, context: by() };
         self.store.take_code(&exchange, Box::new(|_| Some(new))).await.unwrap();
     }
