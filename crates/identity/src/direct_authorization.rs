@@ -152,7 +152,7 @@ impl Identity {
             Step::Refuse(error) => return Err(refused(error.code, &error.description)),
             _ => return Err(DirectAuthorizationError::NotAMember),
         };
-        Ok(self.store_new_code(&request, client, &membership, &session, context).await?)
+        Ok(self.store_new_code(&request, client, &membership, (&session, None), context).await?)
     }
 
     /// Exchanges a code for a client that need not authenticate: its secret is not known here.

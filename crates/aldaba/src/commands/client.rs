@@ -70,6 +70,11 @@ fn joined_or_dash(uris: &[String]) -> String {
 }
 
 fn view(client: StoredClient, secret: Option<String>) -> ClientView {
+    let pkce = match client.pkce_rule() {
+        Pkce::Required => "required",
+        Pkce::IfSent => "if-sent",
+        Pkce::Ignore => "ignore",
+    };
     ClientView {
         client_id: client.id.to_string(),
         client_secret: secret,
@@ -78,11 +83,7 @@ fn view(client: StoredClient, secret: Option<String>) -> ClientView {
         redirect_uris: client.redirect_uris,
         post_logout_uris: client.post_logout_uris,
         backchannel_logout_uri: client.backchannel_logout_uri,
-        pkce: match client.pkce_rule() {
-            Pkce::Required => "required",
-            Pkce::IfSent => "if-sent",
-            Pkce::Ignore => "ignore",
-        },
+        pkce,
         consent: client.consent == Consent::Required,
         callback_id_token: client.callback_id_token.as_str(),
         products: client.products.names(),

@@ -68,7 +68,7 @@ pub struct MadeEvent {
 /// Who acts in sandboxes.
 #[derive(Clone, Debug)]
 enum SandboxActor {
-    Developer(DeveloperAdmin),
+    Developer(Box<DeveloperAdmin>),
     /// An operator whose role permits it.
     Operator(AuditContext),
 }
@@ -92,7 +92,7 @@ impl SandboxAdmin {
     /// A developer, in their teams.
     pub fn new(developer: &DeveloperAdmin, settings: &SandboxSettings) -> Self {
         let (admin, settings) = (developer.admin().clone(), settings.clone());
-        Self { admin, actor: SandboxActor::Developer(developer.clone()), settings }
+        Self { admin, actor: SandboxActor::Developer(Box::new(developer.clone())), settings }
     }
 
     /// An operator, in all teams.

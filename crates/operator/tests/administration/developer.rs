@@ -130,7 +130,7 @@ fn error<T>(result: Result<T, AdminError>) -> AdminError {
 
 fn conflict<T>(result: Result<T, AdminError>) -> &'static str {
     match error(result) {
-        AdminError::Conflict { code, .. } => code,
+        AdminError::Conflict { code, .. } => code.as_str(),
         other => panic!("{other:?}"),
     }
 }

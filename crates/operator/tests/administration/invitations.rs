@@ -192,7 +192,10 @@ async fn owner_invites_into_the_team() {
     let of_another = json!({"realm": "developers", "email": "x@example.com", "team": "otro"});
     let kept = api.add("/invitations", &of_another).await;
     let refused = invite(owner, "panel", "X@example.com").await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "already_invited", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::AlreadyInvited, .. })),
+        "{refused:?}"
+    );
     let path = format!("/invitations/{}", kept["id"].as_str().unwrap());
     assert_eq!(api.get(&path).await["state"], "pending");
 }

@@ -74,9 +74,15 @@ async fn sandbox_is_made_once_with_its_data_and_reset_to_its_beginning() {
     api.store.set_tenant_status(&again.tenant, Status::Disabled, &AuditContext::default()).await.unwrap();
     assert!(!leo.create_sandbox("panel").await.unwrap().is_ready());
     let refused = leo.make_event("panel", "customers.created").await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "sandbox_not_ready", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::SandboxNotReady, .. })),
+        "{refused:?}"
+    );
     let refused = leo.reset_sandbox("panel").await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "sandbox_not_ready", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::SandboxNotReady, .. })),
+        "{refused:?}"
+    );
     assert_eq!(leo.sandbox("panel").await.unwrap().unwrap().tenant, again.tenant);
 }
 
@@ -104,7 +110,10 @@ async fn closed_sandboxes_do_nothing_and_events_of_a_day_are_bounded() {
     let api = teams().await;
     let closed = SandboxSettings { is_open: false, ..settings() };
     let refused = sandboxes_with(&api, "ana", &closed).create_sandbox("panel").await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "sandbox_closed", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::SandboxClosed, .. })),
+        "{refused:?}"
+    );
     let two = SandboxSettings { events_per_day_max: 2, ..settings() };
     let ana = sandboxes_with(&api, "ana", &two);
     ana.create_sandbox("panel").await.unwrap();
@@ -112,7 +121,10 @@ async fn closed_sandboxes_do_nothing_and_events_of_a_day_are_bounded() {
         ana.make_event("panel", "Bank.Created").await.unwrap();
     }
     let refused = ana.make_event("panel", "Bank.Created").await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "too_many_events", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::TooManyEvents, .. })),
+        "{refused:?}"
+    );
     let unknown = ana.make_event("panel", "Bank.Exploded").await;
     assert!(matches!(unknown, Err(AdminError::NotFound(_))), "{unknown:?}");
 }
@@ -218,7 +230,10 @@ async fn only_active_clients_of_an_active_team_enter() {
     }
     assert_eq!(api.patch(&format!("/clients/{own}"), &json!({"standing": "disabled"})).await.0, 200);
     let refused = ana.enterable("panel", &own).await;
-    assert!(matches!(refused, Err(AdminError::Conflict { code: "client_disabled", .. })), "{refused:?}");
+    assert!(
+        matches!(refused, Err(AdminError::Conflict { code: domain::ErrorCode::ClientDisabled, .. })),
+        "{refused:?}"
+    );
     assert_eq!(api.patch("/teams/panel", &json!({"standing": "disabled"})).await.0, 200);
     for refused in [
         ana.create_sandbox("panel").await.err(),
@@ -227,7 +242,10 @@ async fn only_active_clients_of_an_active_team_enter() {
         ana.set_receiver_mode("panel", ReceiverMode::Fail).await.err(),
         ana.enterable("panel", &own).await.err(),
     ] {
-        assert!(matches!(refused, Some(AdminError::Conflict { code: "team_disabled", .. })), "{refused:?}");
+        assert!(
+            matches!(refused, Some(AdminError::Conflict { code: domain::ErrorCode::TeamDisabled, .. })),
+            "{refused:?}"
+        );
     }
     assert!(ana.sandbox("panel").await.unwrap().is_some(), "it can still be looked at");
 }

@@ -282,7 +282,7 @@ async fn only_owners_change_the_team() {
     assert_eq!(leo.team("panel").await.unwrap().name, "Ventas");
     assert!(matches!(
         ana.remove_member("panel", &ana_id).await,
-        Err(AdminError::Conflict { code: "last_owner", .. })
+        Err(AdminError::Conflict { code: domain::ErrorCode::LastOwner, .. })
     ));
     assert_eq!(ana.set_role("panel", &leo_id, TeamRole::Owner).await.unwrap().role, TeamRole::Owner);
     assert_eq!(ana.members("panel").await.unwrap().len(), 2);
@@ -350,7 +350,10 @@ async fn what_is_asked_for_is_checked() {
         leo.ask("panel", new_client(), "").await.unwrap();
     }
     let more = leo.ask("panel", new_client(), "").await;
-    assert!(matches!(more, Err(AdminError::Conflict { code: "too_many_requests", .. })), "{more:?}");
+    assert!(
+        matches!(more, Err(AdminError::Conflict { code: domain::ErrorCode::TooManyRequests, .. })),
+        "{more:?}"
+    );
     let viewer = api.admin.acting(Authority::new(AuditContext::default(), OperatorRole::Viewer));
     let id = leo.requests("panel", None, &ListQuery::default()).await.unwrap().rows[0].id.to_string();
     assert!(matches!(viewer.approve_request(&id, false, None).await, Err(AdminError::Forbidden(_))));
