@@ -24,7 +24,7 @@ pub(crate) use slim::{keep_tags, known_tags};
 pub(crate) struct Document {
     pub(crate) title: &'static str,
     /// The document; none if another router serves it.
-    document: Option<Build>,
+    build: Option<Build>,
     /// The path of the document.
     pub(crate) path: &'static str,
     /// The Swagger UI page, if there is one.
@@ -56,7 +56,7 @@ impl Document {
         });
         let config = config.clone();
         let build: Build = Box::new(move || public(&config));
-        Self { title: "Aldaba", document: Some(build), path: "/openapi.json", page }
+        Self { title: "Aldaba", build: Some(build), path: "/openapi.json", page }
     }
 
     /// The document of the operator API, which `operator::router` serves.
@@ -68,7 +68,7 @@ impl Document {
             filled: config.development.clone().map(Filled::Operator),
         };
         let path = "/operator/v1/openapi.json";
-        Self { title: "Aldaba for operators", document: None, path, page: Some(page) }
+        Self { title: "Aldaba for operators", build: None, path, page: Some(page) }
     }
 }
 

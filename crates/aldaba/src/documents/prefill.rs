@@ -40,7 +40,7 @@ pub(super) enum Filled {
 
 impl Filled {
     /// The settings of the page with the values, by the names of the document's security schemes.
-    pub(super) async fn into(&self, mut settings: Value) -> Value {
+    pub(super) async fn add_to(&self, mut settings: Value) -> Value {
         match self {
             Self::Public(prefill, origin) => {
                 settings["authorize"] = json!({"subscriptionKey": prefill.subscription_key.reveal()});
@@ -91,7 +91,7 @@ mod tests {
     #[tokio::test]
     async fn values_have_the_names_of_the_security_schemes() {
         let filled = Filled::Public(prefill(Some("token")), "http://127.0.0.1:8080".into());
-        let settings = filled.into(json!({"authorize": {}, "signIn": {"redirectUri": "x"}})).await;
+        let settings = filled.add_to(json!({"authorize": {}, "signIn": {"redirectUri": "x"}})).await;
         assert_eq!(settings["authorize"], json!({"subscriptionKey": "key", "accessToken": "token"}));
         assert_eq!(settings["signIn"]["clientId"], "client");
         let config = crate::config::load(&crate::config::Sources::default()).unwrap();
@@ -100,7 +100,7 @@ mod tests {
             assert!(document["components"]["securitySchemes"][scheme].is_object(), "{scheme}");
         }
         let document = serde_json::to_value(operator::openapi()).unwrap();
-        let settings = Filled::Operator(prefill(None)).into(json!({"authorize": {}})).await;
+        let settings = Filled::Operator(prefill(None)).add_to(json!({"authorize": {}})).await;
         for scheme in settings["authorize"].as_object().unwrap().keys() {
             assert!(document["components"]["securitySchemes"][scheme].is_object(), "{scheme}");
         }
@@ -109,7 +109,7 @@ mod tests {
     #[tokio::test]
     async fn page_without_a_sign_in_gets_the_key_alone() {
         let filled = Filled::Public(prefill(None), "http://127.0.0.1:8080".into());
-        let settings = filled.into(json!({"authorize": {}, "signIn": null})).await;
+        let settings = filled.add_to(json!({"authorize": {}, "signIn": null})).await;
         assert_eq!(settings, json!({"authorize": {"subscriptionKey": "key"}, "signIn": null}));
         assert_eq!(format!("{filled:?}"), r#"Public(Prefill(***), "http://127.0.0.1:8080")"#);
     }

@@ -33,9 +33,9 @@ struct PageState {
 }
 
 pub(crate) fn router(document: Document) -> Router {
-    let Document { title, document, path, page } = document;
+    let Document { title, build, path, page } = document;
     let mut router = Router::new();
-    if let Some(build) = document {
+    if let Some(build) = build {
         let served = Arc::new(ServedDocument::new(build));
         router = router
             .route(path, get(async move |uri: Uri, headers: HeaderMap| served.respond(uri, headers).await));
@@ -106,7 +106,7 @@ fn with_policy(mut response: Response<Body>, policy: &'static str) -> Response<B
 /// A resource of its own: in `aldaba dev` it has keys and tokens, and is never stored.
 async fn settings_json(State(state): State<Arc<PageState>>, uri: Uri, headers: HeaderMap) -> Response<Body> {
     let settings = match state.filled.as_ref().filter(|_| is_for_loopback(&uri, &headers)) {
-        Some(filled) => filled.into(state.settings.clone()).await,
+        Some(filled) => filled.add_to(state.settings.clone()).await,
         None => state.settings.clone(),
     };
     StaticResponse::new(JSON, NO_STORE, settings.to_string()).respond(&headers)

@@ -80,7 +80,7 @@ impl Fixture {
         let added = self.store.change_team_member(&change, &by).await.unwrap();
         assert!(matches!(added, TeamMemberOutcome::Done(_)));
         let tenant = Tenant {
-            id: domain::TenantId::new(format!("sandbox-{team}")),
+            id: TenantId::new(format!("sandbox-{team}")),
             name,
             short_code: "1".into(),
             status,
@@ -243,7 +243,7 @@ async fn products_scopes_and_status_count_as_in_every_sign_in() {
     fixture.update("app-panel", update).await;
     let refused = fixture.token("ana", "panel", "app-panel").await;
     assert!(matches!(refused, Err(SandboxSignInError::Closed(_))), "{refused:?}");
-    let tenant = domain::TenantId::new("sandbox-other");
+    let tenant = TenantId::new("sandbox-other");
     fixture.store.set_tenant_status(&tenant, Status::Disabled, &context).await.unwrap();
     let refused = fixture.token("eva", "other", "app-other").await;
     assert!(matches!(refused, Err(SandboxSignInError::Closed(_))), "{refused:?}");

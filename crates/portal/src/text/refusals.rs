@@ -167,8 +167,8 @@ mod tests {
 
     #[test]
     fn every_reason_against_a_redirect_address_is_known() {
-        let long = format!("https://a.example/{}", "a".repeat(3000));
         use domain::ClientKind;
+        let long = format!("https://a.example/{}", "a".repeat(3000));
         for uri in [
             "ftp://a.example/",
             "a",

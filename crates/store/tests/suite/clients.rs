@@ -22,7 +22,7 @@ pub(crate) fn client(fixture: &Fixture, id: &str) -> Client {
         post_logout_uris: vec!["https://erp.example/bye".into()],
         pkce: Pkce::Required,
         consent: Consent::Required,
-        kind: domain::ClientKind::Web,
+        kind: ClientKind::Web,
         backchannel_logout_uri: None,
         callback_id_token: CallbackIdToken::Auto,
         products: Products::all(),
@@ -57,7 +57,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
         post_logout_uris: Vec::new(),
         pkce: Pkce::Ignore,
         consent: Consent::None,
-        kind: domain::ClientKind::Native,
+        kind: ClientKind::Native,
         callback_id_token: CallbackIdToken::Never,
         products: [Product::Payroll].into_iter().collect(),
         status: Status::Disabled,
@@ -65,7 +65,7 @@ pub(crate) async fn clients_are_stored_unchanged(fixture: Fixture) {
     };
     let third = Client {
         pkce: Pkce::IfSent,
-        kind: domain::ClientKind::ResourceServer,
+        kind: ClientKind::ResourceServer,
         backchannel_logout_uri: Some("https://erp.example/signed-out".into()),
         callback_id_token: CallbackIdToken::Always,
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),

@@ -118,7 +118,7 @@ pub(crate) async fn errors_are_sorted_by_line_and_counted_beyond_the_limit(fixtu
     let tenant = fixture.add_tenant().await;
     tenant.accept([company("c1")]).await;
     let unreadable = |counts: &mut BatchCounts, line| {
-        counts.reject(line, FieldError::new(ErrorCode::InvalidJson, "no JSON"))
+        counts.reject(line, FieldError::new(ErrorCode::InvalidJson, "no JSON"));
     };
     let mut batch = tenant.chunk("import", 0, (1..=5).map(|number| delete(entry(number))));
     unreadable(&mut batch.counts, 4);

@@ -83,7 +83,7 @@ pub(crate) async fn end_of_a_session_tells_its_clients(fixture: Fixture) {
     }
     join(&fixture, &second, "other").await;
     let disabled = ClientUpdate { status: Some(Status::Disabled), ..ClientUpdate::default() };
-    store.update_client(&ClientId::new("off"), &disabled, None, &by()).await.unwrap();
+    assert!(store.update_client(&ClientId::new("off"), &disabled, None, &by()).await.unwrap().is_updated());
     assert!(due(&fixture).await.is_empty());
 
     assert!(end(&fixture, 1, "maria").await);
@@ -137,7 +137,7 @@ pub(crate) async fn every_way_to_end_a_session_tells_its_clients(fixture: Fixtur
     assert_eq!(due(&fixture).await, all, "a new password");
     begin_three().await;
     let disable = AccountUpdate { status: Some(Status::Disabled), ..AccountUpdate::default() };
-    store.update_account(&maria, &disable, None, &by()).await.unwrap();
+    assert!(store.update_account(&maria, &disable, None, &by()).await.unwrap().is_updated());
     assert_eq!(due(&fixture).await, all, "a disabled account");
     assert_eq!(store.list_sessions(&maria, fixture.now()).await, Ok(Vec::new()));
 

@@ -72,7 +72,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     store.add_account(&user(fixture, "maria"), &[], &by()).await.unwrap();
     store.add_membership(&membership(fixture, "m1", "maria", &tenant.id), &by()).await.unwrap();
     store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1"), &by()).await.unwrap();
-    let browser = store::Client { kind: domain::ClientKind::Browser, ..client(fixture, "browser") };
+    let browser = Client { kind: domain::ClientKind::Browser, ..client(fixture, "browser") };
     store.add_client(&browser, &Secret::new("unused"), &by()).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };
     store.set_client_secret(&client(fixture, "erp").id, &second, &by()).await.unwrap();
