@@ -196,7 +196,7 @@ impl RouterParts<'_> {
         supervisor: &Supervisor,
         draining: &Arc<AtomicBool>,
     ) -> (Router, Router, Arc<Gateway>) {
-        let Self { base, config, store, archive, identity, metrics, service, stopped, sign_in_layer } = *self;
+        let Self { base, config, store, archive, identity, metrics, service, stopped, .. } = *self;
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -230,9 +230,7 @@ impl RouterParts<'_> {
             .with_service(service.clone());
         let gated_routes = wiring::gated_routes(&management);
         let gateway = Arc::new(wiring::gateway(config, base, store.clone(), identity.clone(), gated_routes));
-        let sign_in = identity::router(identity.clone());
-        let public_routes = sign_in_layer
-            .map_or_else(|| sign_in.clone(), |layer| layer(sign_in.clone()))
+        let public_routes = sign_in_routes(self)
             .merge(identity::realm_router(identity.clone(), Realm::Developers))
             .merge(portal::router(Arc::new(portal)))
             .merge(gateway::router(gateway.clone()))
@@ -269,6 +267,14 @@ impl RouterParts<'_> {
             .behind(operator.trusted_proxies.clone(), "operator.trusted_proxies")
             .noting(unnamed.operator.clone());
         (public, operator)
+    }
+}
+
+fn sign_in_routes(parts: &RouterParts<'_>) -> Router {
+    let routes = identity::router(parts.identity.clone());
+    match parts.sign_in_layer {
+        Some(layer) => layer(routes),
+        None => routes,
     }
 }
 

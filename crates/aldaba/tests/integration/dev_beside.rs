@@ -1,5 +1,6 @@
 //! Commands beside a running dev: they find its store, say so, and never take it for a configured one.
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
 use serde_json::Value;
@@ -57,7 +58,7 @@ fn one_of_several_devs_is_chosen_by_process_or_url() {
     let first = dev(runtime.path(), &[]);
     let mut second = dev(runtime.path(), &[]);
     let add = |more: &[&str], name: &str| {
-        let arguments = [&["tenant", "add", name], more].concat();
+        let arguments = [&["tenant", "add", name][..], more].concat();
         command(runtime.path(), &arguments).run().code(0).stderr
     };
     assert!(add(&[], "Nueva").contains(second.text("base_url")), "the newest is the default");
@@ -98,7 +99,7 @@ fn configured_command_never_works_on_dev() {
     list().inside(folder.path()).with(&["--dev", "1"]).run().expect_failure(2, "exclude each other");
     // Nor does one whose runtime folder others could write to.
     let open = runtime.path().join("aldaba");
-    let mode = |mode| std::os::unix::fs::PermissionsExt::from_mode(mode);
+    let mode = std::fs::Permissions::from_mode;
     std::fs::set_permissions(&open, mode(0o777)).unwrap();
     list().run().expect_failure(3, "no `aldaba dev` of this user is running");
     std::fs::set_permissions(&open, mode(0o700)).unwrap();

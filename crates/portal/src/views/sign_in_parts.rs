@@ -66,11 +66,14 @@ pub fn comparison(lang: Lang, is_equal: bool) -> Markup {
     if is_equal { state(State::Ok, text.matches) } else { state(State::Bad, text.differs) }
 }
 
-/// The parameters that a callback brought.
+/// The parameters that a callback brought. An id_token is shortened: it would crush the other columns.
 pub fn callback_parameters(lang: Lang, of: &[(String, String)]) -> Markup {
     let text = SignInText::of(lang);
+    let short = |name: &str, value: &str| {
+        if name == "id_token" { shortened(value) } else { value.to_owned() }
+    };
     let named: Vec<Named> =
-        of.iter().map(|(name, value)| Named { name: name.clone(), value: value.clone() }).collect();
+        of.iter().map(|(name, value)| Named { name: name.clone(), value: short(name, value) }).collect();
     pairs(lang, text.parameter, text.step_callback, &named, oauth::callback_parameter)
 }
 
@@ -138,7 +141,10 @@ fn rows(lang: Lang, first: &'static str, caption: &str, rows: Vec<(String, Vec<M
 pub(super) fn fields_of(response: &Map<String, Value>) -> Vec<Named> {
     let mut sorted: Vec<(&String, &Value)> = response.iter().collect();
     sorted.sort_by_key(|(name, _)| oauth::token_response_position(name));
-    sorted.into_iter().map(|(name, value)| Named { name: name.clone(), value: shortened(value) }).collect()
+    sorted
+        .into_iter()
+        .map(|(name, value)| Named { name: name.clone(), value: shortened(&shown(value)) })
+        .collect()
 }
 
 /// A claim's value without JSON's marks.
@@ -150,10 +156,9 @@ fn shown(value: &Value) -> String {
     }
 }
 
-fn shortened(value: &Value) -> String {
-    let text = shown(value);
+fn shortened(text: &str) -> String {
     match text.char_indices().nth(TOKEN_CHARS_SHOWN * 2) {
-        None => text,
+        None => text.to_owned(),
         Some(_) => text.chars().take(TOKEN_CHARS_SHOWN).chain(['…']).collect(),
     }
 }

@@ -125,6 +125,10 @@ fn callback_step(lang: Lang, finished: &FinishedSignIn) -> (StepState, Markup) {
     let body = html! {
         p.muted { (text.callback_text) }
         (callback_parameters(lang, &finished.callback))
+        details.more id="callback-url" {
+            summary { (text.whole_url) }
+            (copy_block(lang, "callback", &finished.callback_url()))
+        }
         @if finished.parameter("state").is_some() {
             p {
                 code { "state" } ": "

@@ -116,6 +116,13 @@ impl FinishedSignIn {
         self.callback.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
     }
 
+    /// The address that the browser came to.
+    pub(super) fn callback_url(&self) -> String {
+        let query = form_urlencoded::Serializer::new(String::new()).extend_pairs(&self.callback).finish();
+        let separator = if self.redirect_uri.contains('?') { '&' } else { '?' };
+        format!("{}{separator}{query}", self.redirect_uri)
+    }
+
     /// The token request as the application sends it. What dev does not know is an ellipsis.
     pub(super) fn token_command(&self, ready: &ReadyLine) -> Option<String> {
         let code = self.parameter("code")?;

@@ -9,13 +9,14 @@ texts! {
         failed: "El inicio de sesión ha fallado", "The sign-in failed";
         here: "El navegador ha vuelto con un código", "The browser is back with a code";
         lead: "En esta dirección escuchará tu aplicación:", "Your application will listen at this address:";
-        lead_after: "Todavía no escucha ninguna, así que ha contestado dev, y ha hecho lo que hará tu aplicación.", "None listens there yet, so dev answered, and did what your application will do.";
+        lead_after: "Todavía no escucha ninguna, así que ha contestado dev.", "None listens there yet, so dev answered.";
         done: "dev ha cambiado el código por los tokens, como hará tu aplicación. El siguiente paso está al final de la página.", "dev exchanged the code for the tokens, as your application will. The next step is at the end of the page.";
         client: "Aplicación", "Application";
         request_begun: "La ha enviado dev, con un state y un nonce nuevos:", "dev sent it, with a new state and nonce:";
         request_other: "La ha enviado otro programa, así que dev no conoce su state ni su nonce.", "Another program sent it, so dev does not know its state and nonce.";
         compare: "Compáralo con el que envió tu aplicación.", "Compare it with the one that your application sent.";
         callback_text: "El navegador ha llegado con esto. Tu aplicación comprueba state e iss antes de usar el código.", "The browser arrived with these. Your application checks state and iss before it uses the code.";
+        whole_url: "La dirección entera", "The whole address";
         token_text: "De servidor a servidor, con el secreto de la aplicación:", "From server to server, with the application's secret:";
         token_used: "El código ya está usado: repetir la orden anula los tokens.", "The code is used up: repeating the command revokes the tokens.";
         pkce: "La petición llevaba un reto PKCE", "The request had a PKCE challenge";
