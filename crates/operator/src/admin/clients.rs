@@ -11,7 +11,7 @@ use store::{
 
 use super::client_kinds::{check_has_secret, check_redirects, checked_pkce, checked_update};
 use super::{Admin, AdminError, Permission, Result, RotatedSecret, check_found, check_revision, updated};
-use crate::checks::{checked_id, checked_logout_uris, checked_name};
+use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
 pub struct NewClient {
@@ -97,7 +97,8 @@ impl Admin {
     /// Registers redirect addresses; those already registered are skipped.
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let context = self.require(Permission::Keys)?;
-        check_redirects(uris, self.client(id).await?.kind)?;
+        let kind = self.client(id).await?.kind;
+        uris.iter().try_for_each(|uri| check_redirect(uri, kind))?;
         self.change_redirect_uris(id, context, |registered| {
             for uri in uris {
                 if !registered.contains(uri) {
