@@ -91,7 +91,8 @@ async function journey(context, app, user, tenant) {
   await manage(page, client, app.origin);
   await Promise.all([
     page.waitForURL((url) => url.pathname.endsWith('/login')),
-    page.evaluate(() => globalThis.manager.signinRedirect().catch(() => {})),
+    // Not awaited: it ends with the page.
+    page.evaluate(() => void globalThis.manager.signinRedirect()),
   ]);
   await signIn(page, user, tenant);
   await page.waitForFunction(() => Boolean(globalThis.oidc));
@@ -151,7 +152,8 @@ async function elsewhere(context, other, client) {
 async function signOut(page, origin) {
   await Promise.all([
     page.waitForURL((url) => url.href.startsWith(authority) || url.href.startsWith(`${origin}/signed-out`)),
-    page.evaluate(() => globalThis.manager.signoutRedirect().catch(() => {})),
+    // Not awaited: it ends with the page.
+    page.evaluate(() => void globalThis.manager.signoutRedirect()),
   ]);
   if (page.url().startsWith(authority)) await page.locator('form button[type=submit]').first().click();
   await page.waitForURL((url) => url.href.startsWith(`${origin}/signed-out`));
