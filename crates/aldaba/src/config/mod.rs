@@ -6,6 +6,7 @@ mod backup;
 mod duration;
 mod exposure;
 mod layers;
+mod logging;
 mod mail;
 mod portal;
 mod reader;
@@ -20,8 +21,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use duration::{DURATION, parse_duration};
 pub(crate) use exposure::exposures;
+pub(crate) use logging::LogFormat;
 pub(crate) use mail::{MailServer, MailTls};
-pub(crate) use typed::{Config, LogFormat, Server, StoreUrl, Tls};
+pub(crate) use typed::{Config, Server, StoreUrl, Tls};
 
 /// The default file, embedded in the program.
 pub(crate) const DEFAULT: &str = include_str!("../../aldaba.default.toml");

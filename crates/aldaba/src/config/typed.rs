@@ -8,12 +8,12 @@ use domain::Secret;
 use ipnet::IpNet;
 use operator::operations::configuration::ConfigurationKey;
 use serde::{Serialize, Serializer};
-use tracing_subscriber::filter::{LevelFilter, Targets};
 use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
 use super::backup::Backup;
 use super::layers::Settings;
+use super::logging::{Logging, logging};
 use super::mail::Mail;
 use super::portal::Portal;
 use super::reader::SettingsReader;
@@ -171,20 +171,6 @@ pub(crate) struct Retention {
     pub(crate) deliveries: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) every: Duration,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Logging {
-    pub(crate) level: String,
-    pub(crate) format: LogFormat,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum LogFormat {
-    Auto,
-    Text,
-    Json,
 }
 
 impl StoreUrl {
@@ -374,28 +360,5 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
         trusted_proxies: reader.proxies("server.trusted_proxies"),
         docs: reader.flag("server.docs"),
         peer_is_client: reader.flag("server.peer_is_client"),
-    }
-}
-
-fn logging(reader: &mut SettingsReader<'_>) -> Logging {
-    let format = |text: &str| match text {
-        "auto" => Some(LogFormat::Auto),
-        "text" => Some(LogFormat::Text),
-        "json" => Some(LogFormat::Json),
-        _ => None,
-    };
-    let is_level = |text: &str| {
-        let mut parts = text.split(',').map(str::trim);
-        let is_complete = parts.all(|part| part.contains('=') || part.parse::<LevelFilter>().is_ok());
-        (is_complete && text.parse::<Targets>().is_ok()).then(|| text.to_owned())
-    };
-    Logging {
-        level: reader.parsed(
-            "logging.level",
-            String::new(),
-            is_level,
-            "must be error, warn, info, debug or trace, or such a level per module as in info,store=debug",
-        ),
-        format: reader.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
     }
 }
