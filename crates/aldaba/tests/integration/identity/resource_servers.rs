@@ -73,6 +73,6 @@ fn nobody_signs_in_to_a_resource_server() {
     let uri = "https://api.example/callback";
     program(&["client", "add", "API", "--kind", "resource_server", "--redirect-uri", uri])
         .expect_failure(2, "no redirect addresses");
-    program(&["client", "redirect", &api.app.id, uri]).expect_failure(2, "not for a resource server");
+    program(&["client", "redirect", &api.app.id, uri]).expect_failure(2, "no redirect addresses");
     program(&["client", "rotate", &api.app.id]).code(0);
 }

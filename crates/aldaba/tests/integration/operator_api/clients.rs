@@ -32,7 +32,7 @@ fn a_created_client_signs_users_in() {
     assert_eq!(
         created["client"],
         json!({"id": "over-http", "name": "Panel", "kind": "web", "redirectUris": [CALLBACK], "postLogoutUris": [],
-            "pkce": "if-sent", "consent": false, "callbackIdToken": "auto", "products": ["accounting", "payroll", "invoicing"],
+            "backchannelLogoutUri": null, "pkce": "if-sent", "consent": false, "callbackIdToken": "auto", "products": ["accounting", "payroll", "invoicing"],
             "team": null, "sandbox": false, "standing": "active", "createdAt": created_at, "revision": 1})
     );
     let fixture = fixture_for(app);
