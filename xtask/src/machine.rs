@@ -6,6 +6,7 @@ use std::{
     os::unix::fs::MetadataExt,
     path::Path,
     process::Command,
+    sync::atomic::{AtomicU32, Ordering},
 };
 
 use crate::{failure::Failure, temp_dir::TempDir, workspace};
@@ -15,11 +16,22 @@ pub(crate) fn is_root() -> bool {
     fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
+/// Below the ports that the kernel gives to outgoing connections: one of those may take a free port before it is used.
+const FIRST_PORT: u16 = 21_000;
+const PORTS: u32 = 10_000;
+
+/// A port on loopback that nothing listens on.
 pub(crate) fn free_port() -> Result<u16, String> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| format!("no free port on loopback: {error}"))
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let offset = std::process::id().wrapping_mul(61);
+    for _ in 0..PORTS {
+        let number = offset.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % PORTS;
+        let port = FIRST_PORT + u16::try_from(number).unwrap_or_default();
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return Ok(port);
+        }
+    }
+    Err("no free port on loopback".to_owned())
 }
 
 /// Installs a Debian package.

@@ -47,7 +47,7 @@ impl Environment {
         let port = free_port()?;
         let callback = format!("http://localhost:{port}/callback");
         let mail_port = free_port()?;
-        let (dev, ready) = dev(program, &empty(&callback), &mail_settings(mail_port))?;
+        let (dev, ready) = dev(program, &["--redirect-uri", &callback], &mail_settings(mail_port))?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         let installation = Installation::init(program, folder.path().join("site"), &store)?;
         let site = fill(&installation, port)?;
