@@ -90,7 +90,8 @@ pub fn check(uri: &str, kind: ClientKind) -> Result<(), String> {
         ClientKind::ResourceServer => {
             return Err("is not for a resource server, which signs nobody in".into());
         }
-        ClientKind::Web | ClientKind::Browser | ClientKind::Native if uri == OUT_OF_BAND => return Ok(()),
+        // Whoever sees an out-of-band code could use it without a secret; a native application at least asks each time.
+        ClientKind::Web | ClientKind::Native if uri == OUT_OF_BAND => return Ok(()),
         ClientKind::Web | ClientKind::Browser | ClientKind::Native => {}
     }
     check_text(uri)?;
@@ -154,7 +155,7 @@ fn check_web(uri: &str, kind: ClientKind) -> Result<(), String> {
         "http" if host == "localhost" && port.is_some() => Ok(()),
         "http" if host == "localhost" => Err("must name a port, as in http://localhost:8765/callback".into()),
         "http" if kind == ClientKind::Native && is_loopback(host) => Ok(()),
-        "http" if host == "oob" && port.is_none() => Ok(()),
+        "http" if host == "oob" && port.is_none() && kind != ClientKind::Browser => Ok(()),
         "http" if kind == ClientKind::Native => {
             Err("must use https; plain http is allowed only for 127.0.0.1, [::1] and localhost:<port>".into())
         }

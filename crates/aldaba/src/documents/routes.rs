@@ -49,14 +49,17 @@ pub(crate) fn router(document: Document) -> Router {
 fn page_router(page: Page, title: &'static str, document: &'static str) -> Router {
     let Page { path, only_host, sign_in_redirect_uri, filled } = page;
     let sign_in = sign_in_redirect_uri.map(|uri| json!({"redirectUri": uri}));
-    let settings = json!({"document": document, "authorize": {}, "signIn": sign_in});
+    // Relative, because the listener may be behind a proxy with a path prefix.
+    let root = "../".repeat(path.matches('/').count() - 1);
+    let document = format!("{root}{}", document.trim_start_matches('/'));
+    let settings = json!({"document": document, "root": root, "authorize": {}, "signIn": sign_in});
     let html = |cache_control, html: Box<dyn FnOnce() -> String + Send>| -> LazyResponse {
         LazyLock::new(Box::new(move || {
             StaticResponse::new("text/html; charset=utf-8", cache_control, html())
         }))
     };
     let state = PageState {
-        page: html(REVALIDATE, Box::new(move || swagger_page::html(title, document))),
+        page: html(REVALIDATE, Box::new(move || swagger_page::html(title, &document))),
         settings,
         filled,
         return_page: html(NO_STORE, Box::new(swagger_page::return_html)),

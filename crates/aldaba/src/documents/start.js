@@ -62,13 +62,15 @@ const searchOperations = ({ React }) => ({
   },
 });
 
-// Gives controls of Swagger UI the names that screen readers need. They come and go.
+// Gives controls of Swagger UI the names and the focus that people without a mouse need. They come and go.
 function nameControls(page) {
   const names = { '#servers': 'Server', '.close-modal': 'Close', '.copy-to-clipboard button': 'Copy' };
   const apply = () => {
     for (const [selector, name] of Object.entries(names)) {
       for (const one of page.querySelectorAll(`${selector}:not([aria-label])`)) one.setAttribute('aria-label', name);
     }
+    // Long examples scroll, also with the keyboard.
+    for (const one of page.querySelectorAll('pre:not([tabindex])')) one.tabIndex = 0;
   };
   new MutationObserver(apply).observe(page, { childList: true, subtree: true });
 }
@@ -91,7 +93,7 @@ function nameControls(page) {
   const canSignIn = returnTo?.origin === location.origin;
   prepareSignIn(spec, canSignIn);
   // Requests go to the origin of this page: the content security policy forbids the service's other names.
-  const here = { url: location.origin, description: 'this server' };
+  const here = { url: new URL(settings.root, location.href).href.replace(/\/$/, ''), description: 'this server' };
   const others = (spec.servers ?? []).filter(({ url }) => url !== here.url);
   spec.servers = [here, ...others];
   const ui = SwaggerUIBundle({

@@ -103,7 +103,7 @@ fn openapi_page_loads_nothing_from_other_hosts() {
     assert!(!policy.contains("unsafe") && !policy.contains("http"), "{policy}");
     assert!(!page.text().contains("http"), "{}", page.text());
     let settings = get("/docs/settings.json");
-    assert_eq!(settings.json()["document"], "/openapi.json");
+    assert_eq!(settings.json()["document"], "../openapi.json");
     assert_eq!(settings.json()["authorize"], serde_json::json!({}), "the page contains no key or token");
     assert_eq!(settings.header("cache-control"), "no-store");
     assert_eq!(settings.json()["signIn"].as_object().unwrap().len(), 1, "the page contains no client");

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::second_factor::has_second_factor;
-use domain::{Scopes, SecondFactorPolicy, TenantId, Ticks};
+use domain::{ClientKind, Scopes, SecondFactorPolicy, TenantId, Ticks};
 use store::{Client, Consent, Grant, Session, TenantMembership};
 
 use crate::authorization_request::AuthorizationRequest;
@@ -168,8 +168,13 @@ fn membership_in<'a>(state: &FlowState<'a>, tenant: &TenantId) -> Option<&'a Ten
     state.memberships.iter().find(|membership| membership.tenant.id == *tenant)
 }
 
-/// Consent holds as long as a live grant covers the requested scopes.
+/// Consent holds as long as a live grant covers the requested scopes. A native application is asked about each time,
+/// unless it returns to an https address: nothing else proves which program gets the code (RFC 8252, section 8.6).
 fn needs_consent(state: &FlowState<'_>, membership: Option<&TenantMembership>) -> bool {
+    let is_https = state.request.target.redirect_uri.starts_with("https://");
+    if state.client.kind == ClientKind::Native && !is_https {
+        return true;
+    }
     let has_consent = membership.is_some_and(|membership| has_grant(state, membership));
     state.request.prompt.consent || (state.client.consent == Consent::Required && !has_consent)
 }

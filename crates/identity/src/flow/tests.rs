@@ -122,6 +122,8 @@ struct FlowCase<'a> {
     chosen_tenant: Option<&'a str>,
     methods: &'a str,
     second_factor: SecondFactorState,
+    /// The redirect address of a native application; without it, the application is a web application.
+    native: Option<&'a str>,
 }
 
 impl Default for FlowCase<'_> {
@@ -136,6 +138,7 @@ impl Default for FlowCase<'_> {
             chosen_tenant: None,
             methods: "password",
             second_factor: NOT_ENROLLED,
+            native: None,
         }
     }
 }
@@ -144,7 +147,11 @@ const NOT_ENROLLED: SecondFactorState =
     SecondFactorState { policy: SecondFactorPolicy::Optional, is_enrolled: false };
 
 fn check(case: &FlowCase<'_>, expected: &str) {
-    let (request, client) = (request(case.extra), client(case.consent));
+    let (mut request, mut client) = (request(case.extra), client(case.consent));
+    if let Some(uri) = case.native {
+        client.kind = domain::ClientKind::Native;
+        uri.clone_into(&mut request.target.redirect_uri);
+    }
     let session = case.session.map(|ago| Session { methods: case.methods.into(), ..session(ago) });
     let memberships: Vec<TenantMembership> =
         case.memberships.iter().map(|tenant| membership(tenant)).collect();
@@ -224,6 +231,25 @@ fn granted_tenant_can_be_named_with_prompt_none() {
     check(&renew(named, &[("one", "openid email")]), "interaction_required");
     check(&renew(named, &[("two", "openid")]), "interaction_required");
     check(&renew("prompt=none", &[("two", "openid email")]), "interaction_required");
+}
+
+#[test]
+fn native_application_is_asked_about_each_time_unless_it_returns_over_https() {
+    let native = |uri, extra, chosen_tenant| FlowCase {
+        extra,
+        grants: &[("one", "openid email")],
+        chosen_tenant,
+        native: Some(uri),
+        ..FlowCase::default()
+    };
+    for uri in ["http://127.0.0.1:5555/callback", "com.example.app:/callback", "http://localhost:1/callback"]
+    {
+        check(&native(uri, "", None), "choose and consent");
+        check(&native(uri, "prompt=none", None), "consent_required");
+        check(&native(uri, "prompt=none&acr_values=tenant:one", None), "consent_required");
+        check(&native(uri, "", Some("one")), "issue one");
+    }
+    check(&native(CALLBACK, "", None), "issue one");
 }
 
 #[test]

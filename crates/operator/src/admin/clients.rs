@@ -99,16 +99,13 @@ impl Admin {
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let context = self.require(Permission::Keys)?;
         let kind = self.client(id).await?.kind;
-        if !uris.is_empty() {
-            check_redirects(uris, kind)?;
-        }
         self.change_redirect_uris(id, context, |registered| {
             for uri in uris {
                 if !registered.contains(uri) {
                     registered.push(uri.clone());
                 }
             }
-            Ok(())
+            if uris.is_empty() { Ok(()) } else { check_redirects(registered, kind) }
         })
         .await
     }

@@ -1,4 +1,5 @@
-//! Authorizations in PostgreSQL. Locks are taken in one order: codes, grants, the authorization, webhook changes.
+//! Authorizations in PostgreSQL. Locks are taken in one order: codes, grants, sessions, the authorization, webhook
+//! changes.
 
 use std::collections::HashMap;
 

@@ -155,7 +155,11 @@ pub(super) async fn join(
 ) -> Result<()> {
     let id = session.id.as_bytes().as_slice();
     let sql = "SELECT expires_at FROM sessions WHERE user_id = $1 AND id = $2 FOR SHARE";
-    let found = rows(on, sql, &[&user.as_str(), &id]).await?;
+    let mut found = rows(on, sql, &[&user.as_str(), &id]).await?;
+    if found.is_empty() {
+        // A new sign-in may have replaced the row, under the same id, while this waited: only a new statement sees it.
+        found = rows(on, sql, &[&user.as_str(), &id]).await?;
+    }
     match found.iter().map(|row| row.get::<_, i64>(0)).max() {
         Some(expires_at) => execute(
             on,

@@ -8,7 +8,7 @@ use tokio_postgres::Row;
 use super::accounts::{change_account, insert_account};
 use super::audit::append_audit;
 use super::directory::{erase, insert_membership, insert_tenant};
-use super::rows::{Args, execute, guid, limit, row};
+use super::rows::{Args, execute, guid, limit, row, rows};
 use super::teams::lock_team;
 use super::{PostgresStore, store_error};
 use crate::audit::Act;
@@ -120,6 +120,9 @@ async fn reset(
         return Ok(SandboxOutcome::Disabled);
     }
     let random = &*ports.random;
+    // Codes are locked before sessions, as in an exchange.
+    let codes = "SELECT hash FROM codes WHERE tenant_id = $1 AND used_at IS NULL ORDER BY hash FOR UPDATE";
+    rows(on, codes, &[&before.tenant.as_str()]).await?;
     let update = AccountUpdate { password_hash: Some(new.password_hash.clone()), ..AccountUpdate::default() };
     let _ = change_account(on, random, &before.user, &update, None, act).await?;
     for table in ["second_factors", "recovery_codes"] {

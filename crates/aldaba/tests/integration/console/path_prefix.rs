@@ -121,6 +121,11 @@ fn api_and_probes_work_below_a_prefix() {
         assert_eq!(server.operator_get(&format!("{PREFIX}{path}")).status, 200, "{path}");
     }
     assert_eq!(server.operator_get("/aldabas/livez").status, 404);
+    let settings = server.operator_get(&format!("{PREFIX}/operator/docs/settings.json")).json();
+    assert_eq!(
+        (&settings["document"], &settings["root"]),
+        (&json!("../../operator/v1/openapi.json"), &json!("../../"))
+    );
     let url = format!("{}{PREFIX}/operator/v1/tenants", server.operator_url());
     let made =
         testkit::Request::post(&url).bearer(server.operator_token()).json(&json!({"name": "A", "id": "a"}));
