@@ -87,6 +87,9 @@ fn application_on_a_phone_is_opened_by_its_scheme() {
     let policy = page.header("content-security-policy");
     assert!(policy.contains("form-action 'self' com.example.sales-panel:;"), "{policy}");
     let page = fixture.submit_credentials(&browser, &page);
+    assert!(page.status == 200 && page.has_field("tenant"), "the user is asked: {page:?}");
+    let allow = [("tenant", fixture.tenants[0].as_str()), ("decision", "allow")];
+    let page = browser.submit(&page.form("post"), &allow);
     assert_eq!(page.status, 302, "{page:?}");
     assert!(page.location().starts_with(&format!("{SCHEME}?code=")), "{page:?}");
     let proof = [("redirect_uri", SCHEME), ("code_verifier", VERIFIER)];
@@ -106,9 +109,24 @@ fn application_on_a_phone_is_opened_by_its_scheme() {
 fn form_post_works_for_loopback() {
     let fixture = native(&["http://127.0.0.1/callback"]);
     let uri = "http://127.0.0.1:51004/callback";
-    let page =
-        shared_signed_in_browser().get(&request(&fixture, uri).with("response_mode", "form_post").path());
+    let form_post = request(&fixture, uri).with("response_mode", "form_post");
+    let page = fixture.authorize(&shared_signed_in_browser(), &form_post);
     assert_eq!((page.status, page.form("post").action.as_str()), (200, uri), "{page:?}");
+}
+
+#[test]
+fn user_is_asked_each_time_because_any_program_may_listen() {
+    let fixture = native(&["http://127.0.0.1/callback", "https://app.example/callback"]);
+    let browser = fixture.browser();
+    for port in [51004, 51005] {
+        let request = request(&fixture, &format!("http://127.0.0.1:{port}/callback"));
+        let page = fixture.authorize(&browser, &request);
+        assert!(page.params().contains_key("code"), "{page:?}");
+        let silent = browser.get(&request.with("prompt", "none").path());
+        assert_eq!(silent.params()["error"], "consent_required");
+    }
+    let https = browser.get(&request(&fixture, "https://app.example/callback").path());
+    assert!(https.params().contains_key("code"), "{https:?}");
 }
 
 #[test]
