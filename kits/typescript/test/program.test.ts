@@ -161,8 +161,12 @@ test("accounting webhooks: handshake, verified delivery, exactly once, tampered 
       const outcome = await inbox.processOnce(receivedFromFeed(change, tenant, COMPANY), () => assert.fail("processed twice"));
       assert.equal(outcome.kind, "superseded", "the feed has the same change");
     }
-    const delivery = await webhooks.history(id).delivery(event.outgoingId);
-    assert.deepEqual([delivery?.status, delivery?.body], ["delivered", sent.body.toString("utf8")]);
+    // The history follows the delivery within a moment.
+    const delivery = await until("the delivery in the history", async () => {
+      const found = await webhooks.history(id).delivery(event.outgoingId);
+      return found?.status === "delivered" ? found : undefined;
+    });
+    assert.equal(delivery.body, sent.body.toString("utf8"));
     for await (const one of webhooks.history(id).deliveries({ status: "delivered" })) {
       assert.equal(one.status, "delivered");
     }
