@@ -198,12 +198,12 @@ def test_accounting_webhooks(program: Program, tmp_path: Path) -> None:
             received = received_from_feed(change, program.tenant, COMPANY)
             assert inbox.process_once(received, lambda _: pytest.fail("processed twice")).kind == "superseded"
 
-        def delivered():
+        def delivered() -> str | None:
             found = webhooks.history(id).delivery(event.outgoing_id)
-            return found if found is not None and found.status == "delivered" else None
+            return found.body if found is not None and found.status == "delivered" else None
 
         # The history follows the delivery within a moment.
-        assert until("the delivery in the history", delivered).body == body.decode()
+        assert until("the delivery in the history", delivered) == body.decode()
         assert {one.status for one in webhooks.history(id).deliveries(status="delivered")} == {"delivered"}
         assert webhooks.history(id).health().is_active
         webhooks.rotate_secret(id, f"{secret}, the next", 1)
