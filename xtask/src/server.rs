@@ -42,6 +42,14 @@ impl Server {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)))
     }
 
+    /// The server's url, and the folder of PostgreSQL's programs.
+    pub(crate) fn url_and_programs(&self) -> Option<(&str, Option<&str>)> {
+        let value = |wanted: &str| {
+            self.variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str())
+        };
+        Some((value(SERVER)?, value(postgres::PROGRAMS)))
+    }
+
     pub(crate) fn stop(self) -> Result<(), String> {
         self.cluster.map_or(Ok(()), Cluster::stop)
     }

@@ -1,5 +1,8 @@
 //! `cargo xtask prove`: long checks that `cargo xtask test` runs only in part, or not at all.
 
+mod page;
+mod scenario;
+
 use crate::{clients, failure::Failure, server::Server, steps::Steps, supply_chain, workspace};
 
 /// How often the program is killed on each store. `cargo xtask test` does it three times.
@@ -19,19 +22,39 @@ const TIMEOUT: &str = "ALDABA_TEST_DELIVERY_TIMEOUT";
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
+        [] => all(),
         ["crash"] => crash(),
-        ["nodes"] => nodes(),
+        ["outages"] => outages(),
         ["clients"] => clients::prove(),
         ["supply-chain"] => supply_chain::check(),
+        [name] | [name, "--only", _] if let Some(scenario) = scenario::find(name) => {
+            scenario::prove(scenario, arguments.get(2).copied())
+        }
         _ => Err(Failure::usage(format!(
-            "`prove` takes clients, crash, nodes or supply-chain, not `{}`",
+            "`prove` takes clients, crash, outages, supply-chain or a scenario ({}), not `{}`",
+            scenario::SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
             arguments.join(" ")
         ))),
     }
 }
 
+/// Every scenario, one after the other; each writes its section of the page.
+fn all() -> Result<(), Failure> {
+    let steps = Steps::start();
+    for scenario in scenario::SCENARIOS {
+        steps.step(scenario.name, || scenario::prove(scenario, None))?;
+    }
+    steps.finish();
+    Ok(())
+}
+
+/// The short form of every scenario, for `cargo xtask test`.
+pub(crate) fn run_bounded(server: &Server) -> Result<(), Failure> {
+    scenario::SCENARIOS.iter().try_for_each(|scenario| scenario::prove_bounded(scenario, server))
+}
+
 /// Faults of nodes, of the network and of the database at their full length; prints the longest silences.
-fn nodes() -> Result<(), Failure> {
+fn outages() -> Result<(), Failure> {
     let steps = Steps::start();
     let server = steps.step("PostgreSQL", Server::prepare)?;
     for (step, package, test, variable) in NODE_FAULTS {

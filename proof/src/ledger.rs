@@ -1,0 +1,60 @@
+//! What the service acknowledged: the changes in the order of each record.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use parking_lot::Mutex;
+
+/// A change that the service answered with 200.
+#[derive(Clone, Debug)]
+pub(crate) struct Acknowledged {
+    /// Counts from 1 over all records; the event carries it.
+    pub(crate) change: u64,
+    pub(crate) record: String,
+    pub(crate) sequence: u64,
+    pub(crate) at: Instant,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    last_change: AtomicU64,
+    acknowledged: Mutex<Vec<Acknowledged>>,
+}
+
+impl Ledger {
+    /// The number of a new change.
+    pub(crate) fn next_change(&self) -> u64 {
+        self.last_change.fetch_add(1, Ordering::Relaxed) + 1
+    }
+
+    pub(crate) fn acknowledge(&self, change: u64, record: &str, sequence: u64) {
+        let (record, at) = (record.to_owned(), Instant::now());
+        self.acknowledged.lock().push(Acknowledged { change, record, sequence, at });
+    }
+
+    pub(crate) fn acknowledged(&self) -> Vec<Acknowledged> {
+        self.acknowledged.lock().clone()
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.acknowledged.lock().len()
+    }
+}
+
+/// The changes of each record, in the order in which they were made.
+pub(crate) fn by_record(all: &[Acknowledged]) -> BTreeMap<&str, Vec<&Acknowledged>> {
+    let mut records: BTreeMap<&str, Vec<&Acknowledged>> = BTreeMap::new();
+    for one in all {
+        records.entry(&one.record).or_default().push(one);
+    }
+    for changes in records.values_mut() {
+        changes.sort_by_key(|one| one.change);
+    }
+    records
+}
+
+/// The changes by their number.
+pub(crate) fn by_change(all: &[Acknowledged]) -> HashMap<u64, &Acknowledged> {
+    all.iter().map(|one| (one.change, one)).collect()
+}

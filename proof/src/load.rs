@@ -1,0 +1,379 @@
+//! A steady load of changes, reads and refreshes over several nodes, by clients that retry as real ones do.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+use serde_json::json;
+use tokio::task::JoinHandle;
+
+use crate::Fallible;
+use crate::checker::{Findings, check};
+use crate::ledger::{Ledger, by_record};
+use crate::receivers::Receivers;
+use crate::service::{COMPANY, Service};
+use crate::sign_in::Tokens;
+
+/// How long a client goes on with one call before it gives up.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// The account of all customers; the product has it elsewhere.
+const ACCOUNT: &str = "6d0e2f0e-2f8a-4c4e-9d53-6f2b8c1a7e11";
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
+const SETTLE_PAUSE: Duration = Duration::from_millis(200);
+
+/// Where one node, or what stands before the nodes, is reached.
+#[derive(Clone, Debug)]
+pub(crate) struct Target {
+    pub(crate) public_url: String,
+    pub(crate) operator_url: String,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct LoadSettings {
+    /// Each writer has one change under way at a time, of records of its own.
+    pub(crate) writers: usize,
+    pub(crate) records_per_writer: usize,
+    pub(crate) changes_per_second: u32,
+    pub(crate) reads_per_second: u32,
+    pub(crate) refreshes_per_second: u32,
+}
+
+impl Default for LoadSettings {
+    fn default() -> Self {
+        Self {
+            writers: 8,
+            records_per_writer: 10,
+            changes_per_second: 20,
+            reads_per_second: 50,
+            refreshes_per_second: 2,
+        }
+    }
+}
+
+/// What clients saw of one kind of call.
+#[derive(Debug, Default)]
+pub(crate) struct Calls {
+    pub(crate) done: AtomicUsize,
+    /// Attempts that failed and were repeated.
+    pub(crate) repeated: AtomicUsize,
+    /// Calls that failed although they were repeated.
+    pub(crate) failed: AtomicUsize,
+    /// The longest call with all its repetitions.
+    longest: Mutex<Duration>,
+    /// The first reasons of failures, for the message.
+    reasons: Mutex<Vec<String>>,
+    latencies: Mutex<Vec<Duration>>,
+}
+
+impl Calls {
+    pub(crate) fn done(&self) -> usize {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn failed(&self) -> usize {
+        self.failed.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn repeated(&self) -> usize {
+        self.repeated.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn longest(&self) -> Duration {
+        *self.longest.lock()
+    }
+
+    pub(crate) fn reasons(&self) -> String {
+        self.reasons.lock().join("; ")
+    }
+
+    /// The latency below which this share of the calls, in percent, ended.
+    pub(crate) fn percentile(&self, share: usize) -> Duration {
+        let mut all = self.latencies.lock().clone();
+        all.sort_unstable();
+        all.get((all.len() * share / 100).min(all.len().saturating_sub(1))).copied().unwrap_or_default()
+    }
+
+    fn finished(&self, from: Instant) {
+        let took = from.elapsed();
+        self.done.fetch_add(1, Ordering::Relaxed);
+        self.latencies.lock().push(took);
+        let mut longest = self.longest.lock();
+        *longest = longest.max(took);
+    }
+
+    fn repeated_because(&self, reason: &str) {
+        self.repeated.fetch_add(1, Ordering::Relaxed);
+        let mut reasons = self.reasons.lock();
+        if reasons.len() < 5 && !reasons.iter().any(|known| known == reason) {
+            reasons.push(reason.to_owned());
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    pub(crate) changes: Calls,
+    pub(crate) reads: Calls,
+    pub(crate) refreshes: Calls,
+}
+
+/// A running load; it stops when it is told to, and every call under way ends first.
+pub(crate) struct Load {
+    pub(crate) ledger: Arc<Ledger>,
+    pub(crate) seen: Arc<Seen>,
+    shared: Arc<Shared>,
+    tasks: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    service: Arc<Service>,
+    targets: Vec<Target>,
+    ledger: Arc<Ledger>,
+    seen: Arc<Seen>,
+    access_token: String,
+    is_over: AtomicBool,
+    turn: AtomicUsize,
+    run: String,
+}
+
+impl Load {
+    pub(crate) fn start(
+        service: &Arc<Service>,
+        targets: Vec<Target>,
+        tokens: &[Tokens],
+        settings: &LoadSettings,
+    ) -> Fallible<Self> {
+        let first = tokens.first().ok_or("the load needs a sign-in")?;
+        let shared = Arc::new(Shared {
+            service: service.clone(),
+            targets,
+            ledger: Arc::default(),
+            seen: Arc::default(),
+            access_token: first.access.clone(),
+            is_over: AtomicBool::new(false),
+            turn: AtomicUsize::new(0),
+            // Idempotency keys of one load are not those of another.
+            run: new_run(),
+        });
+        let every = |per_second: u32, tasks: usize| {
+            Duration::from_secs_f64(tasks as f64 / f64::from(per_second.max(1)))
+        };
+        let mut tasks = Vec::new();
+        for writer in 0..settings.writers {
+            let pause = every(settings.changes_per_second, settings.writers);
+            tasks.push(tokio::spawn(shared.clone().write(writer, settings.records_per_writer, pause)));
+        }
+        if settings.reads_per_second > 0 {
+            for _ in 0..4 {
+                tasks.push(tokio::spawn(shared.clone().read(every(settings.reads_per_second, 4))));
+            }
+        }
+        // The first sign-in's access token is the readers'; the others are refreshed.
+        let refreshed = tokens.get(1..).unwrap_or_default();
+        if settings.refreshes_per_second > 0 && !refreshed.is_empty() {
+            let pause = every(settings.refreshes_per_second, refreshed.len());
+            for token in refreshed {
+                tasks.push(tokio::spawn(shared.clone().refresh(token.refresh.clone(), pause)));
+            }
+        }
+        Ok(Self { ledger: shared.ledger.clone(), seen: shared.seen.clone(), shared, tasks })
+    }
+
+    /// Ends the load when every call under way has ended.
+    pub(crate) async fn stop(&mut self) -> Fallible<()> {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        for task in self.tasks.drain(..) {
+            task.await?;
+        }
+        Ok(())
+    }
+
+    /// Waits until every webhook has every acknowledged change, or the time is over; returns what was found.
+    pub(crate) async fn settle(&self, receivers: &Receivers, webhooks: usize, timeout: Duration) -> Findings {
+        let from = Instant::now();
+        loop {
+            let acknowledged = self.ledger.acknowledged();
+            let is_enough = receivers.count() >= acknowledged.len() * webhooks;
+            if is_enough || from.elapsed() > timeout {
+                let arrivals = receivers.arrivals();
+                let findings = check(&acknowledged, u64::MAX, &arrivals, webhooks);
+                if findings.lost == 0 || from.elapsed() > timeout {
+                    return findings;
+                }
+            }
+            tokio::time::sleep(SETTLE_PAUSE).await;
+        }
+    }
+
+    /// The records that are not stored as they were last acknowledged.
+    pub(crate) async fn wrongly_stored(&self, target: &Target) -> Fallible<Vec<String>> {
+        let acknowledged = self.ledger.acknowledged();
+        let mut wrong = Vec::new();
+        for (record, changes) in by_record(&acknowledged) {
+            let Some(last) = changes.last() else { continue };
+            let path = format!("customers/{record}");
+            let token = &self.shared.access_token;
+            let answer = self.shared.service.call("GET", &target.public_url, token, &path, "").await?;
+            let stored = answer.json();
+            if stored["tradeName"] != name_of(last.change)
+                || stored["sequenceVersion"] != last.sequence.to_string()
+            {
+                wrong.push(format!("{record}: {} instead of change {}", answer.text(), last.change));
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+/// What the Idempotency-Keys of one load begin with: another for each.
+pub(crate) fn new_run() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::SystemTime::UNIX_EPOCH);
+    format!("{:x}", since.map_or(0, |since| since.as_nanos()))
+}
+
+fn name_of(change: u64) -> String {
+    format!("Ferretería Íñiguez {change}")
+}
+
+/// The line of a change. Its number is in the record and in the event.
+pub(crate) fn change_line(record: &str, change: u64) -> String {
+    json!({
+        "area": "accounting", "resource": "customers", "company": COMPANY, "action": "upsert",
+        "correlationId": record,
+        "data": {
+            "tradeName": name_of(change), "vatNumber": "B12345674", "vatName": "Ferretería Íñiguez e Hijos S.L.",
+            "accountCode": "430000000001", "vatNumberCorrelationId": "", "accountCodeCorrelationId": ACCOUNT,
+        },
+        "user": "maria", "sourceInterface": "ERP", "sourceAction": change.to_string(),
+    })
+    .to_string()
+}
+
+impl Shared {
+    fn target(&self) -> &Target {
+        &self.targets[self.turn.fetch_add(1, Ordering::Relaxed) % self.targets.len()]
+    }
+
+    fn is_over(&self) -> bool {
+        self.is_over.load(Ordering::Relaxed)
+    }
+
+    async fn write(self: Arc<Self>, writer: usize, records: usize, pause: Duration) {
+        let mut ticks = tokio::time::interval(pause);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        for number in 0.. {
+            ticks.tick().await;
+            if self.is_over() {
+                return;
+            }
+            self.change(&format!("w{writer}-{}", number % records)).await;
+        }
+    }
+
+    /// Makes one change, and repeats it under its key until it is acknowledged.
+    async fn change(&self, record: &str) {
+        let change = self.ledger.next_change();
+        let (line, key) = (change_line(record, change), format!("{}-{change}", self.run));
+        let (from, calls) = (Instant::now(), &self.seen.changes);
+        while from.elapsed() < PATIENCE {
+            let operator_url = &self.target().operator_url;
+            match self.service.send_lines(operator_url, &line, &key).await {
+                Ok(answer) if answer.status == 200 => {
+                    let body = answer.json();
+                    let sequence = body["lastSequenceVersion"].as_str().and_then(|text| text.parse().ok());
+                    if let (Some(sequence), Some(1)) = (sequence, body["accepted"].as_u64()) {
+                        self.ledger.acknowledge(change, record, sequence);
+                        calls.finished(from);
+                        return;
+                    }
+                    calls.repeated_because(&answer.text());
+                    break;
+                }
+                Ok(answer)
+                    if answer.status.is_server_error() || answer.status == 429 || answer.status == 409 =>
+                {
+                    calls.repeated_because(&format!("{}: {}", answer.status, answer.json()["code"]));
+                }
+                Ok(answer) => {
+                    calls.repeated_because(&answer.text());
+                    break;
+                }
+                Err(error) => calls.repeated_because(&kind_of(&error.to_string())),
+            }
+            tokio::time::sleep(RETRY_PAUSE).await;
+        }
+        calls.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    async fn read(self: Arc<Self>, pause: Duration) {
+        let mut ticks = tokio::time::interval(pause);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !self.is_over() {
+            ticks.tick().await;
+            let (from, calls) = (Instant::now(), &self.seen.reads);
+            let is_read = loop {
+                let public_url = &self.target().public_url;
+                let answer = self
+                    .service
+                    .call("GET", public_url, &self.access_token, "customers?pageSize=10", "")
+                    .await;
+                match answer {
+                    Ok(answer) if answer.status == 200 => break true,
+                    Ok(answer) if answer.status.is_server_error() => {
+                        calls.repeated_because(&format!("{}: {}", answer.status, answer.json()["code"]));
+                    }
+                    Ok(answer) => {
+                        calls.repeated_because(&answer.text());
+                        break false;
+                    }
+                    Err(error) => calls.repeated_because(&kind_of(&error.to_string())),
+                }
+                if from.elapsed() > PATIENCE {
+                    break false;
+                }
+                tokio::time::sleep(RETRY_PAUSE).await;
+            };
+            if is_read {
+                calls.finished(from);
+            } else {
+                calls.failed.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Refreshes a token again and again; what had no answer is repeated with the same token.
+    async fn refresh(self: Arc<Self>, mut token: String, pause: Duration) {
+        let mut ticks = tokio::time::interval(pause);
+        ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        while !self.is_over() {
+            ticks.tick().await;
+            let (from, calls) = (Instant::now(), &self.seen.refreshes);
+            let next = loop {
+                let service = &self.service;
+                match service.application.refresh(&service.http, &self.target().public_url, &token).await {
+                    Ok(next) => break Some(next),
+                    Err(error) => {
+                        let error = error.to_string();
+                        calls.repeated_because(&kind_of(&error));
+                        if error.contains("invalid_grant") || from.elapsed() > PATIENCE {
+                            break None;
+                        }
+                    }
+                }
+                tokio::time::sleep(RETRY_PAUSE).await;
+            };
+            let Some(next) = next else {
+                calls.failed.fetch_add(1, Ordering::Relaxed);
+                return;
+            };
+            calls.finished(from);
+            token = next.refresh;
+        }
+    }
+}
+
+/// A reason without what differs from call to call.
+fn kind_of(error: &str) -> String {
+    error.split_once(": ").map_or(error, |(_, reason)| reason).chars().take(200).collect()
+}

@@ -1,0 +1,25 @@
+//! The scenarios, by name.
+
+use crate::{Fallible, Options, Report};
+
+/// The name of a scenario and what it does.
+type Scenario = (&'static str, for<'a> fn(&'a Options) -> Running<'a>);
+type Running<'a> = std::pin::Pin<Box<dyn Future<Output = Fallible<Vec<crate::Part>>> + Send + 'a>>;
+
+mod load;
+mod nodes;
+mod smoke;
+
+const SCENARIOS: &[Scenario] = &[
+    ("load", |options| Box::pin(load::run(options))),
+    ("nodes", |options| Box::pin(nodes::run(options))),
+    ("smoke", |options| Box::pin(smoke::run(options))),
+];
+
+pub(crate) async fn run(name: &str, options: &Options) -> Fallible<Report> {
+    let Some((_, scenario)) = SCENARIOS.iter().find(|(known, _)| *known == name) else {
+        let names: Vec<&str> = SCENARIOS.iter().map(|(known, _)| *known).collect();
+        return Err(format!("no scenario {name:?}; there are {}", names.join(", ")).into());
+    };
+    Ok(Report { scenario: name.to_owned(), parts: scenario(options).await? })
+}

@@ -1,0 +1,244 @@
+//! Mixed traffic of one tenant: reads, changes and refreshes, as fast as the service answers or at a rate that does not wait
+//! for it.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use crate::Fallible;
+use crate::http::{Answer, Http};
+use crate::ledger::Ledger;
+use crate::load::{Target, change_line};
+use crate::service::Service;
+
+/// What one call came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    Done,
+    /// 429 or 503.
+    Refused,
+    Failed(String),
+}
+
+/// What many calls came to.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    /// Of the calls that were done, sorted.
+    latencies: Vec<Duration>,
+    /// Of the calls that were refused, sorted.
+    refusals: Vec<Duration>,
+    pub(crate) failed: Vec<String>,
+    span: Duration,
+}
+
+impl Tally {
+    pub(crate) fn done(&self) -> usize {
+        self.latencies.len()
+    }
+
+    pub(crate) fn refused(&self) -> usize {
+        self.refusals.len()
+    }
+
+    pub(crate) fn rate(&self) -> f64 {
+        self.latencies.len() as f64 / self.span.as_secs_f64()
+    }
+
+    pub(crate) fn p99(&self) -> Duration {
+        percentile(&self.latencies, 99)
+    }
+
+    pub(crate) fn p50(&self) -> Duration {
+        percentile(&self.latencies, 50)
+    }
+
+    pub(crate) fn refusals_p99(&self) -> Duration {
+        percentile(&self.refusals, 99)
+    }
+}
+
+fn percentile(sorted: &[Duration], share: usize) -> Duration {
+    sorted.get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
+}
+
+#[derive(Default)]
+struct Counting {
+    done: Mutex<Vec<Duration>>,
+    refused: Mutex<Vec<Duration>>,
+    failed: Mutex<Vec<String>>,
+}
+
+impl Counting {
+    fn count(&self, took: Duration, outcome: Outcome) {
+        match outcome {
+            Outcome::Done => self.done.lock().push(took),
+            Outcome::Refused => self.refused.lock().push(took),
+            Outcome::Failed(reason) => self.failed.lock().push(reason),
+        }
+    }
+
+    fn tally(&self, span: Duration) -> Tally {
+        let sorted = |all: &Mutex<Vec<Duration>>| {
+            let mut all = std::mem::take(&mut *all.lock());
+            all.sort_unstable();
+            all
+        };
+        let failed = std::mem::take(&mut *self.failed.lock());
+        Tally { latencies: sorted(&self.done), refusals: sorted(&self.refused), failed, span }
+    }
+}
+
+/// The traffic of one tenant.
+pub(crate) struct Traffic {
+    service: Arc<Service>,
+    tenant: String,
+    target: Target,
+    http: Http,
+    access_token: String,
+    /// Of calls that are not under way.
+    refresh_tokens: Mutex<Vec<String>>,
+    pub(crate) ledger: Ledger,
+    number: AtomicU64,
+    run: String,
+}
+
+impl Traffic {
+    /// The first token is for the reads; all are refreshed in turn.
+    pub(crate) fn new(
+        service: &Arc<Service>,
+        tenant: &str,
+        target: &Target,
+        tokens: &[crate::sign_in::Tokens],
+        timeout: Duration,
+    ) -> Fallible<Arc<Self>> {
+        let first = tokens.first().ok_or("the traffic needs a sign-in")?;
+        Ok(Arc::new(Self {
+            service: service.clone(),
+            tenant: tenant.to_owned(),
+            target: target.clone(),
+            http: Http::new(timeout)?,
+            access_token: first.access.clone(),
+            refresh_tokens: Mutex::new(tokens.iter().map(|token| token.refresh.clone()).collect()),
+            ledger: Ledger::default(),
+            number: AtomicU64::new(0),
+            run: crate::load::new_run(),
+        }))
+    }
+
+    /// As many calls as `workers` make one after the other.
+    pub(crate) async fn closed(self: &Arc<Self>, workers: usize, span: Duration) -> Fallible<Tally> {
+        let (counting, from) = (Arc::<Counting>::default(), Instant::now());
+        let tasks: Vec<_> = (0..workers)
+            .map(|_| {
+                let (traffic, counting) = (self.clone(), counting.clone());
+                tokio::spawn(async move {
+                    while from.elapsed() < span {
+                        traffic.one(&counting).await;
+                    }
+                })
+            })
+            .collect();
+        for task in tasks {
+            task.await?;
+        }
+        Ok(counting.tally(from.elapsed()))
+    }
+
+    /// This many calls a second, whether the service answers or not. Calls above `in_flight_max` are not begun: they count as
+    /// failed.
+    pub(crate) async fn offered(
+        self: &Arc<Self>,
+        per_second: f64,
+        span: Duration,
+        in_flight_max: usize,
+    ) -> Fallible<Tally> {
+        let (counting, in_flight) = (Arc::<Counting>::default(), Arc::new(AtomicUsize::new(0)));
+        let from = Instant::now();
+        let mut tasks = tokio::task::JoinSet::new();
+        let (mut begun, mut ticks) = (0_u64, tokio::time::interval(Duration::from_millis(2)));
+        while from.elapsed() < span {
+            ticks.tick().await;
+            let due = (from.elapsed().as_secs_f64() * per_second) as u64;
+            while begun < due {
+                begun += 1;
+                if in_flight.load(Ordering::Relaxed) >= in_flight_max {
+                    counting.count(Duration::ZERO, Outcome::Failed("too many calls under way".into()));
+                    continue;
+                }
+                in_flight.fetch_add(1, Ordering::Relaxed);
+                let (traffic, counting, in_flight) = (self.clone(), counting.clone(), in_flight.clone());
+                tasks.spawn(async move {
+                    traffic.one(&counting).await;
+                    in_flight.fetch_sub(1, Ordering::Relaxed);
+                });
+            }
+            while tasks.try_join_next().is_some() {}
+        }
+        let span = from.elapsed();
+        while tasks.join_next().await.is_some() {}
+        Ok(counting.tally(span))
+    }
+
+    /// Of sixteen calls, two are changes, one is a refresh and the others are reads.
+    async fn one(&self, counting: &Counting) {
+        let number = self.number.fetch_add(1, Ordering::Relaxed);
+        let from = Instant::now();
+        let outcome = match number % 16 {
+            0 | 8 => self.change(number).await,
+            15 => self.refresh().await,
+            _ => self.read().await,
+        };
+        counting.count(from.elapsed(), outcome);
+    }
+
+    async fn read(&self) -> Outcome {
+        let url = &self.target.public_url;
+        let token = &self.access_token;
+        outcome(self.service.call_by(&self.http, "GET", url, token, "customers?pageSize=10", "").await).0
+    }
+
+    async fn change(&self, number: u64) -> Outcome {
+        let change = self.ledger.next_change();
+        let record = format!("t{}", number % 997);
+        let (line, key) = (change_line(&record, change), format!("{}-{change}", self.run));
+        let answer = self
+            .service
+            .send_lines_to(&self.http, &self.tenant, &self.target.operator_url, &line, &key)
+            .await;
+        let (outcome, answer) = outcome(answer);
+        if let (Outcome::Done, Some(answer)) = (&outcome, answer) {
+            let sequence = answer.json()["lastSequenceVersion"].as_str().and_then(|text| text.parse().ok());
+            self.ledger.acknowledge(change, &record, sequence.unwrap_or(0));
+        }
+        outcome
+    }
+
+    async fn refresh(&self) -> Outcome {
+        // Where all tokens are under way, a read takes the place.
+        let Some(token) = self.refresh_tokens.lock().pop() else { return self.read().await };
+        let application = &self.service.application;
+        match application.refresh(&self.http, &self.target.public_url, &token).await {
+            Ok(next) => {
+                self.refresh_tokens.lock().push(next.refresh);
+                Outcome::Done
+            }
+            Err(error) => {
+                self.refresh_tokens.lock().push(token);
+                let error = error.to_string();
+                let is_refused = error.starts_with("429") || error.starts_with("503");
+                if is_refused { Outcome::Refused } else { Outcome::Failed(error) }
+            }
+        }
+    }
+}
+
+fn outcome(answer: Fallible<Answer>) -> (Outcome, Option<Answer>) {
+    match answer {
+        Ok(answer) if answer.status == 200 => (Outcome::Done, Some(answer)),
+        Ok(answer) if answer.status == 429 || answer.status == 503 => (Outcome::Refused, None),
+        Ok(answer) => (Outcome::Failed(format!("{}: {}", answer.status, answer.text())), None),
+        Err(error) => (Outcome::Failed(error.to_string()), None),
+    }
+}

@@ -1,0 +1,108 @@
+//! A fault under load: the load starts, the fault happens, the load ends, everything that was acknowledged must arrive, and
+//! the checkers say what they found.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::load::{Load, LoadSettings, Target};
+use crate::receivers::Receivers;
+use crate::service::{EMAIL, Service};
+use crate::sign_in::Tokens;
+use crate::{Fallible, Part};
+
+/// How long deliveries may go on after the load.
+const SETTLE_MAX: Duration = Duration::from_secs(120);
+/// Sign-ins whose tokens are refreshed during the load.
+const REFRESHED: usize = 3;
+
+/// What must hold during a fault, beside that nothing is lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    pub(crate) silence: Duration,
+    /// The longest time until a call that is repeated succeeds.
+    pub(crate) call: Duration,
+}
+
+/// A service with its webhooks, ready for faults.
+pub(crate) struct Trial {
+    pub(crate) service: Arc<Service>,
+    pub(crate) receivers: Receivers,
+    pub(crate) webhooks: usize,
+    pub(crate) targets: Vec<Target>,
+    pub(crate) load: LoadSettings,
+}
+
+impl Trial {
+    /// Subscribes the webhooks; the first target must be ready.
+    pub(crate) async fn new(
+        service: Service,
+        targets: Vec<Target>,
+        webhooks: usize,
+        load: LoadSettings,
+    ) -> Fallible<Self> {
+        let receivers = Receivers::open().await?;
+        let first = targets.first().ok_or("no target")?;
+        let tokens = service.prepare(first).await?;
+        service.subscribe(&first.public_url, &tokens.access, &receivers.urls(webhooks)).await?;
+        Ok(Self { service: Arc::new(service), receivers, webhooks, targets, load })
+    }
+
+    async fn sign_in(&self) -> Fallible<Vec<Tokens>> {
+        let mut tokens = Vec::new();
+        for _ in 0..=REFRESHED {
+            let url = &self.targets[0].public_url;
+            tokens.push(self.service.application.sign_in(&self.service.http, url, EMAIL).await?);
+        }
+        Ok(tokens)
+    }
+
+    /// Lets the fault happen under load and writes what was seen.
+    pub(crate) async fn run(
+        &self,
+        part: &mut Part,
+        bounds: Bounds,
+        fault: impl AsyncFnOnce() -> Fallible<()>,
+    ) -> Fallible<()> {
+        self.receivers.clear();
+        let mut load = Load::start(&self.service, self.targets.clone(), &self.sign_in().await?, &self.load)?;
+        let happened = fault().await;
+        load.stop().await?;
+        happened?;
+        let findings = load.settle(&self.receivers, self.webhooks, SETTLE_MAX).await;
+        let seen = &load.seen;
+        if load.ledger.count() == 0 || seen.reads.done() == 0 {
+            return Err(
+                format!("the load did nothing: {} {}", seen.changes.reasons(), seen.reads.reasons()).into()
+            );
+        }
+        part.tell(
+            "calls",
+            format!(
+                "{} changes, {} reads, {} refreshes; {} deliveries",
+                seen.changes.done(),
+                seen.reads.done(),
+                seen.refreshes.done(),
+                self.receivers.count()
+            ),
+        );
+        let failed = seen.changes.failed() + seen.reads.failed() + seen.refreshes.failed();
+        part.none("calls that failed although they were repeated", failed);
+        let repeated = seen.changes.repeated() + seen.reads.repeated() + seen.refreshes.repeated();
+        part.tell("attempts that were repeated", repeated);
+        for calls in [&seen.changes, &seen.reads, &seen.refreshes] {
+            if !calls.reasons().is_empty() {
+                eprintln!("    repeated because of {}", calls.reasons());
+            }
+        }
+        let longest = [&seen.changes, &seen.reads, &seen.refreshes].map(crate::load::Calls::longest);
+        let longest = longest.into_iter().max().unwrap_or_default();
+        part.within("longest call, repetitions included", longest, bounds.call);
+        findings.tell(part, bounds.silence);
+        let wrong = load.wrongly_stored(&self.targets[0]).await?;
+        if let Some(first) = wrong.first() {
+            eprintln!("    {first}");
+        }
+        part.none("records not stored as last acknowledged", wrong.len());
+        Ok(())
+    }
+}

@@ -1,0 +1,105 @@
+//! Runs the scenarios of the crate `proof`: builds the programs, starts a PostgreSQL server where one is needed, installs the
+//! Debian packages, and writes what was seen to the page.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::page;
+use crate::failure::Failure;
+use crate::machine;
+use crate::postgres::{Cluster, Settings};
+use crate::workspace::{self, dist_program};
+
+const PAGE: &str = "docs/reliability.md";
+
+/// A scenario of the crate `proof`.
+#[derive(Debug)]
+pub(super) struct Scenario {
+    pub(super) name: &'static str,
+    needs_postgres: bool,
+    /// A program that it runs, and the Debian package that has it.
+    packages: &'static [(&'static str, &'static str)],
+}
+
+pub(super) const SCENARIOS: &[Scenario] =
+    &[Scenario { name: "nodes", needs_postgres: true, packages: &[("/usr/sbin/haproxy", "haproxy")] }];
+
+pub(super) fn find(name: &str) -> Option<&'static Scenario> {
+    SCENARIOS.iter().find(|scenario| scenario.name == name)
+}
+
+/// Runs a scenario at its full length on the release program, and writes its section of the page.
+pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failure> {
+    let program = dist_program("aldaba")?;
+    let proof = dist_program("aldaba-proof")?;
+    let cluster = match scenario.needs_postgres {
+        true => Some(Cluster::start(Settings { durable: true })?),
+        false => None,
+    };
+    let mut command = command(scenario, &proof, &program)?;
+    if let Some(cluster) = &cluster {
+        command.args(["--postgres", &cluster.url(), "--postgres-programs"]).arg(cluster.programs());
+    }
+    if let Some(only) = only {
+        command.args(["--only", only]);
+    }
+    let output = command.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
+    let report: Value = serde_json::from_slice(&output.stdout).map_err(|_| {
+        Failure::work(format!("{} ended with {} and no report", scenario.name, output.status))
+    })?;
+    // A part alone is a look, not a proof.
+    if only.is_none() {
+        write_section(scenario, &report)?;
+    }
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(Failure::work(format!("{}: something promised did not hold", scenario.name)))
+    }
+}
+
+/// Runs the short form on the debug program, for `cargo xtask test`.
+pub(super) fn prove_bounded(scenario: &Scenario, server: &crate::server::Server) -> Result<(), Failure> {
+    let folder = workspace::target().join("debug");
+    let mut command = command(scenario, &folder.join("aldaba-proof"), &folder.join("aldaba"))?;
+    command.arg("--bounded");
+    if let Some((url, programs)) = server.url_and_programs().filter(|_| scenario.needs_postgres) {
+        command.args(["--postgres", url]);
+        if let Some(programs) = programs {
+            command.args(["--postgres-programs", programs]);
+        }
+    }
+    workspace::run(scenario.name, command.stdout(Stdio::null()))
+}
+
+fn command(scenario: &Scenario, proof: &Path, program: &Path) -> Result<Command, Failure> {
+    for (installed, package) in scenario.packages {
+        if !Path::new(installed).exists() {
+            machine::install(package)?;
+        }
+    }
+    let mut command = Command::new(proof);
+    command.args([scenario.name, "--program"]).arg(program);
+    Ok(command)
+}
+
+fn write_section(scenario: &Scenario, report: &Value) -> Result<(), Failure> {
+    let path: PathBuf = workspace::root().join(PAGE);
+    let text = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
+    let text = page::with_section(&text, scenario, report, &run_line())?;
+    fs::write(&path, text).map_err(|error| format!("{PAGE}: {error}"))?;
+    println!("{PAGE}: the section of {} is written", scenario.name);
+    Ok(())
+}
+
+/// When and on what the run was.
+fn run_line() -> String {
+    let cores = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+    let date = Command::new("date").arg("+%-d %B %Y").env("LC_ALL", "C").output();
+    let date =
+        date.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    format!("Run on {date}, on {cores} cores.")
+}
