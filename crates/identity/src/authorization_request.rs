@@ -1,6 +1,8 @@
 //! Parses an authorization request: first the target of the response (client and redirect URI), then the rest, whose
 //! errors can be sent to that target.
 
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use domain::scope::RequestedScopes;
 use domain::second_factor::SECOND_FACTOR_METHOD;
 use domain::{ClientId, Scope, Scopes, TenantId, redirect_uri};
@@ -90,6 +92,24 @@ pub(crate) fn may_redirect(client: &Client, uri: &str, portal: Option<&str>) -> 
     is_portal || client.redirect_uris.iter().any(|registered| redirect_uri::matches(registered, uri))
 }
 
+/// What a request object says about the response. Request objects are not supported; its client is told so where it expects
+/// the response, to an address that the plain parameters name.
+#[derive(Debug, Default, Deserialize)]
+struct RequestObject {
+    response_mode: Option<String>,
+    state: Option<String>,
+}
+
+impl RequestObject {
+    /// Not verified: it decides nothing but how the refusal is sent.
+    fn of(params: &Params) -> Self {
+        let object = params.single("request").ok().flatten().filter(|object| object.len() <= VALUE_BYTES_MAX);
+        let payload = object.and_then(|object| object.split('.').nth(1));
+        let payload = payload.and_then(|payload| URL_SAFE_NO_PAD.decode(payload).ok());
+        payload.and_then(|payload| serde_json::from_slice(&payload).ok()).unwrap_or_default()
+    }
+}
+
 /// The target of the response: `redirect_uri` must match one that the client may have.
 pub(crate) fn response_target(
     params: &Params,
@@ -101,13 +121,15 @@ pub(crate) fn response_target(
     if !may_redirect(client, uri, portal) {
         return Err(TargetError::RedirectUnregistered);
     }
-    let mode = match params.single("response_mode") {
+    let object = RequestObject::of(params);
+    let single = |name: &str| params.single(name).ok().flatten();
+    let mode = match single("response_mode").or(object.response_mode.as_deref()) {
         // An application behind a private-use scheme gets the URL and nothing else; `parse` refuses a form.
-        Ok(Some("form_post")) if redirect_uri::private_use_scheme(uri).is_none() => ResponseMode::FormPost,
+        Some("form_post") if redirect_uri::private_use_scheme(uri).is_none() => ResponseMode::FormPost,
         _ => ResponseMode::Query,
     };
     // A repeated or overlong state is not returned.
-    let state = params.single("state").ok().flatten().filter(|state| state.len() <= VALUE_BYTES_MAX);
+    let state = single("state").or(object.state.as_deref()).filter(|state| state.len() <= VALUE_BYTES_MAX);
     Ok(ResponseTarget {
         client: client.id.clone(),
         redirect_uri: uri.into(),

@@ -76,8 +76,8 @@ pub(super) async fn end_session_post(
 }
 
 impl Site {
-    /// Logout on request of a client. An id_token of the signed-in user is sufficient; otherwise the user has to
-    /// confirm, so that no other site can sign users out. A wrong request is no error, which would leave the user
+    /// Logout on request of a client. An id_token of the signed-in user, with a registered address or none, is sufficient;
+    /// otherwise the user has to confirm, so that no other site can sign users out. A wrong request is no error, which would leave the user
     /// signed in: it ends on a page of the provider.
     async fn end_session(&self, browser: &BrowserContext, params: &Params) -> Result<Response, PageError> {
         let empty = Params::default();
@@ -100,7 +100,9 @@ impl Site {
         let Some(active) = self.any_session(browser).await? else {
             return self.signed_out(browser, &logout).await;
         };
-        if hint.is_some_and(|hint| hint.sub == active.account.id.as_str()) {
+        // Who sends the user to an address that is not the application's is asked about, too.
+        let is_address_right = logout.uri.is_some() || params.get("post_logout_redirect_uri").is_none();
+        if is_address_right && hint.is_some_and(|hint| hint.sub == active.account.id.as_str()) {
             return self.sign_out(browser, &logout).await;
         }
         let (ticket, browser_id) =

@@ -131,9 +131,10 @@ fn post_logout_redirect_uri_must_match_a_registered_one_exactly() {
     ] {
         let browser = fixture.signed_in_browser();
         let fields = [("id_token_hint", id_token.as_str()), ("post_logout_redirect_uri", uri)];
-        let page = end_session(&browser, &fields);
-        assert_eq!((page.status, page.location()), (200, ""), "{uri}");
-        assert!(!is_signed_in(&fixture, &browser), "the user wanted to sign out, and the hint is the user's");
+        let question = expect_confirmation_page(&fixture, &browser, &end_session(&browser, &fields));
+        let finished = browser.submit(&question.form("post"), &[]);
+        assert_eq!((finished.status, finished.location()), (200, ""), "{uri}");
+        assert!(!is_signed_in(&fixture, &browser), "{uri}");
     }
     let id = fixture.app.id.as_str();
     let after = ("post_logout_redirect_uri", AFTER);
@@ -177,7 +178,8 @@ fn disabled_client_gets_no_redirect_after_a_logout() {
     let id_token = fixture.tokens().id().to_owned();
     fixture.command(&["client", "disable", &fixture.app.id]);
     let fields = [("id_token_hint", id_token.as_str()), ("post_logout_redirect_uri", AFTER)];
-    let page = end_session(&browser, &fields);
+    let question = browser.follow_redirects(end_session(&browser, &fields));
+    let page = browser.submit(&question.form("post"), &[]);
     assert_eq!((page.status, page.location(), browser.cookie(SESSION)), (200, "", None));
     assert_eq!(shared_fixture().browser().get("/auth/core/connect/endsession").status, 200);
 }

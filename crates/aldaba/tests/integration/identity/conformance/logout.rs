@@ -29,6 +29,14 @@ impl SignedInUser {
         if asks { self.browser.submit(&page.form("post"), &[]) } else { page }
     }
 
+    /// The user is asked before anything ends.
+    #[track_caller]
+    fn expect_question(&self, fields: &[(&str, &str)]) {
+        let path = format!("/auth/core/connect/endsession?{}", encode_form(fields));
+        let page = self.browser.follow_redirects(self.browser.get(&path));
+        assert!(page.status == 200 && page.text().contains("<form"), "{page:?}");
+    }
+
     /// The suite's last step: a request with `prompt=none` must fail.
     #[track_caller]
     fn expect_signed_out(&self) {
@@ -65,7 +73,9 @@ fn oidcc_rp_initiated_logout() {
 fn oidcc_rp_initiated_logout_bad_post_logout_redirect_uri() {
     let user = SignedInUser::new();
     let uri = ("post_logout_redirect_uri", "https://app.example/another");
-    user.expect_logged_out_page(&[("id_token_hint", &user.id_token), uri, ("state", STATE)]);
+    let fields = [("id_token_hint", user.id_token.as_str()), uri, ("state", STATE)];
+    user.expect_question(&fields);
+    user.expect_logged_out_page(&fields);
 }
 
 #[test]
@@ -73,6 +83,7 @@ fn oidcc_rp_initiated_logout_query_added_to_post_logout_redirect_uri() {
     let user = SignedInUser::new();
     let uri = format!("{AFTER}?foo=bar");
     let fields = [("id_token_hint", user.id_token.as_str()), ("post_logout_redirect_uri", &uri)];
+    user.expect_question(&fields);
     user.expect_logged_out_page(&fields);
 }
 

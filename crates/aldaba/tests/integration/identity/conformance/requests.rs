@@ -104,6 +104,21 @@ fn oidcc_unsigned_request_object_rejected() {
 }
 
 #[test]
+fn oidcc_unsigned_request_object_rejected_by_form_post() {
+    let fixture = candidate();
+    // The suite sends response_mode and state inside the object alone.
+    let object = unsigned(r#"{"response_mode":"form_post","state":"from-the-object"}"#);
+    let page = fixture.browser().get(&request(fixture).without("state").with("request", &object).path());
+    assert_eq!(page.status, 200, "{page:?}");
+    let form = page.form("post");
+    assert_eq!(form.action, CALLBACK);
+    let field = |name: &str| form.fields.iter().find(|(known, _)| known == name).map(|(_, value)| &**value);
+    assert_eq!((field("error"), field("state")), (Some("request_not_supported"), Some("from-the-object")));
+    let broken = request(fixture).with("request", "a.%25.b");
+    refused(&fixture.browser().get(&broken.path()), "request_not_supported");
+}
+
+#[test]
 fn oidcc_ensure_request_object_with_redirect_uri() {
     let fixture = candidate();
     let object = unsigned(&format!(r#"{{"redirect_uri":"{CALLBACK}"}}"#));
