@@ -70,7 +70,7 @@ fn parse_company(text: &str) -> Result<Context, ErrorResponse> {
 }
 
 fn malformed() -> ErrorResponse {
-    let message = "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.";
+    let message = "The header context must be {\"clientId\":\"<company's correlationId>\"}.";
     invalid_context(ErrorCode::InvalidContext, message)
 }
 

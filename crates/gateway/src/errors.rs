@@ -33,7 +33,7 @@ pub(crate) fn missing_token() -> ErrorResponse {
 
 /// The response is the same for every reason.
 pub(crate) fn invalid_token(refusal: Refusal) -> ErrorResponse {
-    let message = "Access denied due to invalid access token. It may have expired or have been revoked.";
+    let message = "Access denied due to invalid access token. It may have expired or have been revoked: refresh it, or sign the user in again.";
     ErrorResponse::new(ErrorCode::InvalidToken, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
         .because(refusal)
@@ -44,7 +44,7 @@ pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
     let line = format!("Bearer error=\"insufficient_scope\", scope=\"{name}\"");
     let error = ErrorResponse::new(
         ErrorCode::InsufficientScope,
-        format!("insufficient_scope: the access token lacks the scope {name}."),
+        format!("insufficient_scope: the access token lacks the scope {name}. Request it and sign the user in again."),
     )
     .because(Refusal::ScopeMissing);
     match HeaderValue::from_str(&line) {
@@ -125,8 +125,11 @@ pub(crate) fn invalid_context(code: ErrorCode, message: impl Into<String>) -> Er
 }
 
 pub(crate) fn no_company() -> ErrorResponse {
-    ErrorResponse::new(ErrorCode::CompanyNotFound, "There is no such company.")
-        .because(Refusal::CompanyUnknown)
+    ErrorResponse::new(
+        ErrorCode::CompanyNotFound,
+        "There is no such company. Take an id from the list of companies.",
+    )
+    .because(Refusal::CompanyUnknown)
 }
 
 pub(crate) fn no_record() -> ErrorResponse {

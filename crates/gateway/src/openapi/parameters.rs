@@ -25,8 +25,8 @@ const ORDER_BY: &str = "A comma-separated list of fields, each optionally follow
 /// The shared parameters, by the names of their components.
 pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
     let all = [
-        ("company", path_id(Resource::companies())),
-        ("record", path_id(Resource::accounts())),
+        ("companyId", path_id(Resource::companies())),
+        ("recordId", path_id(Resource::accounts())),
         ("context", context()),
         ("pageNumber", page_number()),
         ("pageSize", page_size(paging::PAGE_SIZE_DEFAULT, paging::PAGE_SIZE_MAX)),
@@ -43,8 +43,8 @@ pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
 pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
     let own: &[&str] = match endpoint {
         Endpoint::List(_) => &["pageNumber", "pageSize"],
-        Endpoint::Record(resource) if resource == Resource::companies() => &["company"],
-        Endpoint::Record(_) => &["record"],
+        Endpoint::Record(resource) if resource == Resource::companies() => &["companyId"],
+        Endpoint::Record(_) => &["recordId"],
         Endpoint::Feed(_) | Endpoint::InvoicingFeed => &["after", "feedSize"],
         Endpoint::PayrollCompanies => &["filter", "orderBy", "pageNumber", "pageSize"],
     };

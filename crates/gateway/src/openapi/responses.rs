@@ -50,7 +50,7 @@ static ERROR_CASES: [ErrorCase; 7] = [
         ],
         name: "Unauthorized",
         description: "The subscription key or the access token is missing or invalid. The key is checked first.",
-        message: "Access denied due to invalid access token. It may have expired or have been revoked.",
+        message: "Access denied due to invalid access token. It may have expired or have been revoked: refresh it, or sign the user in again.",
         field: None,
         headers: &["X-Request-Id", "WWW-Authenticate"],
     },
@@ -61,7 +61,7 @@ static ERROR_CASES: [ErrorCase; 7] = [
                       product; or the subscription's daily quota is used up, and \
                       `Retry-After` says when it is replenished (`Out of call volume quota. Quota will be \
                       replenished in 07:30:00.`).",
-        message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
+        message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API. Request it and sign the user in again.",
         field: None,
         headers: &["X-Request-Id", "WWW-Authenticate", "RateLimit", "QuotaRetryAfter"],
     },
@@ -69,7 +69,7 @@ static ERROR_CASES: [ErrorCase; 7] = [
         codes: &[ErrorCode::CompanyNotFound, ErrorCode::RecordNotFound],
         name: "NotFound",
         description: "The company or record does not exist, or belongs to another tenant.",
-        message: "There is no such company.",
+        message: "There is no such company. Take an id from the list of companies.",
         field: None,
         headers: &["X-Request-Id", "RateLimit"],
     },

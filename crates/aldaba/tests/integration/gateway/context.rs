@@ -95,7 +95,11 @@ fn unknown_foreign_and_deleted_companies_get_the_same_404() {
     for path in SCOPED {
         let bodies = ["nobody", "foreign", "deleted"].map(|id| {
             let refused = shared_api().get_for_company(id, path).header("x-request-id", "same").send();
-            assert_eq!(refused.problem(404), "There is no such company.", "{path}");
+            assert_eq!(
+                refused.problem(404),
+                "There is no such company. Take an id from the list of companies.",
+                "{path}"
+            );
             refused.body
         });
         assert!(bodies[0] == bodies[1] && bodies[0] == bodies[2], "{path}: {bodies:?}");

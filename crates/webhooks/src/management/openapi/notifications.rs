@@ -34,6 +34,7 @@ fn accounting() -> PathItem {
                  not match.";
     let header = domain::signature::ACCOUNTING_HEADER;
     notification(
+        "receiveAccountingEvent",
         "A change, or an Acknowledge",
         description,
         header,
@@ -47,6 +48,7 @@ fn invoicing() -> PathItem {
         "A change of an invoicing entity. Answer any 2xx within five seconds and without cookies.";
     let header = domain::signature::INVOICING_HEADER;
     notification(
+        "receiveInvoicingEvent",
         "A change of an entity",
         description,
         header,
@@ -55,7 +57,14 @@ fn invoicing() -> PathItem {
     )
 }
 
-fn notification(summary: &str, description: &str, header: &str, schema: &str, example: Value) -> PathItem {
+fn notification(
+    id: &str,
+    summary: &str,
+    description: &str,
+    header: &str,
+    schema: &str,
+    example: Value,
+) -> PathItem {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(Some(example));
     let body =
         RequestBodyBuilder::new().content(JSON, content.build()).required(Some(Required::True)).build();
@@ -64,6 +73,7 @@ fn notification(summary: &str, description: &str, header: &str, schema: &str, ex
         .fold(OperationBuilder::new(), |operation, (name, description)| {
             operation.parameter(parameter(name, ParameterIn::Header, description, None))
         })
+        .operation_id(Some(id))
         .summary(Some(summary))
         .description(Some(description))
         .request_body(Some(body))
@@ -76,6 +86,7 @@ fn notification(summary: &str, description: &str, header: &str, schema: &str, ex
 fn handshake() -> PathItem {
     let echo = parameter("echo", ParameterIn::Query, "A GUID.", Some("uuid"));
     let operation = OperationBuilder::new()
+        .operation_id(Some("receiveInvoicingHandshake"))
         .summary(Some("The handshake of an invoicing subscription"))
         .description(Some(
             "Answer any 2xx with the GUID as the body; only then is the subscription effective.",
