@@ -60,6 +60,7 @@ fn addresses(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
         ("APIs", ready.base_url.as_str()),
         ("API reference", &format!("{}/docs/", ready.base_url)),
         ("identity provider", &ready.auth_url),
+        ("OpenID issuer", &format!("{}/auth/core", ready.auth_url)),
         ("developer portal", &ready.portal_url),
         ("operator console", &ready.console_url),
         ("operator API", &ready.operator_url),

@@ -22,12 +22,12 @@ fn error_page_shows_the_address_that_was_sent_and_the_registered_ones() {
     for shown in [
         ">http://localhost:8765/callback/<",
         ">http://localhost:8765/callback<",
-        "aldaba dev --redirect-uri 'http://localhost:8765/callback/'",
+        &format!("aldaba client redirect {client} 'http://localhost:8765/callback/'"),
     ] {
         assert!(page.text().contains(shown), "{shown}: {}", page.text());
     }
     let page = ask("https%3A%2F%2Fx.example%2F%27%3Breboot");
-    assert!(page.status == 400 && !page.text().contains("aldaba dev --redirect-uri"), "{}", page.text());
+    assert!(page.status == 400 && !page.text().contains("aldaba client redirect"), "{}", page.text());
 }
 
 #[test]

@@ -21,7 +21,7 @@ pub(crate) struct PageError {
     ui_locales: Option<String>,
     retry_after_seconds: Option<u64>,
     /// The redirect URI that was sent, and those that are registered; `aldaba dev` alone shows them.
-    addresses: Option<(String, Vec<String>)>,
+    addresses: Option<Box<(String, Client)>>,
 }
 
 impl PageError {
@@ -47,7 +47,7 @@ impl PageError {
     /// With the addresses of the client, for its developers. Registered addresses are not public: only `aldaba dev` shows them.
     pub(crate) fn with_addresses(self, site: &Site, sent: Option<&str>, client: &Client) -> Self {
         let is_shown = site.settings.is_development && self.kind == ErrorKind::RedirectUnregistered;
-        let addresses = sent.filter(|_| is_shown).map(|sent| (sent.to_owned(), client.redirect_uris.clone()));
+        let addresses = sent.filter(|_| is_shown).map(|sent| Box::new((sent.to_owned(), client.clone())));
         Self { addresses, ..self }
     }
 
@@ -73,10 +73,11 @@ impl PageError {
             request_id: &browser.audit.request_id,
             retry: retry.as_deref(),
             home: &home,
-            addresses: self
-                .addresses
-                .as_ref()
-                .map(|(sent, registered)| RedirectAddresses { sent, registered }),
+            addresses: self.addresses.as_deref().map(|(sent, client)| RedirectAddresses {
+                client: client.id.as_str(),
+                sent,
+                registered: &client.redirect_uris,
+            }),
         };
         let page = response::page(self.status, pages::error_page(&model));
         match self.retry_after_seconds {

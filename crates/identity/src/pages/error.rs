@@ -28,6 +28,7 @@ pub(crate) struct ErrorPage<'a> {
 /// Why a redirect URI is refused, for the application's developers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RedirectAddresses<'a> {
+    pub client: &'a str,
     pub sent: &'a str,
     pub registered: &'a [String],
 }
@@ -91,7 +92,7 @@ fn redirect_addresses(lang: Lang, addresses: &RedirectAddresses<'_>) -> Markup {
             }
             @if is_registrable(addresses.sent) {
                 p { (text.register) }
-                p { code { "aldaba dev --redirect-uri '" (addresses.sent) "'" } }
+                p { code { "aldaba client redirect " (addresses.client) " '" (addresses.sent) "'" } }
             }
         }
     }

@@ -174,7 +174,7 @@ const ERROR: ErrorText = ErrorText {
         sent: "Address that the application sent",
         registered: "Registered addresses",
         none: "None",
-        register: "To register it, start with:",
+        register: "To register it:",
     },
     unknown_client: Message {
         title: "Application not available",

@@ -177,7 +177,7 @@ const ERROR: ErrorText = ErrorText {
         sent: "Dirección que ha enviado la aplicación",
         registered: "Direcciones registradas",
         none: "Ninguna",
-        register: "Para registrarla, arranca así:",
+        register: "Para registrarla:",
     },
     unknown_client: Message {
         title: "Aplicación no disponible",

@@ -269,11 +269,11 @@ fn errors_have_a_way_on_and_the_other_language() {
 fn error_shows_both_addresses_to_developers_alone() {
     let registered = ["http://localhost:8765/callback".to_owned()];
     let with = |sent| {
-        let addresses = Some(RedirectAddresses { sent, registered: &registered });
+        let addresses = Some(RedirectAddresses { client: "panel", sent, registered: &registered });
         error_page(&ErrorPage { addresses, ..ERROR }).into_string()
     };
     let page = with("http://localhost:8765/callback/");
-    let command = "aldaba dev --redirect-uri 'http://localhost:8765/callback/'";
+    let command = "aldaba client redirect panel 'http://localhost:8765/callback/'";
     assert_order(
         &page,
         &["http://localhost:8765/callback/</code>", "http://localhost:8765/callback</code>", command],

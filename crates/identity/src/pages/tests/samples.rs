@@ -227,7 +227,7 @@ fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Internal) })));
     pages.push(("error, retry".into(), error_page(&ErrorPage { retry: Some(text), ..page(Busy) })));
     for registered in [vec![], vec![text.to_owned(), text.to_owned()]] {
-        let addresses = Some(RedirectAddresses { sent: text, registered: &registered });
+        let addresses = Some(RedirectAddresses { client: "panel", sent: text, registered: &registered });
         pages.push((
             "error, addresses".into(),
             error_page(&ErrorPage { addresses, ..page(RedirectUnregistered) }),
