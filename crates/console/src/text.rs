@@ -82,6 +82,7 @@ pub(crate) fn refusal(lang: Lang, why: &str) -> String {
         data::REFUSALS,
         webhooks::REFUSALS,
         operations::REFUSALS,
+        pages::SHARED_REASONS,
     ];
     let all = areas.into_iter().flatten();
     match lang {

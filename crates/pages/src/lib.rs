@@ -20,7 +20,7 @@ pub use csv::Csv;
 pub use error::PageError;
 pub use form::SubmittedForm;
 pub use params::Params;
-pub use reason::translate_reason;
+pub use reason::{SHARED_REASONS, translate_reason};
 pub use request::{FormValues, Format, PageRequest, PageSite, request_id};
 pub use response::{Response, json, page, see_other};
 pub use routes::{ActionHandler, PageFuture, PageHandler, Route, handlers};

@@ -1,8 +1,9 @@
 //! The kinds of clients in words, for the pages of operators and developers.
 
 use domain::ClientKind;
+use maud::{Markup, html};
 
-use crate::Lang;
+use crate::{Lang, RadioOption, radio_option};
 
 /// What pages say about a kind of client.
 #[derive(Clone, Copy, Debug)]
@@ -42,4 +43,27 @@ pub fn client_kind_text(lang: Lang, kind: ClientKind) -> ClientKindText {
         ),
     };
     ClientKindText { name, note }
+}
+
+/// The choice of a new client's kind, which never changes; web where nothing was chosen.
+pub fn client_kind_field(lang: Lang, legend: &str, chosen: Option<&str>) -> Markup {
+    let chosen = chosen.unwrap_or(ClientKind::Web.as_str());
+    let option = |kind: ClientKind| {
+        let text = client_kind_text(lang, kind);
+        radio_option(&RadioOption {
+            name: "kind",
+            value: kind.as_str(),
+            label: text.name,
+            note: text.note,
+            badge: None,
+            error_id: None,
+            is_checked: kind.as_str() == chosen,
+        })
+    };
+    html! {
+        fieldset {
+            legend { (legend) }
+            div.choices { @for kind in ClientKind::ALL { (option(kind)) } }
+        }
+    }
 }

@@ -20,7 +20,7 @@ mod qr;
 mod tests;
 
 pub use asset::Asset;
-pub use client_kind::{ClientKindText, client_kind_text};
+pub use client_kind::{ClientKindText, client_kind_field, client_kind_text};
 pub use components::{
     Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
     radio_option, username_field,

@@ -68,18 +68,11 @@ impl SignedIn {
 
     async fn sign_in(&self, origin: &str) -> Result<Option<String>, Failure> {
         let Some(User { email, password, .. }) = &self.user else { return Ok(None) };
-        let Client { client_id, client_secret, .. } = &self.client;
         let mut browser = HeadlessBrowser::new(origin)?;
         let user = SignInUser { email, password, tenant: None };
-        let code = browser.sign_in(&authorize_path(client_id, None), CALLBACK_URI, &user).await?;
-        let fields = [
-            ("grant_type", "authorization_code"),
-            ("code", code.as_str()),
-            ("redirect_uri", CALLBACK_URI),
-            ("client_id", client_id.as_str()),
-            ("client_secret", client_secret.as_str()),
-        ];
-        let response = browser.post("/auth/core/connect/token", &fields).await?;
+        let authorize = authorize_path(&self.client.client_id, None);
+        let code = browser.sign_in(&authorize, CALLBACK_URI, &user).await?;
+        let response = browser.exchange(&self.client, &code).await?;
         let tokens: Value = serde_json::from_slice(response.body()).unwrap_or_default();
         Ok(tokens["access_token"].as_str().map(Into::into))
     }

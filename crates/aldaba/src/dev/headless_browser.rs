@@ -6,6 +6,7 @@ use aldaba_client::{HttpTransport, Transport as _, TransportError};
 use axum::http::{Request, Response, StatusCode, header};
 use bytes::Bytes;
 
+use super::credentials::{CALLBACK_URI, Client};
 use crate::exit::Failure;
 
 /// The most pages of one sign-in.
@@ -65,6 +66,18 @@ impl<'a> HeadlessBrowser<'a> {
             };
         }
         Err(sign_in_failure(user, self.origin, page.status(), password_sent, tenant_sent))
+    }
+
+    /// Exchanges the code of a client of `dev`.
+    pub(super) async fn exchange(&self, client: &Client, code: &str) -> Result<Response<Bytes>, Failure> {
+        let fields = [
+            ("grant_type", "authorization_code"),
+            ("code", code),
+            ("redirect_uri", CALLBACK_URI),
+            ("client_id", client.client_id.as_str()),
+            ("client_secret", client.client_secret.as_str()),
+        ];
+        self.post("/auth/core/connect/token", &fields).await
     }
 
     /// Posts a form without storing the cookies of the response.

@@ -1,15 +1,11 @@
 //! Why an action was refused, in Spanish. The rules that refuse it are shared with the operator's API, which says the reasons
 //! in English.
 
-use pages::{sentence, translate_reason};
+use pages::{SHARED_REASONS, sentence, translate_reason};
 use ui::Lang;
 
-/// Each reason in English and Spanish; `{}` stands for what the reason names.
+/// Each reason that only the portal gives, in English and Spanish; `{}` stands for what the reason names.
 const REASONS: &[(&str, &str)] = &[
-    (
-        "a name has 1 to 200 characters, none of them a control character",
-        "El nombre tiene de 1 a 200 caracteres, ninguno de control.",
-    ),
     ("{} is not an e-mail address", "{} no es una dirección de correo."),
     (
         "{} is already invited; ask the operator to add them to the team",
@@ -23,15 +19,6 @@ const REASONS: &[(&str, &str)] = &[
         "the invitation for {} was revoked; invite again instead",
         "La invitación para {} se anuló. Invita de nuevo.",
     ),
-    ("{} is a member of team {} already", "{} ya pertenece al equipo."),
-    (
-        "{} is the last owner of team {}; make another member an owner first",
-        "{} es la última persona titular del equipo. Antes haz titular a otra.",
-    ),
-    (
-        "team {} has {} members, as many as it may have",
-        "El equipo tiene {1} miembros, los que puede tener como máximo.",
-    ),
     (
         "team {} is disabled; ask the operator",
         "El equipo está desactivado. Escribe a la persona de contacto.",
@@ -40,8 +27,6 @@ const REASONS: &[(&str, &str)] = &[
         "team {} has {} pending requests; wait for a decision, or withdraw one",
         "El equipo tiene {1} solicitudes pendientes. Espera una decisión o retira alguna.",
     ),
-    ("a client needs one product at least", "Elige al menos un producto."),
-    ("a client has 1 to {} redirect addresses", "Una aplicación tiene de 1 a {} direcciones de retorno."),
     ("the client has this redirect address already", "La aplicación ya tiene esta dirección de retorno."),
     ("the old one may stay valid for {} hours at most", "El anterior puede valer {} horas más como mucho."),
     (
@@ -49,53 +34,8 @@ const REASONS: &[(&str, &str)] = &[
         "Esta clave es anterior a esta función: regenérala para poder verla.",
     ),
     (
-        "{} has {} characters at most, and no control characters",
-        "El texto tiene {1} caracteres como máximo, y ninguno de control.",
-    ),
-    ("the redirect address {} must be an https address", "La dirección de retorno {} tiene que ser https."),
-    (
-        "the redirect address {} must be an https address, a loopback address, or have a private-use scheme with a dot in it, as in com.example.app:/callback",
-        "La dirección de retorno {} tiene que ser https, local (127.0.0.1), o tener un esquema propio con un punto, como com.example.app:/callback.",
-    ),
-    (
-        "the redirect address {} must use https; plain http is allowed only for 127.0.0.1, [::1] and localhost:<port>",
-        "La dirección de retorno {} tiene que ser https. Solo 127.0.0.1, [::1] y localhost:<puerto> pueden ser http.",
-    ),
-    (
-        "the redirect address {} is not for a resource server, which signs nobody in",
-        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
-    ),
-    (
-        "a resource server has no redirect addresses: nobody signs in to it",
-        "Un servidor de recursos no tiene direcciones de retorno: nadie inicia sesión en él.",
-    ),
-    (
-        "a client of the kind {} has no secret and must use PKCE: give pkce as required, or leave it out",
-        "Una aplicación pública no tiene secreto y tiene que usar PKCE.",
-    ),
-    (
-        "client {} is of the kind {} and has no secret; it uses PKCE instead",
-        "La aplicación es pública y no tiene secreto: usa PKCE en su lugar.",
-    ),
-    (
         "the redirect address {} must have at most {} characters",
         "La dirección de retorno tiene {1} caracteres como máximo.",
-    ),
-    (
-        "the redirect address {} must not contain a wildcard; register each address",
-        "La dirección de retorno {} no puede llevar comodines: registra cada una.",
-    ),
-    (
-        "the redirect address {} must not have a fragment",
-        "La dirección de retorno {} no puede llevar fragmento (#).",
-    ),
-    (
-        "the redirect address {} must not contain a user name or password",
-        "La dirección de retorno {} no puede llevar usuario ni contraseña.",
-    ),
-    (
-        "the redirect address {} must not contain {}; percent-encode it",
-        "La dirección de retorno {} no puede contener {}: codifícalo con %.",
     ),
     (
         "the redirect address {} has a port that is not a number from 1 to 65535",
@@ -108,19 +48,6 @@ const REASONS: &[(&str, &str)] = &[
     (
         "the redirect address {} has a host with {} in it",
         "El servidor de la dirección de retorno {} no puede contener {}.",
-    ),
-    ("the redirect address {} must name a host", "A la dirección de retorno {} le falta el servidor."),
-    (
-        "the redirect address {} must name a port, as in http://localhost:8765/callback",
-        "A la dirección de retorno {} le falta el puerto, como en http://localhost:8765/callback.",
-    ),
-    (
-        "the redirect address {} must use https; plain http is allowed only for http://localhost:<port>/ (not 127.0.0.1)",
-        "La dirección de retorno {} tiene que ser https. Solo http://localhost:<puerto>/ puede ser http, y no 127.0.0.1.",
-    ),
-    (
-        "the form names no action of this page",
-        "El formulario no corresponde a ninguna acción de esta página. Recárgala y repite.",
     ),
     (
         "the operator has switched sandboxes off (portal.sandbox)",
@@ -139,7 +66,7 @@ const REASONS: &[(&str, &str)] = &[
 /// The reason as whole sentences; one that is not known here stays in English.
 pub(crate) fn refusal(lang: Lang, why: &str) -> String {
     let spanish = match lang {
-        Lang::Es => translate_reason(REASONS, why),
+        Lang::Es => translate_reason(REASONS.iter().chain(SHARED_REASONS), why),
         Lang::En => None,
     };
     spanish.unwrap_or_else(|| sentence(why))
@@ -198,7 +125,7 @@ mod tests {
 
     #[test]
     fn places_are_the_same_in_both_languages() {
-        for (english, spanish) in REASONS {
+        for (english, spanish) in REASONS.iter().chain(SHARED_REASONS) {
             let places = english.matches("{}").count();
             assert!(spanish.matches("{}").count() <= places, "{english}");
             assert!(!spanish.contains("{1}") || places == 2, "{english}");

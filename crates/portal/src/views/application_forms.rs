@@ -1,37 +1,13 @@
 //! The forms to ask for an application and for a redirect address.
 
-use domain::ClientKind;
 use domain::subscription::Product;
 use maud::{Markup, html};
-use ui::{Button, Field, RadioOption, button, client_kind_text, field, radio_option};
+use ui::{Button, Field, button, client_kind_field, field};
 
 use super::subscriptions::product_name;
 use crate::context::Context;
 use crate::text::applications::ApplicationText;
 use crate::text::subscriptions::SubscriptionText;
-
-/// The kind of a new application, which never changes.
-fn kind_field(context: &Context) -> Markup {
-    let lang = context.lang();
-    let option = |kind: ClientKind| {
-        let text = client_kind_text(lang, kind);
-        radio_option(&RadioOption {
-            name: "kind",
-            value: kind.as_str(),
-            label: text.name,
-            note: text.note,
-            badge: None,
-            error_id: None,
-            is_checked: context.typed("kind").unwrap_or("web") == kind.as_str(),
-        })
-    };
-    html! {
-        fieldset {
-            legend { (ApplicationText::of(lang).kind) }
-            div.choices { @for kind in ClientKind::ALL { (option(kind)) } }
-        }
-    }
-}
 
 pub(super) fn redirect_field(context: &Context, is_required: bool) -> Markup {
     let text = ApplicationText::of(context.lang());
@@ -52,7 +28,7 @@ pub(super) fn ask_form(context: &Context) -> Markup {
         form.stack method="post" action=(context.here(&[], [])) {
             (context.form_token())
             (field(&Field { name: "name", label: text.name, value: context.typed("name"), is_required: true, ..Field::default() }))
-            (kind_field(context))
+            (client_kind_field(context.lang(), ApplicationText::of(context.lang()).kind, context.typed("kind")))
             // A resource server has none.
             (redirect_field(context, false))
             fieldset.stack {

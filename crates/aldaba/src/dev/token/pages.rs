@@ -24,20 +24,12 @@ pub(super) async fn issue(args: &Token) -> Result<Issued, Failure> {
     require_loopback(origin)?;
     let user = sign_in_user(args)?;
     let mut browser = HeadlessBrowser::new(origin)?;
-    let Client { client_id, client_secret, .. } = &access.client;
-    let path = authorize_path(client_id, args.scope().as_deref());
+    let path = authorize_path(&access.client.client_id, args.scope().as_deref());
     let code = browser.sign_in(&path, CALLBACK_URI, &user).await?;
     if args.code {
         return Ok(Issued::Code(code));
     }
-    let fields = [
-        ("grant_type", "authorization_code"),
-        ("code", code.as_str()),
-        ("redirect_uri", CALLBACK_URI),
-        ("client_id", client_id.as_str()),
-        ("client_secret", client_secret.as_str()),
-    ];
-    let response = browser.post("/auth/core/connect/token", &fields).await?;
+    let response = browser.exchange(&access.client, &code).await?;
     let tokens: Value = serde_json::from_slice(response.body()).unwrap_or_default();
     if response.status() == StatusCode::OK && tokens["access_token"].is_string() {
         return Ok(Issued::Tokens(tokens));

@@ -1,9 +1,8 @@
 //! The forms of one client.
 
-use domain::ClientKind;
 use maud::{Markup, html};
 use store::{CallbackIdToken, Consent};
-use ui::{Field, Lang, RadioOption, client_kind_text, field, radio_option};
+use ui::{Field, Lang, field};
 
 use super::client::ClientPage;
 use super::parts::{
@@ -19,28 +18,6 @@ use crate::text::CommonText;
 pub(super) fn redirect_field(lang: Lang, value: &str, is_required: bool) -> Markup {
     let text = ClientText::of(lang);
     lines_field("redirect_uris", (text.redirect_uris, text.redirect_hint), value, is_required)
-}
-
-/// The kind of a new client, which never changes.
-pub(super) fn kind_field(lang: Lang, chosen: &str) -> Markup {
-    let option = |kind: ClientKind| {
-        let text = client_kind_text(lang, kind);
-        radio_option(&RadioOption {
-            name: "kind",
-            value: kind.as_str(),
-            label: text.name,
-            note: text.note,
-            badge: None,
-            error_id: None,
-            is_checked: kind.as_str() == chosen,
-        })
-    };
-    html! {
-        fieldset {
-            legend { (ClientText::of(lang).kind) }
-            div.choices { @for kind in ClientKind::ALL { (option(kind)) } }
-        }
-    }
 }
 
 pub(super) fn backchannel_field(lang: Lang, value: &str) -> Markup {

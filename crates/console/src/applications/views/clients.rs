@@ -8,9 +8,9 @@ use pages::{Csv, View};
 use serde::Serialize;
 use store::{Client, Consent, Status};
 use ui::app::{Column, State, short_id, state};
-use ui::{DisplayName, Field, Lang, badge, client_kind_text, field, safe_href};
+use ui::{DisplayName, Field, Lang, badge, client_kind_field, client_kind_text, field, safe_href};
 
-use super::client_forms::{backchannel_field, kind_field, pkce_field, redirect_field};
+use super::client_forms::{backchannel_field, pkce_field, redirect_field};
 use super::parts::{
     Filters, TeamRef, check_field, empty, filters, lines_field, owner, paged, product_names, products_field,
 };
@@ -174,7 +174,7 @@ fn new_form(context: &Context) -> Markup {
                     (context.form_token())
                     (field(&Field { name: "name", label: area.name, value: typed("name"), hint: Some(text.name_hint), is_required: true, ..Field::default() }))
                     (field(&Field { name: "id", label: text.client_id, value: typed("id"), hint: Some(text.id_hint), ..Field::default() }))
-                    (kind_field(lang, values.text("kind", "web")))
+                    (client_kind_field(lang, text.kind, Some(values.text("kind", "web"))))
                     (redirect_field(lang, values.text("redirect_uris", ""), false))
                     (lines_field("logout_uris", (text.logout_uris, text.logout_hint), values.text("logout_uris", ""), false))
                     (backchannel_field(lang, values.text("backchannel_logout_uri", "")))
