@@ -34,6 +34,7 @@ use crate::output::Output;
 use crate::service::RouterLayer;
 use crate::wiring::{SystemClock, SystemRandom};
 use open_port::OpenPort;
+use port::NoPort;
 use sign_in::{BegunSignIn, FinishedSignIn, Outcome, Reason, Tokens};
 
 /// Sign-ins of each kind that are remembered: far more than a person has open.
@@ -41,6 +42,8 @@ const REMEMBERED_MAX: usize = 64;
 /// The most parameters of a callback, and the most bytes of a posted one.
 const PARAMETERS_MAX: usize = 32;
 const BODY_BYTES_MAX: usize = 64 * 1024;
+/// The most ports that dev waits on at a time.
+const PORTS_MAX: usize = 16;
 
 /// Where the answers to redirect URIs come from.
 pub(super) struct Callbacks {
@@ -56,7 +59,7 @@ pub(super) struct Callbacks {
     sent: Mutex<VecDeque<AuthorizationResponse>>,
     begun: Mutex<VecDeque<BegunSignIn>>,
     finished: Mutex<VecDeque<Arc<FinishedSignIn>>>,
-    /// Ports of other programs that the terminal has named.
+    /// Ports that the terminal has named because dev does not answer there.
     named_ports: Mutex<HashSet<u16>>,
 }
 
@@ -104,7 +107,20 @@ impl Callbacks {
             if let Some(old) = ports.remove(&port) {
                 old.closed().await;
             }
-            let Some(listeners) = port::listen(port).await else { return self.name_taken(port) };
+            ports.retain(|_, open| open.is_waiting());
+            if ports.len() == PORTS_MAX {
+                return self.name_port(port, &format!("dev waits on {PORTS_MAX} other ports already"));
+            }
+            let listeners = match port::listen(port).await {
+                Ok(listeners) => listeners,
+                Err(NoPort::Taken) => {
+                    let why = "a program listens there and gets the code; dev answers only where none does";
+                    return self.name_port(port, why);
+                }
+                Err(NoPort::Refused(error)) => {
+                    return self.name_port(port, &format!("dev cannot listen there: {error}"));
+                }
+            };
             ports.insert(port, OpenPort::serve(listeners, &self.routes(port)));
         }
         remember(&self.sent, sent.clone());
@@ -115,12 +131,10 @@ impl Callbacks {
         Router::new().fallback(any(answer)).layer(layer).with_state((self.clone(), port))
     }
 
-    fn name_taken(&self, port: u16) {
+    /// Says once for each port why dev does not answer there.
+    fn name_port(&self, port: u16, why: &str) {
         if self.named_ports.lock().insert(port) {
-            let text = format!(
-                "a program listens on port {port} and gets the code; dev answers callbacks only where none does"
-            );
-            self.say(&text);
+            self.say(&format!("port {port}: {why}"));
         }
     }
 

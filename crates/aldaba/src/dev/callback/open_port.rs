@@ -19,6 +19,12 @@ struct Waiting {
     until: Instant,
 }
 
+impl Waiting {
+    fn is_open(&self) -> bool {
+        self.browsers > 0 && self.until > Instant::now()
+    }
+}
+
 /// It closes when all browsers that were expected have come, or none has come for a while.
 pub(super) struct OpenPort {
     waiting: watch::Sender<Waiting>,
@@ -43,12 +49,16 @@ impl OpenPort {
     /// Stays open for another browser. False if it is closed already.
     pub(super) fn expect_another(&self) -> bool {
         self.waiting.send_if_modified(|waiting| {
-            let is_open = waiting.browsers > 0 && waiting.until > Instant::now();
+            let is_open = waiting.is_open();
             if is_open {
                 *waiting = Waiting { browsers: waiting.browsers + 1, until: Instant::now() + WAIT_MAX };
             }
             is_open
         })
+    }
+
+    pub(super) fn is_waiting(&self) -> bool {
+        self.waiting.borrow().is_open()
     }
 
     /// One browser has come.

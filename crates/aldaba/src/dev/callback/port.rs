@@ -1,6 +1,6 @@
 //! A port of this machine that a redirect URI names: whether anything listens there, and listening there ourselves.
 
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::time::Duration;
 
@@ -31,21 +31,32 @@ pub(super) async fn is_taken(port: u16) -> bool {
     [v4, v6].iter().any(|connected| !matches!(connected, Ok(Err(_))))
 }
 
-/// Listens on the port on both addresses, or on the one that this machine has. None if another program has it.
-pub(super) async fn listen(port: u16) -> Option<Vec<TcpListener>> {
+/// Why dev does not listen on a port.
+#[derive(Debug)]
+pub(super) enum NoPort {
+    /// Another program has it.
+    Taken,
+    Refused(io::Error),
+}
+
+/// Listens on the port on both addresses, or on the one that this machine has.
+pub(super) async fn listen(port: u16) -> Result<Vec<TcpListener>, NoPort> {
     if is_taken(port).await {
-        return None;
+        return Err(NoPort::Taken);
     }
-    let mut listeners = Vec::new();
+    let (mut listeners, mut refusal) = (Vec::new(), None);
     for address in LOOPBACK {
         match TcpListener::bind(SocketAddr::new(address, port)).await {
             Ok(listener) => listeners.push(listener),
-            Err(error) if error.kind() == ErrorKind::AddrInUse => return None,
-            // Without IPv6, for example.
-            Err(_) => {}
+            Err(error) if error.kind() == ErrorKind::AddrInUse => return Err(NoPort::Taken),
+            // Without IPv6, for example: the other address is enough.
+            Err(error) => refusal = refusal.or(Some(error)),
         }
     }
-    (!listeners.is_empty()).then_some(listeners)
+    match refusal {
+        Some(error) if listeners.is_empty() => Err(NoPort::Refused(error)),
+        _ => Ok(listeners),
+    }
 }
 
 #[cfg(test)]
@@ -77,7 +88,7 @@ mod tests {
             // A machine may lack IPv6.
             let Ok(other) = TcpListener::bind(address).await else { continue };
             let port = other.local_addr().unwrap().port();
-            assert!(is_taken(port).await && listen(port).await.is_none(), "{address}");
+            assert!(is_taken(port).await && matches!(listen(port).await, Err(NoPort::Taken)), "{address}");
             drop(other);
             let listeners = listen(port).await.unwrap();
             assert!(is_taken(port).await && !listeners.is_empty(), "{address}");
