@@ -22,6 +22,33 @@ pub enum AdminError {
     Store(#[from] StoreError),
 }
 
+impl AdminError {
+    /// The code of the catalogue that the operator's API says it with.
+    pub(crate) fn code(&self) -> ErrorCode {
+        match self {
+            Self::Invalid(_) => ErrorCode::InvalidValue,
+            Self::Forbidden(_) => ErrorCode::InsufficientRole,
+            Self::NotFound(_) => ErrorCode::NotFound,
+            Self::Cancelled(_) => ErrorCode::Cancelled,
+            Self::Conflict { code, .. } => *code,
+            Self::Store(error) => store_error_code(error),
+        }
+    }
+}
+
+pub(crate) fn store_error_code(error: &StoreError) -> ErrorCode {
+    match error {
+        StoreError::UnknownTenant(_) => ErrorCode::UnknownTenant,
+        StoreError::Exists(_) => ErrorCode::Exists,
+        StoreError::SandboxApart => ErrorCode::SandboxApart,
+        StoreError::KeyInUse(_) => ErrorCode::IdempotencyKeyInUse,
+        StoreError::Full(_) => ErrorCode::StoreFull,
+        StoreError::Unavailable(_) => ErrorCode::StoreUnavailable,
+        StoreError::Expired => ErrorCode::StoreBusy,
+        _ => ErrorCode::InternalError,
+    }
+}
+
 pub(crate) type Result<T> = std::result::Result<T, AdminError>;
 
 /// `NotFound` unless the row exists.

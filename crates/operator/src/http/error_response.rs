@@ -6,7 +6,7 @@ use domain::{ErrorCode, FieldError};
 use store::StoreError;
 use web::ErrorResponse;
 
-use crate::error::AdminError;
+use crate::error::{AdminError, store_error_code};
 
 const RETRY_AFTER_SECONDS: &str = "5";
 
@@ -22,47 +22,42 @@ pub(super) fn error_at_field(code: ErrorCode, field: &str, message: String) -> E
 impl From<AdminError> for ErrorResponse {
     fn from(error: AdminError) -> Self {
         match error {
-            AdminError::Invalid(why) => error_with_code(ErrorCode::InvalidValue, sentence(&why)),
-            AdminError::Forbidden(why) => error_with_code(ErrorCode::InsufficientRole, sentence(&why)),
-            AdminError::NotFound(_) => error_with_code(ErrorCode::NotFound, sentence(&error.to_string())),
-            AdminError::Cancelled(_) => error_with_code(ErrorCode::Cancelled, sentence(&error.to_string())),
-            AdminError::Conflict { code, why } => error_with_code(code, sentence(&why)),
             AdminError::Store(error) => store_error_response(&error),
+            error => error_with_code(error.code(), sentence(&error.to_string())),
         }
     }
 }
 
 /// Maps the store's errors to HTTP.
 pub(super) fn store_error_response(error: &StoreError) -> ErrorResponse {
-    let later = |code, message: String| {
+    let code = store_error_code(error);
+    let later = |message: String| {
         tracing::warn!(%error, "the store is unavailable");
         error_with_code(code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
     };
     match error {
         StoreError::UnknownTenant(tenant) => {
-            error_with_code(ErrorCode::UnknownTenant, format!("There is no tenant \"{tenant}\"."))
+            error_with_code(code, format!("There is no tenant \"{tenant}\"."))
         }
-        StoreError::Exists(_) => error_with_code(ErrorCode::Exists, sentence(&error.to_string())),
-        StoreError::SandboxApart => error_with_code(ErrorCode::SandboxApart, sentence(&error.to_string())),
+        StoreError::Exists(_) | StoreError::SandboxApart => error_with_code(code, sentence(&error.to_string())),
         StoreError::KeyInUse(_) => error_with_code(
-            ErrorCode::IdempotencyKeyInUse,
+            code,
             "Another request under this Idempotency-Key is in progress; wait until it ends, then try again."
                 .into(),
         ),
         StoreError::Full(why) => {
-            later(ErrorCode::StoreFull, format!("Nothing can be written now: {why}. Reads go on."))
+            later(format!("Nothing can be written now: {why}. Reads go on."))
         }
         StoreError::Unavailable(why) => {
-            later(ErrorCode::StoreUnavailable, format!("The store does not answer now: {why}."))
+            later(format!("The store does not answer now: {why}."))
         }
         StoreError::Expired => later(
-            ErrorCode::StoreBusy,
             "The changes waited too long to be written and were not applied. Send them again under an Idempotency-Key."
                 .into(),
         ),
         other => {
             tracing::error!(error = %other, "the store failed");
-            ErrorResponse::new(ErrorCode::InternalError, "Something went wrong on our side.")
+            ErrorResponse::new(code, "Something went wrong on our side.")
         }
     }
 }

@@ -139,7 +139,7 @@ impl WebhookAdmin {
             id,
             url: webhook.url,
             done: error.is_none(),
-            code: error.as_ref().map(|error| code(error).to_owned()),
+            code: error.as_ref().map(|error| error.code().as_str().to_owned()),
             message: error.map(|error| match error {
                 AdminError::Store(error) => {
                     tracing::error!(%error, "a webhook of a bulk action could not be changed");
@@ -148,17 +148,6 @@ impl WebhookAdmin {
                 error => error.to_string(),
             }),
         }
-    }
-}
-
-fn code(error: &AdminError) -> &'static str {
-    match error {
-        AdminError::Invalid(_) => "invalid",
-        AdminError::Forbidden(_) => "insufficient_role",
-        AdminError::NotFound(_) => "not_found",
-        AdminError::Cancelled(_) => "cancelled",
-        AdminError::Conflict { code, .. } => code.as_str(),
-        AdminError::Store(_) => "store",
     }
 }
 
