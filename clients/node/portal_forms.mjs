@@ -119,6 +119,7 @@ class Person {
     await this.#does('ask', { ...asked, sandbox: 'true' });
     this.client = await this.#opens(this.page.locator('main table a').first());
     await this.#does('rename', { name: 'Panel de pruebas' });
+    await this.#does('set_logout_address', { backchannel_logout_uri: 'https://app.example.com/logout' });
     await this.#does('add_address', { redirect_uri: 'https://app.example.com/callback' });
     const isPending = (await this.page.locator('button[value=withdraw]').count()) > 0;
     await this.#does(isPending ? 'withdraw' : 'remove_address');

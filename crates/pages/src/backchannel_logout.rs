@@ -65,8 +65,12 @@ impl BackchannelLogoutView {
         })
     }
 
-    /// A card for the application's page.
-    pub fn card(&self, lang: Lang) -> Markup {
+    pub fn uri(&self) -> Option<&str> {
+        self.backchannel_logout_uri.as_deref()
+    }
+
+    /// A card for the application's page, with the form that changes the address where the page has one.
+    pub fn card(&self, lang: Lang, form: Option<&Markup>) -> Markup {
         let text = LogoutText::of(lang);
         html! {
             section.card #backchannel-logout {
@@ -82,6 +86,7 @@ impl BackchannelLogoutView {
                 } @else if self.backchannel_logout_uri.is_some() {
                     p { (text.last) ": " (text.never) }
                 }
+                @if let Some(form) = form { (form) }
             }
         }
     }

@@ -115,6 +115,12 @@ pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Respons
             let client = developer.rename_client(id, form.get("name").unwrap_or_default()).await?;
             Ok(context.done(&context.team_path(&here), "saved", &row(&client)))
         }
+        Some("set_logout_address") => {
+            let uri = form.get("backchannel_logout_uri").unwrap_or_default().trim();
+            let uri = (!uri.is_empty()).then(|| uri.to_owned());
+            let client = developer.set_backchannel_logout_uri(id, uri).await?;
+            Ok(context.done(&context.team_path(&here), "saved", &row(&client)))
+        }
         Some("rotate") => {
             context.require_fresh()?;
             let rotated = developer.rotate_client_secret(id, overlap(form)).await?;

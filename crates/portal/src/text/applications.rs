@@ -50,6 +50,8 @@ texts! {
         rotate_text: "El actual sigue valiendo durante el tiempo que elijas; después, lo que lo use dejará de poder obtener tokens.", "The current one keeps working for the time that you choose; after that, whatever uses it can no longer get tokens.";
         new_secret: "El secreto nuevo", "The new secret";
         new_secret_text: "Cópialo ahora: no se vuelve a mostrar.", "Copy it now: it is not shown again.";
+        logout_address: "Dirección del cierre de sesión", "Address for logouts";
+        logout_address_hint: "Opcional, https. Si la dejas vacía, no se avisa a la aplicación.", "Optional, https. Leave it empty and the application is not told.";
         rename: "Cambiar el nombre", "Rename";
         rename_hint: "Es el nombre que ven las personas al autorizarla.", "It is the name that people see when they authorize it.";
         endpoints: "Para tu código", "For your code";

@@ -228,7 +228,7 @@ impl View<Context> for ApplicationPage {
                 p { a href=(safe_href(&webhooks)) { (text.webhooks) } }
             }
             @if one.client_kind.signs_users_in() {
-                (self.sign_in_tester(context)) (self.addresses(context)) (self.logout.card(lang))
+                (self.sign_in_tester(context)) (self.addresses(context)) (self.logout.card(lang, Some(&self.logout_form(context))))
             }
             (self.secret(context))
             section.card {
@@ -339,6 +339,18 @@ impl ApplicationPage {
                         button type="submit" class="button destructive" name="do" value="rotate" { (text.rotate) }
                     }
                 }
+            }
+        }
+    }
+
+    fn logout_form(&self, context: &Context) -> Markup {
+        let text = ApplicationText::of(context.lang());
+        let typed = context.typed("backchannel_logout_uri").or(self.logout.uri());
+        html! {
+            form.stack method="post" action=(context.here(&[], [])) {
+                (context.form_token())
+                (field(&Field { name: "backchannel_logout_uri", label: text.logout_address, value: typed, hint: Some(text.logout_address_hint), ..Field::default() }))
+                (button(&Button { label: CommonText::of(context.lang()).save, name_and_value: Some(("do", "set_logout_address")), ..Button::default() }))
             }
         }
     }

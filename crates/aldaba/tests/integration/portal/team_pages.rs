@@ -1,6 +1,6 @@
 //! Rules of every page of a team: who may read it, and who may submit its forms.
 
-use serde_json::json;
+use serde_json::{Value, json};
 use testkit::{Request, TestServer};
 
 use super::fixture::Developer;
@@ -113,6 +113,28 @@ fn keys_are_revealed_and_replaced_with_an_overlap() {
     assert_eq!(primary.count(), 2, "{json}");
     let csv = diego.get("subscriptions?format=csv");
     assert_eq!(csv.text().lines().count(), 2);
+}
+
+#[test]
+fn address_for_logouts_is_set_and_removed() {
+    let server = TestServer::start();
+    let diego = Developer::sign_in(&server, "diego");
+    let page = format!("applications/{}", super::sandbox::add_client(&server, &diego.team));
+    let token = form_token(&diego);
+    let set = |uri| {
+        let fields =
+            [("token", token.as_str()), ("do", "set_logout_address"), ("backchannel_logout_uri", uri)];
+        diego.browser.post(&diego.path(&page), &fields)
+    };
+    let address = || diego.get(&format!("{page}?format=json")).json()["backchannelLogoutUri"].clone();
+    assert_eq!(set("https://app.example/logout").status, 303);
+    assert_eq!(address(), "https://app.example/logout");
+    let refused = set("ftp://app.example/");
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert!(refused.text().contains("value=\"ftp://app.example/\""), "what was typed stays: {refused:?}");
+    assert_eq!(address(), "https://app.example/logout");
+    assert_eq!(set(" ").status, 303);
+    assert_eq!(address(), Value::Null);
 }
 
 #[test]

@@ -115,7 +115,7 @@ impl View<Context> for ClientPage {
                 h3 { (text.logout_uris) }
                 (addresses(text, &self.client.post_logout_uris))
             }
-            (self.logout.card(lang))
+            (self.logout.card(lang, None))
             (self.secrets(context))
             @if context.may(Permission::Keys) { (self.actions(context)) }
         }

@@ -62,6 +62,13 @@ impl DeveloperAdmin {
         self.admin.update_client_as(id, update, None, &self.context).await
     }
 
+    /// Sets the address for back-channel logouts, or removes it.
+    pub async fn set_backchannel_logout_uri(&self, id: &str, uri: Option<String>) -> Result<Client> {
+        self.require_changeable_client(id).await?;
+        let update = ClientUpdate { backchannel_logout_uri: Some(uri), ..ClientUpdate::default() };
+        self.admin.update_client_as(id, update, None, &self.context).await
+    }
+
     /// Replaces the secret, which is returned once; the old one stays valid for `overlap`, which is `OVERLAP_MAX` at most.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
         self.require_changeable_client(id).await?;

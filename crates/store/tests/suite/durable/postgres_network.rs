@@ -93,7 +93,7 @@ impl Service {
     }
 
     /// How long until the store reads and writes again, on several connections at once.
-    #[allow(clippy::print_stderr, reason = "`cargo xtask prove nodes` shows it")]
+    #[allow(clippy::print_stderr, reason = "`cargo xtask prove outages` shows it")]
     async fn recovers_within(&self, limit: Duration, what: &str) -> Duration {
         let since = Instant::now();
         let works = async {
