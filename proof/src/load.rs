@@ -63,7 +63,6 @@ pub(crate) struct Calls {
     longest: Mutex<Duration>,
     /// The first reasons of failures, for the message.
     reasons: Mutex<Vec<String>>,
-    latencies: Mutex<Vec<Duration>>,
 }
 
 impl Calls {
@@ -87,17 +86,9 @@ impl Calls {
         self.reasons.lock().join("; ")
     }
 
-    /// The latency below which this share of the calls, in percent, ended.
-    pub(crate) fn percentile(&self, share: usize) -> Duration {
-        let mut all = self.latencies.lock().clone();
-        all.sort_unstable();
-        all.get((all.len() * share / 100).min(all.len().saturating_sub(1))).copied().unwrap_or_default()
-    }
-
     fn finished(&self, from: Instant) {
         let took = from.elapsed();
         self.done.fetch_add(1, Ordering::Relaxed);
-        self.latencies.lock().push(took);
         let mut longest = self.longest.lock();
         *longest = longest.max(took);
     }
@@ -216,8 +207,10 @@ impl Load {
             let token = &self.shared.access_token;
             let answer = self.shared.service.call("GET", &target.public_url, token, &path, "").await?;
             let stored = answer.json();
-            if stored["tradeName"] != name_of(last.change)
-                || stored["sequenceVersion"] != last.sequence.to_string()
+            let name = name_of(last.change);
+            if stored["tradeName"] != name.as_str()
+                || stored["sequenceVersion"].as_str().and_then(|text| text.parse().ok())
+                    != Some(last.sequence)
             {
                 wrong.push(format!("{record}: {} instead of change {}", answer.text(), last.change));
             }

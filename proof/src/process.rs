@@ -79,11 +79,13 @@ impl Node {
     pub(crate) async fn wait_ready(&mut self) -> Fallible<Duration> {
         let (http, from) = (Http::new(Duration::from_secs(2))?, Instant::now());
         loop {
-            if self.is_ready(&http).await {
-                return Ok(from.elapsed());
-            }
+            let is_ready = self.is_ready(&http).await;
+            // Asked after the answer: another process may have given it.
             if let Some(status) = self.child.try_wait()? {
                 return Err(format!("the node ended with {status}: {}", self.log_tail()).into());
+            }
+            if is_ready {
+                return Ok(from.elapsed());
             }
             if from.elapsed() > START_TIMEOUT {
                 return Err(format!("the node is not ready: {}", self.log_tail()).into());

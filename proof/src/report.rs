@@ -53,7 +53,7 @@ impl Part {
     }
 
     /// A figure that is only told.
-    pub(crate) fn tell(&mut self, name: &str, value: impl ToString) {
+    pub(crate) fn tell(&mut self, name: &str, value: impl std::fmt::Display) {
         self.add(Figure { name: name.to_owned(), value: value.to_string(), bound: None, is_met: true });
     }
 

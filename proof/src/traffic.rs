@@ -157,12 +157,12 @@ impl Traffic {
         let (counting, in_flight) = (Arc::<Counting>::default(), Arc::new(AtomicUsize::new(0)));
         let from = Instant::now();
         let mut tasks = tokio::task::JoinSet::new();
-        let (mut begun, mut ticks) = (0_u64, tokio::time::interval(Duration::from_millis(2)));
+        let (mut begun, mut ticks) = (0.0, tokio::time::interval(Duration::from_millis(2)));
         while from.elapsed() < span {
             ticks.tick().await;
-            let due = (from.elapsed().as_secs_f64() * per_second) as u64;
+            let due = from.elapsed().as_secs_f64() * per_second;
             while begun < due {
-                begun += 1;
+                begun += 1.0;
                 if in_flight.load(Ordering::Relaxed) >= in_flight_max {
                     counting.count(Duration::ZERO, Outcome::Failed("too many calls under way".into()));
                     continue;

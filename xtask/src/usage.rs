@@ -5,7 +5,8 @@ pub const TEXT: &str = "\
 cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
-                     fuzz targets, `clients` and `kits`. --fast leaves out clippy, the fuzz targets, the clients and the kits.
+                     fuzz targets, the proofs in short form, `clients` and `kits`. --fast leaves out clippy and all that
+                     comes after the tests.
   clients [--bounded] [NAME...]
                      test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
@@ -18,9 +19,13 @@ cargo xtask <command>
   tidy               check the rules that no compiler checks: direction of dependencies, sizes, vocabulary and others.
   prove clients      sign in with the applications of docs/your-library.md that are too heavy for `test`: Apache
                      mod_auth_openidc, OmniAuth, Spring Security, Nimbus. As root on Debian it installs what they need.
+  prove [NAME [--only PART]]
+                     break something under load and check what was acknowledged against what arrived; writes the figures
+                     of docs/reliability.md. NAME is one scenario of that page (nodes, load, …); without it, all.
+                     `test` runs a short form of each.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
-  prove nodes        drop packets to the database for a minute, change its primary, crash and restart nodes; prints the
+  prove outages      drop packets to the database for a minute, change its primary, crash and restart nodes; prints the
                      longest silences.
   prove supply-chain check licences, bans and sources of all dependencies (deny.toml); write an SBOM to target/.
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]

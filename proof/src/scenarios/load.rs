@@ -15,7 +15,6 @@ use crate::load::{Target, change_line};
 use crate::process::{Node, PAUSE, resident_mib};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service, TENANT};
-use crate::sign_in::Tokens;
 use crate::traffic::{Tally, Traffic};
 use crate::{Fallible, Options, Part};
 
@@ -56,7 +55,6 @@ struct Bed {
     target: Target,
     receivers: Receivers,
     traffic: Arc<Traffic>,
-    tokens: Vec<Tokens>,
 }
 
 /// The most mixed traffic that the node and its load generator manage on this machine, and the latency of little traffic.
@@ -78,7 +76,7 @@ impl Bed {
         service.subscribe(&target.public_url, &tokens[0].access, &receivers.urls(WEBHOOKS)).await?;
         let service = Arc::new(service);
         let traffic = Traffic::new(&service, TENANT, &target, &tokens, CALL_TIMEOUT)?;
-        Ok(Self { service, node, target, receivers, traffic, tokens })
+        Ok(Self { service, node, target, receivers, traffic })
     }
 
     async fn maximum(&self, options: &Options) -> Fallible<Maximum> {

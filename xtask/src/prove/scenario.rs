@@ -24,8 +24,14 @@ pub(super) struct Scenario {
     packages: &'static [(&'static str, &'static str)],
 }
 
-pub(super) const SCENARIOS: &[Scenario] =
-    &[Scenario { name: "nodes", needs_postgres: true, packages: &[("/usr/sbin/haproxy", "haproxy")] }];
+pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario {
+        name: "nodes",
+        needs_postgres: true,
+        packages: &[("/usr/sbin/haproxy", "haproxy"), ("/usr/bin/faketime", "faketime")],
+    },
+    Scenario { name: "load", needs_postgres: false, packages: &[] },
+];
 
 pub(super) fn find(name: &str) -> Option<&'static Scenario> {
     SCENARIOS.iter().find(|scenario| scenario.name == name)
@@ -35,10 +41,7 @@ pub(super) fn find(name: &str) -> Option<&'static Scenario> {
 pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failure> {
     let program = dist_program("aldaba")?;
     let proof = dist_program("aldaba-proof")?;
-    let cluster = match scenario.needs_postgres {
-        true => Some(Cluster::start(Settings { durable: true })?),
-        false => None,
-    };
+    let cluster = scenario.needs_postgres.then(|| Cluster::start(Settings { durable: true })).transpose()?;
     let mut command = command(scenario, &proof, &program)?;
     if let Some(cluster) = &cluster {
         command.args(["--postgres", &cluster.url(), "--postgres-programs"]).arg(cluster.programs());
