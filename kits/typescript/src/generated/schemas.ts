@@ -32,7 +32,7 @@ export interface components {
             state: "Enabled" | "Disabled";
             /**
              * Format: date-time
-             * @description When the record was last changed, UTC.
+             * @description When the record was last changed, UTC. 7 fraction digits.
              * @example 2026-11-15T08:30:00.1234567Z
              */
             version: string;
@@ -51,7 +51,7 @@ export interface components {
             sequenceVersion: string;
             /**
              * Format: date-time
-             * @description When the record was last changed, UTC.
+             * @description When the record was last changed, UTC. 7 fraction digits.
              * @example 2026-11-15T08:30:00.1234567Z
              */
             version: string;
@@ -136,7 +136,7 @@ export interface components {
             vatNumber: string;
             /**
              * Format: date-time
-             * @description When the record was last changed, UTC.
+             * @description When the record was last changed, UTC. 7 fraction digits.
              * @example 2026-11-15T08:30:00.1234567Z
              */
             version: string;
@@ -191,7 +191,7 @@ export interface components {
             vatNumberCorrelationId: string;
             /**
              * Format: date-time
-             * @description When the record was last changed, UTC.
+             * @description When the record was last changed, UTC. 7 fraction digits.
              * @example 2026-11-15T08:30:00.1234567Z
              */
             version: string;
@@ -314,7 +314,7 @@ export interface components {
             user: string;
             /**
              * Format: date-time
-             * @description When the change happened, UTC.
+             * @description When the change happened, UTC. 7 fraction digits.
              * @example 2026-11-15T08:30:00.1234567Z
              */
             version: string;
@@ -375,7 +375,7 @@ export interface components {
             identifierNumber: string;
             /**
              * Format: date-time
-             * @description When the company was last changed, UTC.
+             * @description When the company was last changed, UTC. 3 fraction digits.
              * @example 2026-11-15T08:30:00.123Z
              */
             lastUpdate: string;

@@ -30,7 +30,7 @@ class Account:
     state: Literal["Enabled", "Disabled"]
     """Whether the record is in use."""
     version: str
-    """When the record was last changed, UTC."""
+    """When the record was last changed, UTC. 7 fraction digits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Account:
@@ -53,7 +53,7 @@ class AnyRecord:
     sequence_version: int
     """The sequence number of the record's last change in the tenant's log."""
     version: str
-    """When the record was last changed, UTC."""
+    """When the record was last changed, UTC. 7 fraction digits."""
     fields: Mapping[str, Any]
     """All other members."""
 
@@ -139,7 +139,7 @@ class Company:
     vat_number: str
     """The company's tax identifier."""
     version: str
-    """When the record was last changed, UTC."""
+    """When the record was last changed, UTC. 7 fraction digits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Company:
@@ -178,7 +178,7 @@ class Customer:
     vat_number_correlation_id: str
     """The id of the tax identifier; may be empty."""
     version: str
-    """When the record was last changed, UTC."""
+    """When the record was last changed, UTC. 7 fraction digits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Customer:
@@ -335,7 +335,7 @@ class FeedChange:
     user: str
     """The user who made the change, as sent by the writer; may be empty."""
     version: str
-    """When the change happened, UTC."""
+    """When the change happened, UTC. 7 fraction digits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> FeedChange:
@@ -411,7 +411,7 @@ class PayrollCompany:
     identifier_number: str
     """The company's tax identifier."""
     last_update: str
-    """When the company was last changed, UTC."""
+    """When the company was last changed, UTC. 3 fraction digits."""
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> PayrollCompany:
