@@ -22,9 +22,11 @@ pub(crate) struct KeySetEntry {
 pub(crate) struct KeySet(pub(crate) Vec<KeySetEntry>);
 
 impl KeySet {
-    /// The newest key that may sign.
+    /// The newest key that may sign. A clock that went back to before all of them leaves the oldest: without a signature
+    /// nobody could sign in until it has caught up.
     fn signing_index(&self, now: Ticks) -> Option<usize> {
-        self.0.iter().rposition(|key| key.signs_from <= now && !is_retired(key, now))
+        let newest = self.0.iter().rposition(|key| key.signs_from <= now && !is_retired(key));
+        newest.or_else(|| self.0.iter().position(|key| !is_retired(key)))
     }
 
     pub(crate) fn signer(&self, now: Ticks) -> Option<&SigningKeyPair> {
@@ -35,7 +37,7 @@ impl KeySet {
     pub(crate) fn states(&self, now: Ticks, token_ttl_max: Duration) -> Vec<KeyState> {
         let signing = self.signing_index(now);
         let state = |(index, key): (usize, &KeySetEntry)| {
-            if is_retired(key, now) {
+            if is_retired(key) {
                 KeyState::Past
             } else if signing == Some(index) {
                 KeyState::Signing
@@ -56,7 +58,11 @@ impl KeySet {
 
     /// The key that is published and does not sign yet.
     pub(crate) fn next(&self, now: Ticks) -> Option<&KeySetEntry> {
-        self.0.iter().find(|key| key.signs_from > now && !is_retired(key, now))
+        let signing = self.signing_index(now);
+        let is_next = |(index, key): &(usize, &KeySetEntry)| {
+            key.signs_from > now && !is_retired(key) && signing != Some(*index)
+        };
+        self.0.iter().enumerate().find(is_next).map(|(_, key)| key)
     }
 
     pub(crate) fn find(&self, kid: &str) -> Option<&KeySetEntry> {
@@ -64,6 +70,7 @@ impl KeySet {
     }
 }
 
-fn is_retired(key: &KeySetEntry, now: Ticks) -> bool {
-    key.retired_at.is_some_and(|at| at <= now)
+/// A key is retired at once and for good: a clock that goes back does not revive it.
+fn is_retired(key: &KeySetEntry) -> bool {
+    key.retired_at.is_some()
 }

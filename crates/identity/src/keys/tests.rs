@@ -26,6 +26,11 @@ impl ManualClock {
         let later = self.now() + span;
         self.0.store(later.0, Ordering::SeqCst);
     }
+
+    fn go_back(&self, span: Duration) {
+        let earlier = self.now().minus(span);
+        self.0.store(earlier.0, Ordering::SeqCst);
+    }
 }
 
 struct CountingRandom(AtomicU64);
@@ -168,6 +173,33 @@ async fn next_key_signs_on_time_without_a_reload() {
     let next = keys.rotate(false, &AuditContext::default()).await.unwrap();
     fixture.clock.advance(DAY);
     assert_eq!(signs(&keys), next.kid, "without reading the store again");
+}
+
+#[tokio::test]
+async fn clock_that_goes_back_to_before_the_first_key_leaves_a_signer() {
+    let fixture = Fixture::new();
+    let keys = fixture.keys().await;
+    let first = signs(&keys);
+    fixture.clock.go_back(3 * HOUR);
+    assert_eq!(signs(&keys), first);
+    keys.reload().await.unwrap();
+    assert_eq!((states(&keys), published(&keys)), (vec!["signing"], 1));
+    assert!(keys.verification_key(&first).is_some());
+    keys.rotate(false, &AuditContext::default()).await.unwrap();
+    assert_eq!((signs(&keys), states(&keys)), (first, vec!["signing", "next"]));
+}
+
+#[tokio::test]
+async fn clock_that_goes_back_does_not_revive_a_retired_key() {
+    let fixture = Fixture::new();
+    let keys = fixture.keys().await;
+    let first = signs(&keys);
+    fixture.clock.advance(HOUR);
+    let next = keys.rotate(true, &AuditContext::default()).await.unwrap();
+    fixture.clock.go_back(HOUR / 2);
+    keys.reload().await.unwrap();
+    assert_eq!((signs(&keys), states(&keys)), (next.kid, vec!["past", "signing"]));
+    assert!(keys.verification_key(&first).is_none());
 }
 
 #[tokio::test]
