@@ -145,10 +145,11 @@ impl Core {
     fn set_now(&mut self, now: Moment) {
         let before = std::mem::replace(&mut self.now, now);
         let expected = before.wall + now.steady.saturating_sub(before.steady);
-        if expected.since(now.wall) > CLOCK_TOLERANCE {
+        let back = expected.since(now.wall);
+        if back > CLOCK_TOLERANCE {
             let latest = self.latest_due();
             for state in self.webhooks.values_mut() {
-                state.clamp_due(now.wall, latest);
+                state.clock_went_back(back, now.wall, latest);
             }
             self.asked_hosts.clear();
             self.wake_all();

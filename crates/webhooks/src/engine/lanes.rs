@@ -181,12 +181,8 @@ impl Lanes {
         records
     }
 
-    /// No lane is due later than `latest`.
-    pub(crate) fn clamp_due(&mut self, latest: Ticks) {
-        self.update_due(|retry| retry.next_at = retry.next_at.min(latest));
-    }
-
-    fn update_due(&mut self, update: impl Fn(&mut RetryState)) {
+    /// Changes the retry of every lane, and with it when the lane is due.
+    pub(crate) fn update_due(&mut self, update: impl Fn(&mut RetryState)) {
         self.due.clear();
         for (record_key, parked) in &mut self.by_record {
             update(&mut parked.lane.retry);

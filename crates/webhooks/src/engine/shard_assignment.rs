@@ -147,7 +147,7 @@ impl Core {
             if let Some(earlier) = &handshake {
                 state.handshake.continue_from(earlier);
             }
-            state.clamp_due(self.now.wall, self.latest_due());
+            state.clamp_loaded(self.now.wall, self.latest_due());
             self.tails.entry(state.tail_key.clone()).or_default().webhooks.insert(webhook);
             self.webhooks.insert(webhook, Box::new(state));
         }

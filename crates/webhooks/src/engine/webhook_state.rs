@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, HANDSHAKE_REQUEST_PAUSE, WebhookFlags};
@@ -173,11 +174,24 @@ impl WebhookState {
         self.is_frozen = false;
     }
 
-    /// Moves due times back to `latest`, the latest that the schedule can give: a wall clock that was ahead set them.
-    pub(crate) fn clamp_due(&mut self, now: Ticks, latest: Ticks) {
-        self.lanes.clamp_due(latest);
+    /// The wall clock went back by so much: retries stay as far away as they were. None is later than `latest`, the latest
+    /// that the schedule can give.
+    pub(crate) fn clock_went_back(&mut self, back: Duration, now: Ticks, latest: Ticks) {
+        self.move_due(now, |retry| retry.next_at = retry.next_at.minus(back).min(latest));
+    }
+
+    /// Moves the due times of stored retries that a clock ahead of this one set: what failed in the future failed just now.
+    pub(crate) fn clamp_loaded(&mut self, now: Ticks, latest: Ticks) {
+        self.move_due(now, |retry| {
+            let ahead = retry.first_failed_at.since(now);
+            retry.next_at = retry.next_at.minus(ahead).min(latest);
+        });
+    }
+
+    fn move_due(&mut self, now: Ticks, update: impl Fn(&mut RetryState)) {
+        self.lanes.update_due(&update);
         if let Some(retry) = &mut self.handshake.retry {
-            retry.next_at = retry.next_at.min(latest);
+            update(retry);
         }
         self.handshake.started_at = self.handshake.started_at.map(|at| at.min(now));
     }

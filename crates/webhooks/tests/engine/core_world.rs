@@ -21,19 +21,34 @@ pub(super) struct World {
     pub(super) core: Core,
     random: SeededRandom,
     at: Duration,
+    /// How far the wall clock is ahead.
+    pub(super) ahead: Duration,
     pub(super) in_flight: Vec<(u64, Attempt)>,
     records: u64,
 }
 
 impl World {
     pub(super) fn new() -> Self {
-        let fixture = Fixture::new(1);
         // Failed attempts are not retried within a test.
-        let schedule = Schedule { pauses: vec![LEASE], window: LEASE * 24 };
-        let settings = Settings { in_flight_max: SLOTS, ..Settings::new(schedule, TIMEOUT) };
-        let core = Core::new(settings, 1, Moment { wall: START, steady: Duration::ZERO });
-        let random = SeededRandom::new(1);
-        Self { fixture, core, random, at: Duration::ZERO, in_flight: Vec::new(), records: 0 }
+        Self::with_pauses(vec![LEASE])
+    }
+
+    pub(super) fn with_pauses(pauses: Vec<Duration>) -> Self {
+        let (fixture, random) = (Fixture::new(1), SeededRandom::new(1));
+        let (at, ahead) = (Duration::ZERO, Duration::ZERO);
+        let core = new_core(pauses, Moment { wall: START, steady: at });
+        Self { fixture, core, random, at, ahead, in_flight: Vec::new(), records: 0 }
+    }
+
+    /// The process ends and another one starts.
+    pub(super) fn restart(&mut self, pauses: Vec<Duration>) {
+        self.core = new_core(pauses, self.now());
+        self.in_flight.clear();
+        self.start();
+    }
+
+    fn now(&self) -> Moment {
+        Moment { wall: START + self.at + self.ahead, steady: self.at }
     }
 
     /// Webhooks of an owner whose receivers have accepted the handshake.
@@ -97,14 +112,14 @@ impl World {
 
     /// Applies an input; the caller executes the commands.
     pub(super) fn commands(&mut self, input: Input) -> Vec<Command> {
-        let now = Moment { wall: START + self.at, steady: self.at };
+        let now = self.now();
         self.core.handle(now, input);
         self.core.settle(now)
     }
 
     /// Applies an input and executes all commands but attempts, until there are none left.
     pub(super) fn input(&mut self, input: Input) {
-        let now = Moment { wall: START + self.at, steady: self.at };
+        let now = self.now();
         let mut inputs = vec![input];
         while !inputs.is_empty() {
             inputs.drain(..).for_each(|input| self.core.handle(now, input));
@@ -174,6 +189,11 @@ impl World {
         };
         self.in_flight.iter().filter(|(_, attempt)| owned(attempt.target.webhook())).count()
     }
+}
+
+fn new_core(pauses: Vec<Duration>, now: Moment) -> Core {
+    let schedule = Schedule { pauses, window: LEASE * 24 };
+    Core::new(Settings { in_flight_max: SLOTS, ..Settings::new(schedule, TIMEOUT) }, 1, now)
 }
 
 pub(super) fn accepted() -> ReceiverResponse {
