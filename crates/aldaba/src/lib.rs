@@ -10,6 +10,7 @@ mod descriptors;
 mod dev;
 mod doctor;
 mod documents;
+mod durable;
 pub mod embedded;
 mod exit;
 mod figures;

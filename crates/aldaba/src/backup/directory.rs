@@ -1,8 +1,8 @@
 //! The directory of backups: one is made at a time, the newest are kept, and nothing but backups is touched.
 
-use std::fs::{DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Error, ErrorKind, Result};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use domain::Ticks;
@@ -10,6 +10,7 @@ use operator::operations::backups::{BackupFile, BackupName};
 use rustix::fs::OFlags;
 
 use super::file::PARTIAL;
+use crate::durable;
 
 const FOLDER_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
@@ -66,7 +67,7 @@ impl Directory {
     /// Reserves the name of the next backup; none if another backup is being made. Incomplete files of earlier backups are
     /// deleted.
     pub(crate) fn reserve_name(&self, now: Ticks, is_encrypted: bool) -> Result<Option<NameReservation>> {
-        DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&self.path)?;
+        durable::create_folder(&self.path, FOLDER_MODE)?;
         let lock = OpenOptions::new()
             .write(true)
             .create(true)

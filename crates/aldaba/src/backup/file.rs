@@ -14,6 +14,7 @@ use store::{Archive, BackupSummary, archive};
 
 use super::Progress;
 use super::progress::Counting;
+use crate::durable;
 use crate::exit::{CommandResult, Failure};
 use crate::wiring::SystemRandom;
 use domain::Ticks;
@@ -92,9 +93,10 @@ impl PartialFile {
         File::open(&self.path).map_err(|error| self.failed(&error))
     }
 
-    /// A link with the final name is replaced, not followed.
+    /// A link with the final name is replaced, not followed. The name survives a power cut.
     pub(crate) fn rename_to(self, target: &Path) -> CommandResult {
-        std::fs::rename(&self.path, target).map_err(|error| self.failed(&error))
+        let renamed = std::fs::rename(&self.path, target).and_then(|()| durable::sync_name(target));
+        renamed.map_err(|error| self.failed(&error))
     }
 
     fn failed(&self, error: &std::io::Error) -> Failure {

@@ -1,8 +1,8 @@
 //! `aldaba init`: writes a production configuration and new secrets.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::Write as _;
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use domain::{Random as _, Secret};
@@ -11,6 +11,7 @@ use zeroize::Zeroizing;
 
 use crate::cli::Init;
 use crate::config::{DEFAULT, StoreUrl, address};
+use crate::durable;
 use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemRandom;
@@ -25,7 +26,7 @@ const PROXY_HERE: &str = r#"["127.0.0.1", "::1"]"#;
 
 pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult {
     check(args, set)?;
-    DirBuilder::new().recursive(true).mode(FOLDER_MODE).create(&args.folder).map_err(|error| {
+    durable::create_folder(&args.folder, FOLDER_MODE).map_err(|error| {
         Failure::Failed(format!("cannot create the folder {}: {error}", args.folder.display()))
     })?;
     let files = [
@@ -46,6 +47,9 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult 
         write_new(&path, text)
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     }
+    // A master key that a power cut takes back makes a store that was created with it unreadable.
+    durable::sync_folder(&args.folder)
+        .map_err(|error| Failure::Failed(format!("cannot sync {}: {error}", args.folder.display())))?;
     let config = args.folder.join("aldaba.toml");
     output.print_message(
         "Keep a copy of master.key: the store cannot be opened without it, and backups do not contain it.",
