@@ -16,6 +16,7 @@ use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
 use super::error::EgressError;
+use super::metered_stream::{Meter, MeteredStream};
 use super::pool::{Lease, SocketPermit};
 use super::request::{Phase, Progress};
 use super::resolver::Resolver;
@@ -74,14 +75,15 @@ impl Dialler {
         progress.enter(Phase::Resolve);
         let addresses = self.allowed_addresses(url.host()).await?;
         progress.enter(Phase::Connect);
-        let stream = connect(&addresses, url.port(), deadline).await?;
+        let stream = MeteredStream::new(connect(&addresses, url.port(), deadline).await?);
+        let meter = stream.meter();
         if !url.is_tls() {
-            return attach(permit, stream).await;
+            return attach(permit, meter, stream).await;
         }
         progress.enter(Phase::Tls);
         let name = server_name(url.host())?;
         let stream = self.tls.connect(name, stream).await.map_err(|error| EgressError::from_tls(&error))?;
-        attach(permit, stream).await
+        attach(permit, meter, stream).await
     }
 }
 
@@ -124,7 +126,7 @@ fn server_name(host: &Host) -> Result<ServerName<'static>, EgressError> {
     }
 }
 
-async fn attach<T>(permit: SocketPermit, stream: T) -> Result<Lease, EgressError>
+async fn attach<T>(permit: SocketPermit, meter: Meter, stream: T) -> Result<Lease, EgressError>
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
@@ -132,5 +134,5 @@ where
     builder.max_buf_size(BUFFER_BYTES_MAX);
     let (sender, connection) =
         builder.handshake(TokioIo::new(stream)).await.map_err(|error| EgressError::from_http(&error))?;
-    Ok(permit.attach(sender, connection))
+    Ok(permit.attach(sender, connection, meter))
 }

@@ -9,6 +9,7 @@ use domain::Ticks;
 use domain::egress::EgressPolicy;
 use rustls::{CertificateError, Error as TlsError, PeerIncompatible};
 
+use super::metered_stream::ResponseTooLong;
 use super::request::Phase;
 
 const NAMES_LISTED_MAX: usize = 4;
@@ -74,6 +75,7 @@ impl EgressError {
             None if error.kind() == io::ErrorKind::UnexpectedEof => {
                 "the receiver ended the connection during the handshake".to_owned()
             }
+            None if ResponseTooLong::is_in(error) => "the handshake does not end within 1 MiB".to_owned(),
             None => without_os_code(error),
         })
     }
@@ -84,6 +86,9 @@ impl EgressError {
         }
         if error.is_parse() {
             return Self::NotHttp(innermost(error));
+        }
+        if io_error(error).is_some_and(ResponseTooLong::is_in) {
+            return Self::NotHttp(ResponseTooLong.to_string());
         }
         if error.is_incomplete_message() {
             return Self::Broken("it ended before the response was complete".into());

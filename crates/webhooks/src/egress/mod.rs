@@ -4,6 +4,7 @@
 mod dialler;
 mod error;
 mod exchange;
+mod metered_stream;
 mod pool;
 mod request;
 mod resolver;

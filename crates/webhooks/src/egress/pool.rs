@@ -14,6 +14,7 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
+use super::metered_stream::Meter;
 use state::{State, Waiter};
 
 /// How much longer a request waits for a free connection for each request that waits already. It limits how fast the
@@ -29,6 +30,7 @@ pub(super) struct Pool(Arc<Shared>);
 pub(super) struct Connection {
     pub(super) sender: SendRequest<Full<Bytes>>,
     task: AbortHandle,
+    meter: Meter,
     number: u64,
     origin: Arc<str>,
 }
@@ -141,7 +143,7 @@ impl Drop for Pool {
 
 impl SocketPermit {
     /// Uses the permit for an opened connection; `drive` runs its socket until it is closed.
-    pub(super) fn attach<F>(self, sender: SendRequest<Full<Bytes>>, drive: F) -> Lease
+    pub(super) fn attach<F>(self, sender: SendRequest<Full<Bytes>>, drive: F, meter: Meter) -> Lease
     where
         F: Future<Output = hyper::Result<()>> + Send + 'static,
     {
@@ -153,7 +155,7 @@ impl SocketPermit {
                 tracing::trace!(%error, "a connection to a receiver ended");
             }
         });
-        let connection = Connection { sender, task: task.abort_handle(), number, origin };
+        let connection = Connection { sender, task: task.abort_handle(), meter, number, origin };
         Lease::new(connection, &shared, false)
     }
 }
@@ -180,8 +182,11 @@ impl Lease {
         Self { connection: Some(connection), shared: shared.clone(), reused }
     }
 
+    /// The connection, for one more request.
     pub(super) fn sender(&mut self) -> Option<&mut SendRequest<Full<Bytes>>> {
-        self.connection.as_mut().map(|connection| &mut connection.sender)
+        let connection = self.connection.as_mut()?;
+        connection.meter.reset();
+        Some(&mut connection.sender)
     }
 
     /// Returns the connection to the pool for the next request.

@@ -5,6 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderValue};
 use http::{HeaderMap, Method};
+use tokio::io::AsyncWriteExt as _;
 use webhooks::egress::{EgressError, OutboundRequest, Phase, RESPONSE_BYTES_MAX};
 
 use super::fixture::{LONG_TIMEOUT, egress, error_of, request, response_to, short_request};
@@ -238,6 +239,52 @@ async fn response_that_is_not_http_is_an_error() {
     .await;
     let error = error_of(&egress(), request(&server.url("/"))).await;
     assert_eq!(error, EgressError::NotHttp("its headers are too long".into()));
+}
+
+/// A head, and then the same bytes again and again, as fast as they are taken.
+async fn flooding(head: &'static str, again: &'static str) -> Server {
+    Server::start(move |mut connection| async move {
+        connection.read_request().await;
+        connection.send(head).await;
+        let again = again.repeat(1000);
+        while connection.stream.write_all(again.as_bytes()).await.is_ok() {}
+    })
+    .await
+}
+
+#[tokio::test]
+async fn response_that_does_not_end_is_an_error_long_before_the_timeout() {
+    const CHUNKED: &str = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n";
+    for (head, again) in [
+        ("", "HTTP/1.1 100 Continue\r\n\r\n"),
+        ("", "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n"),
+        (CHUNKED, "0000000000000000"),
+    ] {
+        let server = flooding(head, again).await;
+        let exchange = egress().send(request(&server.url("/"))).await;
+        let error = exchange.result.unwrap_err();
+        assert_eq!(error, EgressError::NotHttp("it does not end within 1 MiB".into()), "{again}");
+        assert!(exchange.timing.total < LONG_TIMEOUT / 2, "{again}: {:?}", exchange.timing);
+        server.wait_for(|counts| counts.open == 0).await;
+    }
+}
+
+#[tokio::test]
+async fn long_responses_follow_each_other_on_a_connection() {
+    let server = Server::start(|mut connection| async move {
+        let interim = "HTTP/1.1 103 Early Hints\r\nlink: </x>\r\n\r\n".repeat(5000);
+        while connection.read_request().await.is_some() {
+            connection.send(&interim).await;
+            connection.send(OK).await;
+        }
+    })
+    .await;
+    let egress = egress();
+    // Together they are longer than one may be.
+    for _ in 0..10 {
+        assert_eq!(response_to(&egress, request(&server.url("/"))).await.status, 200);
+    }
+    assert_eq!(server.counts().accepted, 1);
 }
 
 #[tokio::test]
