@@ -40,7 +40,9 @@ impl History {
             ReplayRequest::TestEventOf(_) => return Err(HistoryError::NotSubscribed),
             ReplayRequest::Delivery(name) => {
                 let (sequence, event) = self.find_event(webhook, name).await?;
-                event.ok_or(HistoryError::EventPruned)?;
+                if event.is_none() {
+                    return Err(self.missing_event(webhook, sequence).await?);
+                }
                 (ReplayKind::Events, (sequence.saturating_sub(1), sequence))
             }
             ReplayRequest::Span { from, to } => {
@@ -51,6 +53,13 @@ impl History {
         let replay = replay.ok_or(HistoryError::NoWebhook)?;
         self.ports.notifier.webhook_changed(webhook.id).await;
         Ok(replay_view(webhook, &replay))
+    }
+
+    /// Why the log does not have an event: it was pruned, or there never was one. An id of another webhook's delivery
+    /// decodes to any number, most likely one that the log has not reached.
+    async fn missing_event(&self, webhook: &Webhook, sequence: u64) -> Result<HistoryError> {
+        let bounds = self.ports.store.log_bounds(&webhook.owner.tenant).await?;
+        Ok(if sequence <= bounds.floor { HistoryError::EventPruned } else { HistoryError::NoDelivery })
     }
 
     /// Refuses a webhook to which nothing can be sent now.

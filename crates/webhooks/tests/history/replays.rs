@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use domain::delivery::{DeliveryName, ReplayRequest, ReplayView};
 use domain::event::EventKind;
-use domain::{AccountId, Suspension, Ticks, WebhookStatus};
+use domain::outgoing_id::IdKey;
+use domain::{AccountId, Guid, Suspension, Ticks, WebhookStatus};
 use store::{Actor, Audit as _, AuditContext, AuditQuery, ReplayStep, WebhookChange, Webhooks as _};
 use webhooks::history::HistoryError;
 
@@ -45,6 +46,24 @@ async fn only_events_after_the_first_contract_are_replayed() {
     assert!(matches!(older, Err(HistoryError::NoDelivery)), "{older:?}");
     let older = replay_span(&fixture, &id, START, Some(early)).await;
     assert!(matches!(older, Err(HistoryError::NotEntitled)), "{older:?}");
+}
+
+#[tokio::test]
+async fn delivery_of_another_webhook_is_answered_as_one_that_never_was() {
+    let fixture = Fixture::new().with_tenants().await;
+    let own = fixture.active_webhook().await;
+    let sequence = fixture.charge("r1", 1).await;
+    // Every webhook has a key of its own for the ids of its deliveries.
+    let theirs = IdKey::new(&[9; 32]).event_id(sequence, Guid::from_bytes([7; 16]));
+    for name in [
+        DeliveryName::Outgoing(theirs),
+        DeliveryName::Outgoing(Guid::parse(&own).unwrap()),
+        DeliveryName::Sequence(sequence + 1),
+        DeliveryName::Sequence(u64::MAX),
+    ] {
+        let refused = request(&fixture, &own, ReplayRequest::Delivery(name)).await;
+        assert!(matches!(refused, Err(HistoryError::NoDelivery)), "{name:?}: {refused:?}");
+    }
 }
 
 #[tokio::test]
