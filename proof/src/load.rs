@@ -4,13 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use parking_lot::Mutex;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
 use crate::Fallible;
+use crate::access::Access;
+pub(crate) use crate::calls::{Calls, Seen};
 use crate::checker::{Findings, check};
-use crate::ledger::{Ledger, by_record};
+use crate::ledger::{Acknowledged, Ledger, by_record};
 use crate::receivers::Receivers;
 use crate::service::{COMPANY, Service};
 use crate::sign_in::Tokens;
@@ -51,64 +52,6 @@ impl Default for LoadSettings {
     }
 }
 
-/// What clients saw of one kind of call.
-#[derive(Debug, Default)]
-pub(crate) struct Calls {
-    pub(crate) done: AtomicUsize,
-    /// Attempts that failed and were repeated.
-    pub(crate) repeated: AtomicUsize,
-    /// Calls that failed although they were repeated.
-    pub(crate) failed: AtomicUsize,
-    /// The longest call with all its repetitions.
-    longest: Mutex<Duration>,
-    /// The first reasons of failures, for the message.
-    reasons: Mutex<Vec<String>>,
-}
-
-impl Calls {
-    pub(crate) fn done(&self) -> usize {
-        self.done.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn failed(&self) -> usize {
-        self.failed.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn repeated(&self) -> usize {
-        self.repeated.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn longest(&self) -> Duration {
-        *self.longest.lock()
-    }
-
-    pub(crate) fn reasons(&self) -> String {
-        self.reasons.lock().join("; ")
-    }
-
-    fn finished(&self, from: Instant) {
-        let took = from.elapsed();
-        self.done.fetch_add(1, Ordering::Relaxed);
-        let mut longest = self.longest.lock();
-        *longest = longest.max(took);
-    }
-
-    fn repeated_because(&self, reason: &str) {
-        self.repeated.fetch_add(1, Ordering::Relaxed);
-        let mut reasons = self.reasons.lock();
-        if reasons.len() < 5 && !reasons.iter().any(|known| known == reason) {
-            reasons.push(reason.to_owned());
-        }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Seen {
-    pub(crate) changes: Calls,
-    pub(crate) reads: Calls,
-    pub(crate) refreshes: Calls,
-}
-
 /// A running load; it stops when it is told to, and every call under way ends first.
 pub(crate) struct Load {
     pub(crate) ledger: Arc<Ledger>,
@@ -122,8 +65,9 @@ struct Shared {
     targets: Vec<Target>,
     ledger: Arc<Ledger>,
     seen: Arc<Seen>,
-    access_token: String,
+    access: Access,
     is_over: AtomicBool,
+    is_paused: AtomicBool,
     turn: AtomicUsize,
     run: String,
 }
@@ -141,8 +85,9 @@ impl Load {
             targets,
             ledger: Arc::default(),
             seen: Arc::default(),
-            access_token: first.access.clone(),
+            access: Access::new(first.clone()),
             is_over: AtomicBool::new(false),
+            is_paused: AtomicBool::new(false),
             turn: AtomicUsize::new(0),
             // Idempotency keys of one load are not those of another.
             run: new_run(),
@@ -197,21 +142,46 @@ impl Load {
         }
     }
 
+    /// Sends no change until it goes on; reads and refreshes continue.
+    pub(crate) fn pause(&self, is_paused: bool) {
+        self.shared.is_paused.store(is_paused, Ordering::Relaxed);
+    }
+
     /// The records that are not stored as they were last acknowledged.
     pub(crate) async fn wrongly_stored(&self, target: &Target) -> Fallible<Vec<String>> {
-        let acknowledged = self.ledger.acknowledged();
-        let mut wrong = Vec::new();
-        for (record, changes) in by_record(&acknowledged) {
+        let is_last = |stored: &Value, last: &Acknowledged| {
+            stored["tradeName"] == name_of(last.change)
+                && stored["sequenceVersion"] == last.sequence.to_string()
+        };
+        self.not_stored(target, &self.ledger.acknowledged(), is_last).await
+    }
+
+    /// The records that are stored as they were before the last of these changes. A later change that had no answer may be
+    /// stored.
+    pub(crate) async fn stored_too_old(
+        &self,
+        target: &Target,
+        acknowledged: &[Acknowledged],
+    ) -> Fallible<Vec<String>> {
+        let is_known = |stored: &Value, last: &Acknowledged| {
+            let sequence = stored["sequenceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+            sequence.is_some_and(|sequence| sequence >= last.sequence)
+        };
+        self.not_stored(target, acknowledged, is_known).await
+    }
+
+    async fn not_stored(
+        &self,
+        target: &Target,
+        acknowledged: &[Acknowledged],
+        is_right: impl Fn(&Value, &Acknowledged) -> bool,
+    ) -> Fallible<Vec<String>> {
+        let (token, mut wrong) = (self.shared.access.token().await, Vec::new());
+        for (record, changes) in by_record(acknowledged) {
             let Some(last) = changes.last() else { continue };
             let path = format!("customers/{record}");
-            let token = &self.shared.access_token;
-            let answer = self.shared.service.call("GET", &target.public_url, token, &path, "").await?;
-            let stored = answer.json();
-            let name = name_of(last.change);
-            if stored["tradeName"] != name.as_str()
-                || stored["sequenceVersion"].as_str().and_then(|text| text.parse().ok())
-                    != Some(last.sequence)
-            {
+            let answer = self.shared.service.call("GET", &target.public_url, &token, &path, "").await?;
+            if !is_right(&answer.json(), last) {
                 wrong.push(format!("{record}: {} instead of change {}", answer.text(), last.change));
             }
         }
@@ -270,6 +240,10 @@ impl Shared {
         let (line, key) = (change_line(record, change), format!("{}-{change}", self.run));
         let (from, calls) = (Instant::now(), &self.seen.changes);
         while from.elapsed() < PATIENCE {
+            if self.is_paused.load(Ordering::Relaxed) {
+                tokio::time::sleep(RETRY_PAUSE).await;
+                continue;
+            }
             let operator_url = &self.target().operator_url;
             match self.service.send_lines(operator_url, &line, &key).await {
                 Ok(answer) if answer.status == 200 => {
@@ -306,13 +280,13 @@ impl Shared {
             ticks.tick().await;
             let (from, calls) = (Instant::now(), &self.seen.reads);
             let is_read = loop {
-                let public_url = &self.target().public_url;
-                let answer = self
-                    .service
-                    .call("GET", public_url, &self.access_token, "customers?pageSize=10", "")
-                    .await;
+                let (public_url, token) = (&self.target().public_url, self.access.token().await);
+                let answer = self.service.call("GET", public_url, &token, "customers?pageSize=10", "").await;
                 match answer {
                     Ok(answer) if answer.status == 200 => break true,
+                    Ok(answer) if answer.status == 401 && self.may_renew(public_url, &token).await => {
+                        calls.repeated_because("401, and the token is renewed");
+                    }
                     Ok(answer) if answer.status.is_server_error() => {
                         calls.repeated_because(&format!("{}: {}", answer.status, answer.json()["code"]));
                     }
@@ -333,6 +307,12 @@ impl Shared {
                 calls.failed.fetch_add(1, Ordering::Relaxed);
             }
         }
+    }
+
+    /// Renews the readers' token. False when that is refused; without an answer they try again.
+    async fn may_renew(&self, public_url: &str, refused: &str) -> bool {
+        let renewed = self.access.renew(&self.service, public_url, refused).await;
+        !renewed.is_err_and(|error| error.to_string().contains("invalid_grant"))
     }
 
     /// Refreshes a token again and again; what had no answer is repeated with the same token.

@@ -5,13 +5,17 @@
 #![allow(clippy::disallowed_methods, reason = "it measures real time")]
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
+mod access;
+mod calls;
 mod checker;
 mod database;
 mod http;
 mod ledger;
 mod load;
+mod power_cut;
 mod process;
 mod proxy;
+mod random;
 mod receivers;
 mod report;
 mod scenarios;

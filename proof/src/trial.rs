@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::checker::Findings;
 use crate::load::{Load, LoadSettings, Target};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service};
@@ -21,6 +22,12 @@ pub(crate) struct Bounds {
     pub(crate) silence: Duration,
     /// The longest time until a call that is repeated succeeds.
     pub(crate) call: Duration,
+}
+
+/// A load that has ended, and what was found, for figures of a scenario's own.
+pub(crate) struct Outcome {
+    pub(crate) load: Load,
+    pub(crate) findings: Findings,
 }
 
 /// A service with its webhooks, ready for faults.
@@ -47,7 +54,7 @@ impl Trial {
         Ok(Self { service: Arc::new(service), receivers, webhooks, targets, load })
     }
 
-    async fn sign_in(&self) -> Fallible<Vec<Tokens>> {
+    pub(crate) async fn sign_in(&self) -> Fallible<Vec<Tokens>> {
         let mut tokens = Vec::new();
         for _ in 0..=REFRESHED {
             let url = &self.targets[0].public_url;
@@ -63,9 +70,20 @@ impl Trial {
         bounds: Bounds,
         fault: impl AsyncFnOnce() -> Fallible<()>,
     ) -> Fallible<()> {
+        self.run_beside(part, bounds, async |_: &Load| fault().await).await?;
+        Ok(())
+    }
+
+    /// The same for a fault that looks at the load or pauses it.
+    pub(crate) async fn run_beside(
+        &self,
+        part: &mut Part,
+        bounds: Bounds,
+        fault: impl AsyncFnOnce(&Load) -> Fallible<()>,
+    ) -> Fallible<Outcome> {
         self.receivers.clear();
         let mut load = Load::start(&self.service, self.targets.clone(), &self.sign_in().await?, &self.load)?;
-        let happened = fault().await;
+        let happened = fault(&load).await;
         load.stop().await?;
         happened?;
         let findings = load.settle(&self.receivers, self.webhooks, SETTLE_MAX).await;
@@ -103,6 +121,6 @@ impl Trial {
             eprintln!("    {first}");
         }
         part.none("records not stored as last acknowledged", wrong.len());
-        Ok(())
+        Ok(Outcome { load, findings })
     }
 }

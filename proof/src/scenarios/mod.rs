@@ -8,11 +8,13 @@ type Running<'a> = std::pin::Pin<Box<dyn Future<Output = Fallible<Vec<crate::Par
 
 mod load;
 mod nodes;
+mod one_node;
 mod smoke;
 
 const SCENARIOS: &[Scenario] = &[
     ("load", |options| Box::pin(load::run(options))),
     ("nodes", |options| Box::pin(nodes::run(options))),
+    ("one-node", |options| Box::pin(one_node::run(options))),
     ("smoke", |options| Box::pin(smoke::run(options))),
 ];
 
