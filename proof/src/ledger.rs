@@ -9,23 +9,25 @@ use parking_lot::Mutex;
 /// A change that the service answered with 200.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledged {
-    /// Counts from 1 over all records; the event carries it.
+    /// Counts from 1 over all records and all loads; the event carries it.
     pub(crate) change: u64,
     pub(crate) record: String,
     pub(crate) sequence: u64,
     pub(crate) at: Instant,
 }
 
+/// One count for all loads: a change with the number and the record of an earlier one would be the same change, and no event.
+static LAST_CHANGE: AtomicU64 = AtomicU64::new(0);
+
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    last_change: AtomicU64,
     acknowledged: Mutex<Vec<Acknowledged>>,
 }
 
 impl Ledger {
     /// The number of a new change.
     pub(crate) fn next_change(&self) -> u64 {
-        self.last_change.fetch_add(1, Ordering::Relaxed) + 1
+        LAST_CHANGE.fetch_add(1, Ordering::Relaxed) + 1
     }
 
     pub(crate) fn acknowledge(&self, change: u64, record: &str, sequence: u64) {

@@ -31,6 +31,11 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         packages: &[("/usr/sbin/haproxy", "haproxy"), ("/usr/bin/faketime", "faketime")],
     },
     Scenario { name: "load", needs_postgres: false, packages: &[] },
+    Scenario {
+        name: "one-node",
+        needs_postgres: false,
+        packages: &[("/usr/bin/faketime", "faketime"), ("/usr/bin/sqlite3", "sqlite3")],
+    },
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Scenario> {

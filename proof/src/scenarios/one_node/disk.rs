@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{OneNode, READY_MAX, spawn, start};
+use super::{CRASH_MAX, OneNode, READY_MAX, spawn, start};
 use crate::http::Answer;
 use crate::load::{Load, change_line};
 use crate::power_cut::PowerCut;
@@ -18,8 +18,8 @@ use crate::{Fallible, Options, Part};
 const RECOVERY_MAX: Duration = Duration::from_secs(5);
 /// Reads go on, so none takes longer than on a busy machine.
 const READ_MAX: Duration = Duration::from_secs(2);
-/// The WAL's file may have room for so many changes when the disk becomes full.
-const REFUSAL_TIMEOUT: Duration = Duration::from_secs(60);
+/// The WAL's file may have room for some more changes when the disk becomes full.
+const UNTIL_REFUSED: Duration = Duration::from_secs(15);
 
 /// A small tmpfs, unmounted when this is dropped.
 struct SmallDisk(tempfile::TempDir);
@@ -94,7 +94,7 @@ impl Refusals {
     async fn watch(&mut self, trial: &Trial, token: &str, code: &str, span: Duration) -> Fallible<()> {
         let from = Instant::now();
         while probe(trial).await?.status == 200 {
-            if from.elapsed() > REFUSAL_TIMEOUT {
+            if from.elapsed() > UNTIL_REFUSED {
                 return Err("changes are not refused".into());
             }
         }
@@ -126,7 +126,7 @@ impl Refusals {
             if answer.status == 200 {
                 break;
             }
-            if from.elapsed() > REFUSAL_TIMEOUT {
+            if from.elapsed() > UNTIL_REFUSED {
                 return Err(format!("changes are still refused: {}", answer.text()).into());
             }
             tokio::time::sleep(PAUSE).await;
@@ -166,7 +166,7 @@ async fn full(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fallibl
     let mut seen = Refusals::default();
     let OneNode { trial, node, settings } = one;
     let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
-    let long = REFUSAL_TIMEOUT + span;
+    let call = span + UNTIL_REFUSED + RECOVERY_MAX;
     let fault = async |_: &Load| {
         for _ in 0..rounds {
             let ballast = disk.fill()?;
@@ -176,7 +176,7 @@ async fn full(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fallibl
         }
         Ok(())
     };
-    trial.run_beside(&mut part, Bounds { silence: long, call: long }, fault).await?;
+    trial.run_beside(&mut part, Bounds { silence: CRASH_MAX, call }, fault).await?;
     seen.tell(&mut part, "store_full");
     let ballast = disk.fill()?;
     node.kill();
@@ -212,7 +212,7 @@ async fn read_only(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fa
     one.restart(&failing).await?;
     let OneNode { trial, node, settings } = one;
     let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
-    let long = span + Duration::from_secs(20);
+    let call = span + UNTIL_REFUSED + RECOVERY_MAX;
     let fault = async |_: &Load| {
         for _ in 0..rounds {
             std::fs::write(&switch, "")?;
@@ -222,7 +222,7 @@ async fn read_only(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fa
         }
         Ok(())
     };
-    trial.run_beside(&mut part, Bounds { silence: long, call: long }, fault).await?;
+    trial.run_beside(&mut part, Bounds { silence: CRASH_MAX, call }, fault).await?;
     seen.tell(&mut part, "store_unavailable");
     node.terminate().await?;
     disk.set_read_only(true)?;

@@ -5,9 +5,11 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::{CRASH_MAX, OneNode, inactive_webhooks, start, stored_too_old};
+use crate::http::Answer;
 use crate::load::{Load, change_line, new_run};
 use crate::process::Node;
 use crate::random::Random;
+use crate::service::EMAIL;
 use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
 
@@ -37,18 +39,20 @@ fn address_space_bytes(node: &Node) -> Fallible<usize> {
 pub(super) async fn memory(one: &mut OneNode, options: &Options) -> Fallible<Part> {
     let rounds = options.count(10, 2);
     let tried = format!(
-        "The process may take 0 to 64 MiB more address space than it has (RLIMIT_AS), while eight clients stream 4 MiB of changes each beside the load; then the limit is lifted. A process that ended is started again. {rounds} times."
+        "The process may take 0 to 64 MiB more address space than it has (RLIMIT_AS), while eight clients each stream 4 MiB of changes, read large pages and sign in beside the load; then the limit is lifted. A process that ended is started again. {rounds} times."
     );
     let mut part = Part::new("memory runs out", tried);
     let OneNode { trial, node, settings } = one;
-    let (mut random, mut too_old, mut ended, mut unnamed) = (Random::new(5), 0, 0, Vec::new());
+    let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
+    let (mut random, mut too_old, mut failed) = (Random::new(5), 0, 0);
+    let (mut ended, mut unnamed) = (0, Vec::new());
     let bounds = Bounds { silence: CRASH_MAX + CRASH_MAX, call: CRASH_MAX + CRASH_MAX };
     let fault = async |load: &Load| {
         for round in 0..rounds {
             let room = if round == 0 { 0 } else { random.among(0..64 << 20) };
             let log_before = node.log().len();
-            limit(node, &format!("--as={}", address_space_bytes(node)? + room))?;
-            press(trial, round).await;
+            limit(node, &format!("--as={}:", address_space_bytes(node)? + room))?;
+            failed += press(trial, &tokens.access, round).await;
             if node.has_ended() {
                 ended += 1;
                 let said = node.log().split_off(log_before);
@@ -57,7 +61,7 @@ pub(super) async fn memory(one: &mut OneNode, options: &Options) -> Fallible<Par
                 }
                 *node = start(trial, settings).await?;
             } else {
-                limit(node, "--as=unlimited")?;
+                limit(node, "--as=unlimited:")?;
                 node.wait_ready().await?;
             }
             load.pause(true);
@@ -69,6 +73,7 @@ pub(super) async fn memory(one: &mut OneNode, options: &Options) -> Fallible<Par
     trial.run_beside(&mut part, bounds, fault).await?;
     part.none("records that lacked an acknowledged change afterwards", too_old);
     part.tell("processes that ended", format!("{ended} of {rounds}; the others went on"));
+    part.tell("calls of the eight clients that failed", format!("{failed} of {}", rounds * 8 * 3));
     if let Some(said) = unnamed.first() {
         eprintln!("    {said}");
     }
@@ -77,21 +82,29 @@ pub(super) async fn memory(one: &mut OneNode, options: &Options) -> Fallible<Par
     Ok(part)
 }
 
-/// Streams of large changes that no receiver is told about; whether they succeed does not matter.
-async fn press(trial: &Trial, round: usize) {
+/// Eight clients at once that need memory: each streams large changes that no receiver is told about, reads large pages and
+/// signs in. Returns how many of these calls failed.
+async fn press(trial: &Trial, token: &str, round: usize) -> usize {
     let text = "x".repeat(4000);
-    let streams = (0..8).map(|stream| {
+    let (service, target) = (&trial.service, &trial.targets[0]);
+    let clients = (0..8).map(|client| {
         let line = |number: usize| {
-            let line = change_line(&format!("large-{stream}-{number}"), 0);
+            let line = change_line(&format!("large-{client}-{number}"), round as u64);
             line.replace("\"customers\"", "\"suppliers\"").replace("Ferretería", &text)
         };
         let lines: Vec<String> = (0..500).map(line).collect();
         async move {
-            let (lines, key) = (lines.join("\n"), format!("large-{round}-{stream}-{}", new_run()));
-            let _ = trial.service.send_lines(&trial.targets[0].operator_url, &lines, &key).await;
+            let (lines, key) = (lines.join("\n"), format!("large-{round}-{client}-{}", new_run()));
+            let sent = service.send_lines(&target.operator_url, &lines, &key);
+            let pages = "suppliers?pageSize=500";
+            let read = service.call("GET", &target.public_url, token, pages, "");
+            let sign_in = service.application.sign_in(&service.http, &target.public_url, EMAIL);
+            let (sent, read, sign_in) = futures_util::future::join3(sent, read, sign_in).await;
+            let is_good = |answer: Fallible<Answer>| answer.is_ok_and(|answer| answer.status == 200);
+            [is_good(sent), is_good(read), sign_in.is_ok()].into_iter().filter(|is_good| !is_good).count()
         }
     });
-    futures_util::future::join_all(streams).await;
+    futures_util::future::join_all(clients).await.into_iter().sum()
 }
 
 pub(super) async fn descriptors(one: &mut OneNode, options: &Options) -> Fallible<Part> {
@@ -121,9 +134,9 @@ pub(super) async fn descriptors(one: &mut OneNode, options: &Options) -> Fallibl
             most = most.max(open_files(node)?);
             tokio::time::sleep(span / 2).await;
             drop(flood);
-            limit(node, &format!("--nofile={}", open_files(node)?))?;
+            limit(node, &format!("--nofile={}:", open_files(node)?))?;
             tokio::time::sleep(span).await;
-            limit(node, &format!("--nofile={OPEN_FILES}"))?;
+            limit(node, &format!("--nofile={OPEN_FILES}:"))?;
             tokio::time::sleep(span / 2).await;
         }
         Ok(())

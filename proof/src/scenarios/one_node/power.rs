@@ -13,7 +13,7 @@ use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
 
 /// How long the process may take to reach the moment of its end.
-const MOMENT_MAX: Duration = Duration::from_secs(6);
+const MOMENT_MAX: Duration = Duration::from_secs(3);
 /// So many changes that a checkpoint of the WAL comes every few seconds.
 const CHANGES_PER_SECOND: u32 = 60;
 /// Clients wait while the proof copies the store, checks it and reads every record.
@@ -29,7 +29,7 @@ struct Cuts {
     names: usize,
     with_unsynced: usize,
     in_checkpoint: usize,
-    before_ready: usize,
+    before_load: usize,
     longest_start: Duration,
 }
 
@@ -45,25 +45,28 @@ pub(super) async fn cut(one: &mut OneNode, options: &Options) -> Fallible<Part> 
     let mut power = PowerCut::of(trial.service.folder())?;
     let (mut random, mut cuts) = (Random::new(2), Cuts::default());
     *node = start(trial, &power.record(settings.clone(), None)?).await?;
+    let mut moment = None;
     let fault = async |load: &Load| {
         for round in 0..rounds {
-            wait_for_the_end(node, &mut random).await;
+            let patience = if moment.is_some() { MOMENT_MAX } else { random.millis(300..1500) };
+            wait_for_the_end(node, patience).await;
             load.pause(true);
             let survival = survival(&mut random);
             let cut = power.happen(survival, &mut random).map_err(|why| format!("cut {round}: {why}"))?;
             cuts.count(&cut);
             cuts.damaged.extend(damage(trial.service.folder())?);
-            let moment = moment(&mut random).filter(|_| round + 1 < rounds);
+            moment = next_moment(&mut random).filter(|_| round + 1 < rounds);
             let from = Instant::now();
             *node = spawn(trial, &power.record(settings.clone(), moment)?)?;
             let ready = node.wait_ready().await;
+            cuts.longest_start = cuts.longest_start.max(from.elapsed());
+            let too_old = stored_too_old(load, &trial.targets[0]).await;
             if moment.is_some() && node.has_ended() {
-                cuts.before_ready += 1;
+                cuts.before_load += 1;
                 continue;
             }
             ready?;
-            cuts.longest_start = cuts.longest_start.max(from.elapsed());
-            cuts.too_old += stored_too_old(load, &trial.targets[0]).await?;
+            cuts.too_old += too_old?;
             load.pause(false);
         }
         Ok(())
@@ -81,17 +84,16 @@ pub(super) async fn cut(one: &mut OneNode, options: &Options) -> Fallible<Part> 
     Ok(part)
 }
 
-/// Waits until the process has killed itself, or kills it at a random moment.
-async fn wait_for_the_end(node: &mut Node, random: &mut Random) {
-    let (from, patience) = (Instant::now(), random.millis(300..1500));
-    let patience = if random.percent(70) { MOMENT_MAX } else { patience };
+/// Waits until the process has killed itself, or kills it.
+async fn wait_for_the_end(node: &mut Node, patience: Duration) {
+    let from = Instant::now();
     while !node.has_ended() && from.elapsed() < patience {
         tokio::time::sleep(PAUSE).await;
     }
     node.kill();
 }
 
-fn moment(random: &mut Random) -> Option<Moment> {
+fn next_moment(random: &mut Random) -> Option<Moment> {
     match random.among(0..4) {
         0 => None,
         1 => Some(Moment::Sync("-wal", random.among(1..80))),
@@ -125,11 +127,11 @@ impl Cuts {
         part.none("records that lacked an acknowledged change after a cut", self.too_old);
         part.within("longest start after a cut", self.longest_start, READY_MAX);
         let what = format!(
-            "{} cuts with unsynced writes ({} KiB in all), {} of them in a checkpoint; {} before the node was ready; {} unsynced names",
+            "{} cuts with unsynced writes ({} KiB in all), {} of them in a checkpoint; {} before changes went on; {} unsynced names",
             self.with_unsynced,
             self.bytes / 1024,
             self.in_checkpoint,
-            self.before_ready,
+            self.before_load,
             self.names
         );
         part.tell("what the cuts hit", what);
