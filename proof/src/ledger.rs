@@ -9,14 +9,14 @@ use parking_lot::Mutex;
 /// A change that the service answered with 200.
 #[derive(Clone, Debug)]
 pub(crate) struct Acknowledged {
-    /// Counts from 1 over all records and all loads; the event carries it.
+    /// Counts from 1 over all records and loads; the event carries it.
     pub(crate) change: u64,
     pub(crate) record: String,
     pub(crate) sequence: u64,
     pub(crate) at: Instant,
 }
 
-/// One count for all loads: a change with the number and the record of an earlier one would be the same change, and no event.
+/// No two loads have the same number: a record that is stored as it was before makes no event.
 static LAST_CHANGE: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Debug, Default)]

@@ -20,7 +20,7 @@ use crate::sign_in::Tokens;
 const PATIENCE: Duration = Duration::from_secs(120);
 /// The account of all customers; the product has it elsewhere.
 const ACCOUNT: &str = "6d0e2f0e-2f8a-4c4e-9d53-6f2b8c1a7e11";
-const RETRY_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const RETRY_PAUSE: Duration = Duration::from_millis(100);
 const SETTLE_PAUSE: Duration = Duration::from_millis(200);
 
 /// Where one node, or what stands before the nodes, is reached.

@@ -7,12 +7,15 @@
 
 mod access;
 mod calls;
+mod balancer;
 mod checker;
+mod cleanup;
 mod database;
 mod http;
 mod ledger;
 mod load;
 mod power_cut;
+mod postgres;
 mod process;
 mod proxy;
 mod random;

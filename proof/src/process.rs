@@ -10,6 +10,7 @@ use crate::http::Http;
 use crate::load::Target;
 
 const START_TIMEOUT: Duration = Duration::from_secs(60);
+const SHARED_TIMEOUT: Duration = Duration::from_secs(90);
 /// Between two looks at something that is about to happen.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
@@ -156,6 +157,31 @@ impl Drop for Node {
     }
 }
 
+/// Lets the load go on for a while.
+pub(crate) async fn quiet(seconds: u64) {
+    tokio::time::sleep(Duration::from_secs(seconds)).await;
+}
+
+/// Waits until every node holds some webhooks, and together they hold all.
+pub(crate) async fn wait_shared(nodes: &[Node], webhooks: usize) -> Fallible<()> {
+    let (http, from) = (Http::new(Duration::from_secs(5))?, Instant::now());
+    loop {
+        let mut held = Vec::new();
+        for node in nodes {
+            let metrics = http.get(&format!("{}/metrics", node.operator_url), &[]).await?.text();
+            let line = metrics.lines().find_map(|line| line.strip_prefix("aldaba_webhooks_held "));
+            held.push(line.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(0));
+        }
+        if held.iter().sum::<usize>() == webhooks && !held.contains(&0) {
+            return Ok(());
+        }
+        if from.elapsed() > SHARED_TIMEOUT {
+            return Err(format!("the nodes hold {held:?} webhooks").into());
+        }
+        tokio::time::sleep(PAUSE).await;
+    }
+}
+
 /// The memory of a process.
 pub(crate) fn resident_mib(process: u32) -> Fallible<f64> {
     let status = std::fs::read_to_string(format!("/proc/{process}/status"))?;
@@ -164,11 +190,29 @@ pub(crate) fn resident_mib(process: u32) -> Fallible<f64> {
 }
 
 pub(crate) fn signal(process: u32, name: &str) -> Fallible<()> {
-    let status = Command::new("kill")
-        .args([&format!("-{name}"), &process.to_string()])
-        .stderr(Stdio::null())
-        .status()?;
-    if status.success() { Ok(()) } else { Err(format!("kill -{name} {process} failed").into()) }
+    if signal_all(&[process], name)? { Ok(()) } else { Err(format!("kill -{name} {process} failed").into()) }
+}
+
+/// The same for several processes at once; false where one of them was gone.
+pub(crate) fn signal_all(processes: &[u32], name: &str) -> Fallible<bool> {
+    let mut command = Command::new("kill");
+    command.arg(format!("-{name}")).args(processes.iter().map(ToString::to_string));
+    Ok(command.stderr(Stdio::null()).status()?.success())
+}
+
+/// The processes that a process started and that still run.
+pub(crate) fn children_of(parent: u32) -> Fallible<Vec<u32>> {
+    let mut children = Vec::new();
+    for entry in std::fs::read_dir("/proc")?.flatten() {
+        let Some(process) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        // The name is in parentheses and may contain anything; the state and the parent follow it.
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+        if fields.split_whitespace().nth(1).and_then(|text| text.parse().ok()) == Some(parent) {
+            children.push(process);
+        }
+    }
+    Ok(children)
 }
 
 /// A port that nothing listens on. Outgoing connections take others: these lie below their range.

@@ -1,7 +1,7 @@
 //! An installation with a tenant, an application and a user, and the nodes that serve it.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -113,14 +113,15 @@ impl Service {
         Node::start(&self.program, self.folder.path(), self.started, settings)
     }
 
+    /// Starts nodes again while others use the service.
+    pub(crate) fn starter(&self) -> Starter {
+        Starter { program: self.program.clone(), folder: self.folder().to_owned(), started: 0 }
+    }
+
     /// Signs the user in and stores the company that all records belong to.
     pub(crate) async fn prepare(&self, target: &Target) -> Fallible<Tokens> {
-        let line = json!({
-            "area": "accounting", "resource": "companies", "action": "upsert", "correlationId": COMPANY,
-            "data": {"vatName": "Bodegas Peñalver S.L.", "vatNumber": "B12345674", "chartOfAccountId": 1, "accountLength": 12},
-            "user": "maria", "sourceInterface": "ERP", "sourceAction": "Alta",
-        });
-        self.send_lines(&target.operator_url, &line.to_string(), "company").await?.expect(200)?;
+        let line = company_line("Bodegas Peñalver S.L.");
+        self.send_lines(&target.operator_url, &line, "company").await?.expect(200)?;
         self.application.sign_in(&self.http, &target.public_url, EMAIL).await
     }
 
@@ -251,6 +252,33 @@ impl Service {
         let body = if body.is_null() { String::new() } else { body.to_string() };
         let answer = self.http.send(method, &url, &headers, body.into()).await?;
         if answer.status.is_success() { Ok(answer.json()) } else { Err(answer.text().into()) }
+    }
+}
+
+/// The line that stores the company under a name. No webhook of the load hears of it.
+pub(crate) fn company_line(name: &str) -> String {
+    json!({
+        "area": "accounting", "resource": "companies", "action": "upsert", "correlationId": COMPANY,
+        "data": {"vatName": name, "vatNumber": "B12345674", "chartOfAccountId": 1, "accountLength": 12},
+        "user": "maria", "sourceInterface": "ERP", "sourceAction": "Alta",
+    })
+    .to_string()
+}
+
+/// Starts nodes of a service that others use.
+#[derive(Debug)]
+pub(crate) struct Starter {
+    program: String,
+    folder: PathBuf,
+    started: usize,
+}
+
+impl Starter {
+    pub(crate) async fn start(&mut self, settings: &NodeSettings) -> Fallible<Node> {
+        self.started += 1;
+        let mut node = Node::start(&self.program, &self.folder, 10 + self.started, settings)?;
+        node.wait_ready().await?;
+        Ok(node)
     }
 }
 

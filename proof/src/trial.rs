@@ -2,17 +2,19 @@
 //! the checkers say what they found.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::checker::Findings;
-use crate::load::{Load, LoadSettings, Target};
+use crate::load::{Load, LoadSettings, RETRY_PAUSE, Target, new_run};
 use crate::receivers::Receivers;
-use crate::service::{EMAIL, Service};
+use crate::service::{EMAIL, Service, company_line};
 use crate::sign_in::Tokens;
 use crate::{Fallible, Part};
 
 /// How long deliveries may go on after the load.
 const SETTLE_MAX: Duration = Duration::from_secs(120);
+/// How long a change that shows that the service is back is repeated.
+const CHANGE_PATIENCE: Duration = Duration::from_secs(120);
 /// Sign-ins whose tokens are refreshed during the load.
 const REFRESHED: usize = 3;
 
@@ -28,6 +30,8 @@ pub(crate) struct Bounds {
 pub(crate) struct Outcome {
     pub(crate) load: Load,
     pub(crate) findings: Findings,
+    /// Attempts that had to be repeated.
+    pub(crate) repeated: usize,
 }
 
 /// A service with its webhooks, ready for faults.
@@ -81,11 +85,24 @@ impl Trial {
         bounds: Bounds,
         fault: impl AsyncFnOnce(&Load) -> Fallible<()>,
     ) -> Fallible<Outcome> {
+        let bounded = async |load: &Load| {
+            fault(load).await?;
+            Ok(bounds)
+        };
+        self.run_measured(part, bounded).await
+    }
+
+    /// The same for a fault that is as long as it is: it returns the bounds.
+    pub(crate) async fn run_measured(
+        &self,
+        part: &mut Part,
+        fault: impl AsyncFnOnce(&Load) -> Fallible<Bounds>,
+    ) -> Fallible<Outcome> {
         self.receivers.clear();
         let mut load = Load::start(&self.service, self.targets.clone(), &self.sign_in().await?, &self.load)?;
         let happened = fault(&load).await;
         load.stop().await?;
-        happened?;
+        let bounds = happened?;
         let findings = load.settle(&self.receivers, self.webhooks, SETTLE_MAX).await;
         let seen = &load.seen;
         if load.ledger.count() == 0 || seen.reads.done() == 0 {
@@ -121,6 +138,31 @@ impl Trial {
             eprintln!("    {first}");
         }
         part.none("records not stored as last acknowledged", wrong.len());
-        Ok(Outcome { load, findings })
+        Ok(Outcome { load, findings, repeated })
+    }
+
+    /// How long it takes from now until every target has accepted a change. A client of each repeats it until then.
+    pub(crate) async fn until_changes(&self) -> Fallible<Duration> {
+        let (from, run) = (Instant::now(), new_run());
+        let accepted = self.targets.iter().enumerate().map(|(number, target)| {
+            let key = format!("{run}-{number}");
+            async move {
+                let line = company_line(&format!("Bodegas Peñalver {key}"));
+                loop {
+                    let answer = self.service.send_lines(&target.operator_url, &line, &key).await;
+                    let why = match answer {
+                        Ok(answer) if answer.status == 200 => return Ok(()),
+                        Ok(answer) => answer.text(),
+                        Err(error) => error.to_string(),
+                    };
+                    if from.elapsed() > CHANGE_PATIENCE {
+                        return Err(format!("{}: {why}", target.operator_url).into());
+                    }
+                    tokio::time::sleep(RETRY_PAUSE).await;
+                }
+            }
+        });
+        let all: Fallible<Vec<()>> = futures_util::future::try_join_all(accepted).await;
+        all.map(|_| from.elapsed())
     }
 }

@@ -41,6 +41,21 @@ pub(crate) fn install(package: &str) -> Result<(), Failure> {
     apt_get(&["install", "-y", "--no-install-recommends", package])
 }
 
+/// Stops the services that a package has just started, and keeps them from starting again: its programs alone are needed.
+/// Best effort, because a container has no services.
+pub(crate) fn disable_services(package: &str) {
+    let Ok(files) = Command::new("dpkg").args(["-L", package]).output() else { return };
+    for unit in services(&String::from_utf8_lossy(&files.stdout)) {
+        let _ = Command::new("systemctl").args(["disable", "--now", unit]).output();
+    }
+}
+
+/// The services among a package's files.
+fn services(files: &str) -> Vec<&str> {
+    let names = files.lines().filter(|file| file.contains("/systemd/system/"));
+    names.filter_map(|file| file.rsplit('/').next()).filter(|name| name.ends_with(".service")).collect()
+}
+
 /// Downloads a Debian package and unpacks its files into a folder, without installing it. The list of packages is
 /// updated where the first attempt fails and this user may.
 pub(crate) fn download(package: &str, folder: &Path) -> Result<(), Failure> {
@@ -74,4 +89,16 @@ fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
     // The second variable keeps existing configuration files without asking. Standard output is reserved for data.
     command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("UCF_FORCE_CONFFOLD", "1");
     workspace::run(&format!("apt-get {}", arguments.join(" ")), command.stdout(io::stderr()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn services_are_found_among_the_files_of_a_package() {
+        let files = "/usr\n/lib/systemd/system/etcd.service\n/lib/systemd/system/etcd.service.d\n/usr/bin/etcd\n\
+             /usr/lib/systemd/system/a@.service\n/usr/share/etcd.service\n";
+        assert_eq!(services(files), ["etcd.service", "a@.service"]);
+    }
 }

@@ -4,14 +4,18 @@ use crate::{Fallible, Options, Report};
 
 /// The name of a scenario and what it does.
 type Scenario = (&'static str, for<'a> fn(&'a Options) -> Running<'a>);
-type Running<'a> = std::pin::Pin<Box<dyn Future<Output = Fallible<Vec<crate::Part>>> + Send + 'a>>;
+type Running<'a> = std::pin::Pin<Box<dyn Future<Output = Fallible<Vec<crate::Part>>> + 'a>>;
 
+mod database;
+mod failover;
 mod load;
 mod nodes;
 mod one_node;
 mod smoke;
 
 const SCENARIOS: &[Scenario] = &[
+    ("database", |options| Box::pin(database::run(options))),
+    ("failover", |options| Box::pin(failover::run(options))),
     ("load", |options| Box::pin(load::run(options))),
     ("nodes", |options| Box::pin(nodes::run(options))),
     ("one-node", |options| Box::pin(one_node::run(options))),

@@ -1,16 +1,15 @@
 //! Three nodes over one PostgreSQL database behind HAProxy, under load to 100 webhooks, while nodes crash, stand still,
 //! restart, have wrong clocks, lose the database or reach it over a bad network.
 
-use std::fmt::Write as _;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use crate::balancer::Balancer;
 use crate::database::Database;
 use crate::http::Http;
-use crate::load::{LoadSettings, Target};
-use crate::process::{Node, NodeSettings, PAUSE, free_port};
+use crate::load::LoadSettings;
+use crate::process::{Node, NodeSettings, free_port, quiet, wait_shared};
 use crate::proxy::{Network, Proxy};
-use crate::service::Service;
+use crate::service::{Service, Starter};
 use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
 
@@ -22,7 +21,6 @@ const CALL_MAX: Duration = Duration::from_secs(12);
 const STOPPED: Duration = Duration::from_secs(20);
 /// How wrong the clocks are.
 const SKEW_SECONDS: i64 = 300;
-const SHARED_TIMEOUT: Duration = Duration::from_secs(90);
 
 pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     let mut parts = Vec::new();
@@ -71,22 +69,6 @@ struct Fleet {
     database: Database,
 }
 
-/// Starts nodes of a service that others use.
-struct Starter {
-    program: String,
-    folder: std::path::PathBuf,
-    started: usize,
-}
-
-impl Starter {
-    async fn start(&mut self, settings: &NodeSettings) -> Fallible<Node> {
-        self.started += 1;
-        let mut node = Node::start(&self.program, &self.folder, 10 + self.started, settings)?;
-        node.wait_ready().await?;
-        Ok(node)
-    }
-}
-
 impl Fleet {
     /// With clocks that are wrong by so many seconds.
     async fn start(options: &Options, clocks: [i64; NODES]) -> Fallible<Self> {
@@ -111,35 +93,13 @@ impl Fleet {
             all_settings.push(settings);
         }
         let balancer = Balancer::start(service.folder(), &nodes).await?;
-        let starter =
-            Starter { program: service.program.clone(), folder: service.folder().to_owned(), started: 0 };
+        let starter = service.starter();
         let webhooks = options.count(100, 20);
         let trial =
             Trial::new(service, vec![balancer.target.clone()], webhooks, LoadSettings::default()).await?;
         let fleet = Self { trial, starter, nodes, proxies, settings: all_settings, balancer, database };
-        fleet.wait_shared().await?;
+        wait_shared(&fleet.nodes, fleet.trial.webhooks).await?;
         Ok(fleet)
-    }
-
-    /// Waits until every node holds some webhooks, and together they hold all.
-    async fn wait_shared(&self) -> Fallible<()> {
-        let http = Http::new(Duration::from_secs(5))?;
-        let from = Instant::now();
-        loop {
-            let mut held = Vec::new();
-            for node in &self.nodes {
-                let metrics = http.get(&format!("{}/metrics", node.operator_url), &[]).await?.text();
-                let line = metrics.lines().find_map(|line| line.strip_prefix("aldaba_webhooks_held "));
-                held.push(line.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(0));
-            }
-            if held.iter().sum::<usize>() == self.trial.webhooks && !held.contains(&0) {
-                return Ok(());
-            }
-            if from.elapsed() > SHARED_TIMEOUT {
-                return Err(format!("the nodes hold {held:?} webhooks").into());
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
     }
 
     async fn part(&mut self, options: &Options, fault: Fault) -> Fallible<Part> {
@@ -327,68 +287,4 @@ fn fake_clock() -> Fallible<String> {
         folders.map(|folder| folder.join("faketime/libfaketime.so.1")).filter(|file| file.exists());
     let file = files.next().ok_or("the package faketime is not installed")?;
     Ok(file.display().to_string())
-}
-
-async fn quiet(seconds: u64) {
-    tokio::time::sleep(Duration::from_secs(seconds)).await;
-}
-
-/// HAProxy before the public and the operator's listeners of all nodes.
-struct Balancer {
-    child: Child,
-    target: Target,
-}
-
-impl Balancer {
-    async fn start(folder: &std::path::Path, nodes: &[Node]) -> Fallible<Self> {
-        let (public, operator) = (free_port()?, free_port()?);
-        let mut text = String::from(
-            "global\n  maxconn 4000\ndefaults\n  mode http\n  timeout connect 2s\n  timeout client 60s\n  timeout server 60s\n  \
-             retries 3\n  option redispatch\n  retry-on conn-failure empty-response\n  option httpchk GET /readyz\n",
-        );
-        for (name, port, is_public) in [("public", public, true), ("operator", operator, false)] {
-            let _ = writeln!(text, "listen {name}\n  bind 127.0.0.1:{port}");
-            for (number, node) in nodes.iter().enumerate() {
-                let check = node.operator_url.rsplit(':').next().unwrap_or_default();
-                let url = if is_public { &node.public_url } else { &node.operator_url };
-                let address = url.trim_start_matches("http://");
-                let _ = writeln!(
-                    text,
-                    "  server n{number} {address} check port {check} inter 500ms fall 2 rise 1 on-marked-down shutdown-sessions"
-                );
-            }
-        }
-        let file = folder.join("haproxy.cfg");
-        std::fs::write(&file, text)?;
-        let child = Command::new("/usr/sbin/haproxy")
-            .args(["-db", "-f"])
-            .arg(&file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .map_err(|error| format!("haproxy: {error}"))?;
-        let url = |port| format!("http://127.0.0.1:{port}");
-        let balancer =
-            Self { child, target: Target { public_url: url(public), operator_url: url(operator) } };
-        let (http, from) = (Http::new(Duration::from_secs(2))?, Instant::now());
-        while !http
-            .get(&format!("{}/livez", balancer.target.public_url), &[])
-            .await
-            .is_ok_and(|ok| ok.status == 200)
-        {
-            if from.elapsed() > Duration::from_secs(20) {
-                return Err("HAProxy does not answer".into());
-            }
-            tokio::time::sleep(PAUSE).await;
-        }
-        Ok(balancer)
-    }
-}
-
-impl Drop for Balancer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
 }

@@ -20,21 +20,36 @@ const PAGE: &str = "docs/reliability.md";
 pub(super) struct Scenario {
     pub(super) name: &'static str,
     needs_postgres: bool,
-    /// A program that it runs, and the Debian package that has it.
+    /// A program or a library that it runs, and the Debian package that has it.
     packages: &'static [(&'static str, &'static str)],
 }
 
+const FAKETIME: (&str, &str) = ("/usr/bin/faketime", "faketime");
+const HAPROXY: (&str, &str) = ("/usr/sbin/haproxy", "haproxy");
+
 pub(super) const SCENARIOS: &[Scenario] = &[
+    Scenario { name: "nodes", needs_postgres: true, packages: &[HAPROXY, FAKETIME] },
+    Scenario { name: "database", needs_postgres: true, packages: &[] },
     Scenario {
-        name: "nodes",
+        name: "failover",
         needs_postgres: true,
-        packages: &[("/usr/sbin/haproxy", "haproxy"), ("/usr/bin/faketime", "faketime")],
+        packages: &[
+            HAPROXY,
+            ("/usr/bin/patroni", "patroni"),
+            ("/usr/lib/python3/dist-packages/etcd", "python3-etcd"),
+            ("/usr/bin/etcd", "etcd-server"),
+            ("/usr/sbin/ip", "iproute2"),
+        ],
     },
-    Scenario { name: "load", needs_postgres: false, packages: &[] },
     Scenario {
         name: "one-node",
         needs_postgres: false,
-        packages: &[("/usr/bin/faketime", "faketime"), ("/usr/bin/sqlite3", "sqlite3")],
+        packages: &[FAKETIME, ("/usr/bin/sqlite3", "sqlite3")],
+    },
+    Scenario {
+        name: "load",
+        needs_postgres: false,
+        packages: &[],
     },
 ];
 
@@ -87,6 +102,7 @@ fn command(scenario: &Scenario, proof: &Path, program: &Path) -> Result<Command,
     for (installed, package) in scenario.packages {
         if !Path::new(installed).exists() {
             machine::install(package)?;
+            machine::disable_services(package);
         }
     }
     let mut command = Command::new(proof);

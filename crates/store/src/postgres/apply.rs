@@ -7,7 +7,7 @@ use domain::{Resource, TenantId, Ticks};
 use super::audit::append_audit;
 use super::load::load;
 use super::rows::{code, column, found};
-use super::{PostgresStore, store_error};
+use super::{PostgresStore, first_failure, store_error};
 use crate::plan::{
     self, CollectionCounters, CollectionKey, LogRow, Plan, PlanInputs, RecordRow, signed, unsigned,
 };
@@ -49,7 +49,7 @@ impl PostgresStore {
 
 async fn write(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
     delete_records(transaction, tenant_no, &plan.deletes).await?;
-    tokio::try_join!(
+    let (inserted, updated, payroll, appended, collections, gaps, progress, head) = tokio::join!(
         insert_records(transaction, tenant_no, &plan.inserts),
         update_records(transaction, tenant_no, &plan.updates),
         write_payroll(transaction, tenant_no, plan),
@@ -58,8 +58,8 @@ async fn write(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan, now: 
         write_gaps(transaction, tenant_no, plan),
         write_progress(transaction, tenant_no, plan, now),
         write_head(transaction, tenant_no, plan),
-    )?;
-    Ok(())
+    );
+    first_failure([inserted, updated, payroll, appended, collections, gaps, progress, head])
 }
 
 async fn write_head(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) -> Result<()> {

@@ -12,7 +12,7 @@ use super::notices::insert_webhook_notices;
 use super::rows::{column, execute, guid, rows};
 use super::webhook_rows::{disabled, event_gap, handshake};
 use super::webhooks::reset_lanes;
-use super::{PostgresStore, store_error};
+use super::{PostgresStore, first_failure, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{CheckpointWrites, DeliveryState, Pack, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Lane, Result, WebhookCheckpoint, shard_of};
@@ -82,13 +82,14 @@ impl PostgresStore {
             .into_iter()
             .flat_map(|(key, delivered)| pack(delivered).into_iter().map(move |pack| (key, pack)))
             .collect();
-        tokio::try_join!(
+        let (webhooks, lanes, replays, attempts, delivered) = tokio::join!(
             write_webhooks(&transaction, &writes),
             write_lanes(&transaction, &writes),
             write_replays(&transaction, &writes),
             write_attempts(&transaction, &writes.attempts),
             write_delivered(&transaction, &packs),
-        )?;
+        );
+        first_failure([webhooks, lanes, replays, attempts, delivered])?;
         insert_webhook_notices(&transaction, &*ports.random, &writes.notices, now).await?;
         for entry in writes.audit {
             append_audit(&transaction, &*ports.random, entry).await?;

@@ -9,7 +9,7 @@ use tokio_postgres::Row;
 use super::audit::append_audit;
 use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
 use super::rows::{column, execute, row, rows};
-use super::{PostgresStore, authorizations, exists, logouts, store_error};
+use super::{PostgresStore, authorizations, exists, first_failure, logouts, store_error};
 use crate::audit::Act;
 use crate::grants::{
     CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, code_exchange_entry, decide_refresh,
@@ -291,7 +291,7 @@ impl Grants for PostgresStore {
                 RefreshOutcome::Retried { grant, expires_at }
             }
             RefreshDecision::Rotate { grant, expires_at } => {
-                // The statements are pipelined in this order, so that the first error is the one reported.
+                // The statements are pipelined in this order.
                 let (added, marked, touched, recorded) = tokio::join!(
                     biased;
                     add_refresh(&transaction, &successor, &grant, expires_at),
@@ -299,7 +299,7 @@ impl Grants for PostgresStore {
                     record_grant_use(&transaction, &grant),
                     record
                 );
-                added.and(marked).and(touched).and(recorded)?;
+                first_failure([added, marked, touched, recorded])?;
                 RefreshOutcome::Rotated { grant, expires_at }
             }
         };

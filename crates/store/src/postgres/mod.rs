@@ -95,6 +95,8 @@ const FORCE_INDEX_PLANS: &str = "SET enable_seqscan = off; SET enable_bitmapscan
 const IDLE_TRANSACTION_TIMEOUT: &str = "SET idle_in_transaction_session_timeout = '2s'";
 /// The server ends a statement that nobody waits for any more: at the deadline, and soon after its client is gone.
 const SERVER_DEADLINES: &str = "SET statement_timeout = '15s'; SET client_connection_check_interval = '2s'";
+/// The message of a statement that did not run because another one of its transaction had failed.
+const ABORTED: &str = "another statement of the transaction failed";
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// A store in a PostgreSQL database; cheap to clone.
@@ -291,12 +293,23 @@ fn store_error(error: tokio_postgres::Error) -> StoreError {
         &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT | &SqlState::READ_ONLY_SQL_TRANSACTION => {
             StoreError::Unavailable(db.message().to_owned())
         }
+        // The statement that failed is counted.
+        &SqlState::IN_FAILED_SQL_TRANSACTION => return StoreError::internal(ABORTED),
         &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
         code if ["08", "57", "53", "3D"].iter().any(|class| code.code().starts_with(class)) => {
             StoreError::Unavailable(db.message().to_owned())
         }
         _ => StoreError::internal(format!("{}: {}", db.code().code(), db.message())),
     })
+}
+
+/// The error of statements that were pipelined in one transaction. The statements after the one that failed only report that
+/// the transaction is aborted, and may be polled before it.
+fn first_failure(results: impl IntoIterator<Item = Result<()>>) -> Result<()> {
+    let mut failures: Vec<StoreError> = results.into_iter().filter_map(Result::err).collect();
+    let is_aborted = |failure: &StoreError| matches!(failure, StoreError::Internal(why) if why == ABORTED);
+    failures.sort_by_key(is_aborted);
+    failures.into_iter().next().map_or(Ok(()), Err)
 }
 
 fn chain(error: &dyn std::error::Error) -> String {
@@ -320,6 +333,15 @@ fn exists(what: String) -> impl FnOnce(tokio_postgres::Error) -> StoreError {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn failure_of_a_pipeline_is_its_cause() {
+        let (aborted, full) = (StoreError::internal(ABORTED), StoreError::Full("no room".into()));
+        let results = [Ok(()), Err(aborted.clone()), Err(full.clone()), Err(aborted.clone())];
+        assert_eq!(first_failure(results), Err(full));
+        assert_eq!(first_failure([Err(aborted.clone()), Ok(())]), Err(aborted));
+        assert_eq!(first_failure([Ok(()), Ok(())]), Ok(()));
+    }
 
     #[test]
     fn pool_errors_say_their_cause() {
