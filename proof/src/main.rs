@@ -6,16 +6,16 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod access;
-mod calls;
 mod balancer;
+mod calls;
 mod checker;
 mod cleanup;
 mod database;
 mod http;
 mod ledger;
 mod load;
-mod power_cut;
 mod postgres;
+mod power_cut;
 mod process;
 mod proxy;
 mod random;

@@ -7,7 +7,7 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
 use crate::database::execute;
-use crate::load::LoadSettings;
+use crate::load::{Load, LoadSettings};
 use crate::postgres::Cluster;
 use crate::process::{Node, wait_shared};
 use crate::service::Service;

@@ -46,11 +46,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         needs_postgres: false,
         packages: &[FAKETIME, ("/usr/bin/sqlite3", "sqlite3")],
     },
-    Scenario {
-        name: "load",
-        needs_postgres: false,
-        packages: &[],
-    },
+    Scenario { name: "load", needs_postgres: false, packages: &[] },
 ];
 
 pub(super) fn find(name: &str) -> Option<&'static Scenario> {

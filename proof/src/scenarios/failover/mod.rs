@@ -7,7 +7,7 @@ mod patroni;
 
 use std::time::{Duration, Instant};
 
-use crate::load::LoadSettings;
+use crate::load::{Load, LoadSettings};
 use crate::process::{Node, NodeSettings, free_port, quiet, wait_shared};
 use crate::service::{Service, Starter};
 use crate::trial::{Bounds, Trial};
