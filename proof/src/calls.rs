@@ -11,13 +11,14 @@ pub(crate) struct Calls {
     pub(crate) done: AtomicUsize,
     /// Attempts that failed and were repeated.
     pub(crate) repeated: AtomicUsize,
+    /// Those that the service answered with 500: it took a fault that passes for a bug of its own.
+    internal: AtomicUsize,
     /// Calls that failed although they were repeated.
     pub(crate) failed: AtomicUsize,
     /// The longest call with all its repetitions.
     longest: Mutex<Duration>,
     /// The first reasons of failures, for the message.
     reasons: Mutex<Vec<String>>,
-    latencies: Mutex<Vec<Duration>>,
 }
 
 impl Calls {
@@ -33,6 +34,10 @@ impl Calls {
         self.repeated.load(Ordering::Relaxed)
     }
 
+    pub(crate) fn internal(&self) -> usize {
+        self.internal.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn longest(&self) -> Duration {
         *self.longest.lock()
     }
@@ -41,23 +46,17 @@ impl Calls {
         self.reasons.lock().join("; ")
     }
 
-    /// The latency below which this share of the calls, in percent, ended.
-    pub(crate) fn percentile(&self, share: usize) -> Duration {
-        let mut all = self.latencies.lock().clone();
-        all.sort_unstable();
-        all.get((all.len() * share / 100).min(all.len().saturating_sub(1))).copied().unwrap_or_default()
-    }
-
     pub(crate) fn finished(&self, from: Instant) {
         let took = from.elapsed();
         self.done.fetch_add(1, Ordering::Relaxed);
-        self.latencies.lock().push(took);
         let mut longest = self.longest.lock();
         *longest = longest.max(took);
     }
 
     pub(crate) fn repeated_because(&self, reason: &str) {
         self.repeated.fetch_add(1, Ordering::Relaxed);
+        let is_internal = reason.starts_with("500 ") || reason.contains("\"server_error\"");
+        self.internal.fetch_add(usize::from(is_internal), Ordering::Relaxed);
         let mut reasons = self.reasons.lock();
         if reasons.len() < 5 && !reasons.iter().any(|known| known == reason) {
             reasons.push(reason.to_owned());

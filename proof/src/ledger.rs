@@ -26,7 +26,7 @@ pub(crate) struct Ledger {
 
 impl Ledger {
     /// The number of a new change.
-    pub(crate) fn next_change(&self) -> u64 {
+    pub(crate) fn next_change() -> u64 {
         LAST_CHANGE.fetch_add(1, Ordering::Relaxed) + 1
     }
 

@@ -150,8 +150,8 @@ impl Load {
     /// The records that are not stored as they were last acknowledged.
     pub(crate) async fn wrongly_stored(&self, target: &Target) -> Fallible<Vec<String>> {
         let is_last = |stored: &Value, last: &Acknowledged| {
-            stored["tradeName"] == name_of(last.change)
-                && stored["sequenceVersion"] == last.sequence.to_string()
+            let (name, sequence) = (name_of(last.change), last.sequence.to_string());
+            stored["tradeName"] == name.as_str() && stored["sequenceVersion"] == sequence.as_str()
         };
         self.not_stored(target, &self.ledger.acknowledged(), is_last).await
     }
@@ -236,7 +236,7 @@ impl Shared {
 
     /// Makes one change, and repeats it under its key until it is acknowledged.
     async fn change(&self, record: &str) {
-        let change = self.ledger.next_change();
+        let change = Ledger::next_change();
         let (line, key) = (change_line(record, change), format!("{}-{change}", self.run));
         let (from, calls) = (Instant::now(), &self.seen.changes);
         while from.elapsed() < PATIENCE {

@@ -43,8 +43,6 @@ pub(crate) struct Receivers {
 #[derive(Default)]
 struct Shared {
     arrivals: Mutex<Vec<Arrival>>,
-    /// Bodies that are no event of the load.
-    unreadable: Mutex<Vec<String>>,
     answers: Mutex<Option<Arc<Answers>>>,
     handshakes: AtomicUsize,
 }
@@ -84,23 +82,17 @@ impl Receivers {
     /// Forgets what came so far.
     pub(crate) fn clear(&self) {
         self.shared.arrivals.lock().clear();
-        self.shared.unreadable.lock().clear();
     }
 
     /// Everything that came and was answered with 200, in the order of its arrival.
     pub(crate) fn arrivals(&self) -> Vec<Arrival> {
         self.shared.arrivals.lock().clone()
     }
-
-    pub(crate) fn unreadable(&self) -> Vec<String> {
-        self.shared.unreadable.lock().clone()
-    }
 }
 
 async fn receive(State(shared): State<Arc<Shared>>, Path(webhook): Path<usize>, body: Bytes) -> StatusCode {
     let at = Instant::now();
     let Ok(message) = serde_json::from_slice::<Value>(&body) else {
-        shared.unreadable.lock().push(String::from_utf8_lossy(&body).into_owned());
         return StatusCode::OK;
     };
     let Some(arrival) = arrival(webhook, &message, &body, at) else {

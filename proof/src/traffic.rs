@@ -200,7 +200,7 @@ impl Traffic {
     }
 
     async fn change(&self, number: u64) -> Outcome {
-        let change = self.ledger.next_change();
+        let change = Ledger::next_change();
         let record = format!("t{}", number % 997);
         let (line, key) = (change_line(&record, change), format!("{}-{change}", self.run));
         let answer = self

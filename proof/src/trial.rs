@@ -124,6 +124,8 @@ impl Trial {
         part.none("calls that failed although they were repeated", failed);
         let repeated = seen.changes.repeated() + seen.reads.repeated() + seen.refreshes.repeated();
         part.tell("attempts that were repeated", repeated);
+        let internal = seen.changes.internal() + seen.reads.internal() + seen.refreshes.internal();
+        part.none("answers with 500 instead of a status that says what is wrong", internal);
         for calls in [&seen.changes, &seen.reads, &seen.refreshes] {
             if !calls.reasons().is_empty() {
                 eprintln!("    repeated because of {}", calls.reasons());
@@ -164,5 +166,22 @@ impl Trial {
         });
         let all: Fallible<Vec<()>> = futures_util::future::try_join_all(accepted).await;
         all.map(|_| from.elapsed())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::load::Calls;
+
+    #[test]
+    fn answer_with_500_is_found() {
+        let calls = Calls::default();
+        calls.repeated_because("503 Service Unavailable: \"store_full\"");
+        calls.repeated_because("{\"error\":\"temporarily_unavailable\"}");
+        calls.repeated_because("TimedOut(500ms)");
+        assert_eq!((calls.repeated(), calls.internal()), (3, 0));
+        calls.repeated_because("500 Internal Server Error: \"internal_error\"");
+        calls.repeated_because("{\"error\":\"server_error\",\"error_description\":\"The service failed.\"}");
+        assert_eq!((calls.repeated(), calls.internal()), (5, 2));
     }
 }

@@ -102,9 +102,9 @@ impl Stage {
         );
         self.fault("the server crashes", tried, rounds, async |cluster, round| {
             if round % 2 == 0 {
-                cluster.stop_server("immediate")?
+                cluster.stop_server("immediate")?;
             } else {
-                cluster.kill()?
+                cluster.kill()?;
             }
             tokio::time::sleep(down).await;
             cluster.start_server().await

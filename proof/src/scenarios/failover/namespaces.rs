@@ -1,5 +1,6 @@
 //! A network of its own: a namespace for each member of a cluster, joined by a bridge whose links can be cut. Needs root.
 
+use std::fmt::Write as _;
 use std::process::Command;
 
 use crate::Fallible;
@@ -18,9 +19,9 @@ impl Namespaces {
         let namespaces = Self { run: std::process::id() % 250 + 1, members };
         let mut commands = String::new();
         for number in 0..members {
-            commands += &format!("ip netns delete {}; ", namespaces.name(number));
+            let _ = write!(commands, "ip netns delete {}; ", namespaces.name(number));
         }
-        commands += &format!("ip link delete {}", namespaces.bridge());
+        let _ = write!(commands, "ip link delete {}", namespaces.bridge());
         (namespaces, commands)
     }
 

@@ -130,7 +130,9 @@ impl Patroni {
     pub(super) fn url_of_members(&self) -> String {
         let hosts: Vec<String> =
             self.members.iter().map(|one| format!("{}:{}", one.address, one.postgres_port)).collect();
-        format!("postgres://aldaba@{}/aldaba?target_session_attrs=read-write", hosts.join(","))
+        // The service wants TLS to a server that is not on its own machine.
+        let tls = if self.namespaces.is_some() { "&sslmode=disable" } else { "" };
+        format!("postgres://aldaba@{}/aldaba?target_session_attrs=read-write{tls}", hosts.join(","))
     }
 
     /// Starts the Patroni of a member, and it its PostgreSQL.
