@@ -30,7 +30,7 @@ pub(super) struct ResponseTooLong;
 
 impl ResponseTooLong {
     pub(super) fn is_in(error: &io::Error) -> bool {
-        error.get_ref().is_some_and(|inner| inner.is::<Self>())
+        matches!(error.get_ref(), Some(inner) if inner.is::<Self>())
     }
 }
 
