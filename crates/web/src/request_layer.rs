@@ -11,17 +11,17 @@ use std::time::Duration;
 
 use axum::extract::{MatchedPath, Request};
 use axum::http::header::{
-    CONNECTION, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
+    CONNECTION, HOST, HeaderMap, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
 };
 use axum::http::{Method, Version};
-use axum::response::Response;
-use domain::Random;
+use axum::response::{IntoResponse as _, Response};
+use domain::{ErrorCode, Random};
 use ipnet::IpNet;
 use tower::{Layer, Service};
 
 use crate::address::{ClientAddress, UnnamedProxy, client_address, unnamed_proxy};
 use crate::conditional::remove_length_of_not_modified;
-use crate::error_response::write_body;
+use crate::error_response::{ErrorResponse, write_body};
 use crate::listener::PeerAddress;
 use crate::metrics::{ListenerMetrics, Metrics, Stopwatch};
 use crate::request_id::{CURRENT, RequestId, RequestIds, X_REQUEST_ID};
@@ -188,6 +188,13 @@ where
         let route = request.extensions().get::<MatchedPath>().cloned();
         let (method, version) = (request.method().clone(), request.version());
         let watch = Stopwatch::start();
+        // A proxy may have read the other one (RFC 9112, 3.2).
+        if request.headers().get_all(HOST).iter().count() > 1 {
+            let message = "The header Host must be sent only once.";
+            let refused = ErrorResponse::new(ErrorCode::InvalidParameter, message).into_response();
+            let finished = config.finish(refused, context, (&method, version), "none", watch);
+            return Box::pin(std::future::ready(Ok(finished)));
+        }
         let handling = CURRENT.scope(id, self.inner.call(request));
         Box::pin(async move {
             let Ok(response) = handling.await;

@@ -3,6 +3,7 @@
 mod abandoned_changes;
 mod account_links;
 mod administration;
+mod ambiguous_requests;
 mod backup;
 mod changes_command;
 mod client;
@@ -21,8 +22,10 @@ mod dev_restart;
 mod dev_token;
 mod dev_tools;
 mod error_codes;
+mod foreign_ids;
 mod full_disk;
 mod gateway;
+mod hostile_text;
 mod idempotency;
 mod identity;
 mod ingest;

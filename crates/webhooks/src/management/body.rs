@@ -117,13 +117,22 @@ impl JsonBody {
         self.members.iter().any(|(member, _)| member == name)
     }
 
-    pub(super) fn text_or_none(&mut self, name: &'static str, chars_max: usize) -> Option<String> {
-        let text = self.take_as(name, "a text", |value| match value {
+    fn any_text(&mut self, name: &'static str) -> Option<String> {
+        self.take_as(name, "a text", |value| match value {
             Value::String(text) => Some(text),
             _ => None,
-        })?;
+        })
+    }
+
+    pub(super) fn text_or_none(&mut self, name: &'static str, chars_max: usize) -> Option<String> {
+        let text = self.any_text(name)?;
         if text.chars().count() > chars_max {
             self.add_invalid(name, format!("{name} may have {chars_max} characters at most."));
+            return None;
+        }
+        // Not every store can keep it.
+        if text.contains('\0') {
+            self.add_invalid(name, format!("{name} must not contain a NUL character."));
             return None;
         }
         Some(text)
@@ -150,7 +159,7 @@ impl JsonBody {
             self.missing(SECRET);
             return None;
         }
-        let secret = self.text_or_none(SECRET, usize::MAX)?;
+        let secret = self.any_text(SECRET)?;
         if secret.is_empty() || secret.len() > SECRET_BYTES_MAX {
             self.add_invalid(SECRET, format!("secret must have 1 to {SECRET_BYTES_MAX} bytes."));
             return None;
