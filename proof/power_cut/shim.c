@@ -5,7 +5,7 @@
  *
  * The kernel goes on when a process is killed, so the record itself is complete up to the moment of the kill. Every operation
  * is recorded before it is done, under one lock: at most the last one in the record was not done, or done in part. A sync is
- * recorded after it is done, with the number of records that came before it began: only those are durable by it.
+ * recorded after it is done, with the length that the record had before it began: only what lies before that is durable by it.
  *
  * What is not recorded (mapped memory, calls that this file does not have, other processes) is not lost from sight: the reader
  * applies the whole record to the first state and refuses a result that differs from the files.
@@ -17,6 +17,7 @@
  *                      "sync:SUFFIX:N" before the Nth sync of one
  *   POWER_CUT_IGNORES_SYNC  optional: syncs do nothing and are not recorded, as by a disk that lies
  *   POWER_CUT_READ_ONLY     optional: while this file exists, every change of a recorded file fails with EROFS
+ *   POWER_CUT_SYNC_FAILS    optional: while this file exists, every sync of a recorded file fails with EIO and syncs nothing
  *
  * A record: kind (1 byte), length of the path (4), number (8), length of the data (8), path below the folder, data.
  */
@@ -37,16 +38,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* The kinds of records. The number is an offset, a size, or how many records were there before a sync began. */
+/* The kinds of records. The number is an offset, a size, or how long the record was before a sync began. */
 enum kind { CREATE = 'c', WRITE = 'w', TRUNCATE = 't', SYNC = 's', RENAME = 'r', UNLINK = 'u', FOLDER = 'd', FAILED = 'x', MAPPED = 'm' };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char folder[PATH_MAX];
 static size_t folder_length;
-static const char *read_only;
+static const char *read_only, *sync_fails;
 static int record_file = -1;
 static int ignores_sync;
-static uint64_t recorded;
+static uint64_t record_length;
 static struct { char what; char suffix[32]; long count; } moment;
 
 #define REAL(result, name, ...) static result (*real_##name)(__VA_ARGS__)
@@ -76,11 +77,14 @@ __attribute__((constructor)) static void begin(void) {
     FIND(rename); FIND(unlink); FIND(unlinkat); FIND(mkdir); FIND(mmap64);
     const char *below = getenv("POWER_CUT_FOLDER"), *record = getenv("POWER_CUT_RECORD"), *cut = getenv("POWER_CUT_MOMENT");
     read_only = getenv("POWER_CUT_READ_ONLY");
+    sync_fails = getenv("POWER_CUT_SYNC_FAILS");
     ignores_sync = getenv("POWER_CUT_IGNORES_SYNC") != NULL;
     if (!below || !record || !realpath(below, folder)) give_up("POWER_CUT_FOLDER and POWER_CUT_RECORD must be set");
     folder_length = strlen(folder);
     record_file = real_open64(record, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
-    if (record_file < 0) give_up(record);
+    struct stat64 status;
+    if (record_file < 0 || fstat64(record_file, &status) != 0) give_up(record);
+    record_length = status.st_size; /* of a process before this one */
     char what[8];
     if (cut && sscanf(cut, "%7[^:]:%31[^:]:%ld", what, moment.suffix, &moment.count) == 3) moment.what = what[0];
 }
@@ -130,7 +134,7 @@ static void append(enum kind kind, const char *path, uint64_t number, const stru
     if (count > 0) memcpy(parts + 2, pieces, count * sizeof *pieces);
     ssize_t expected = sizeof head + path_length + length;
     if (real_writev(record_file, parts, 2 + count) != expected) give_up("cannot write the record");
-    recorded++;
+    record_length += expected;
 }
 
 /* Kills the process where its moment has come; the lock is held, so that nothing else happens. */
@@ -277,8 +281,12 @@ static int sync_file(int fd, int (*real)(int)) {
     if (ignores_sync) return 0;
     pthread_mutex_lock(&lock);
     cut_at('s', path);
-    uint64_t before = recorded;
+    uint64_t before = record_length;
     int is_refused = refuses();
+    if (!is_refused && sync_fails && access(sync_fails, F_OK) == 0) {
+        errno = EIO;
+        is_refused = 1;
+    }
     pthread_mutex_unlock(&lock);
     if (is_refused) return -1;
     int result = real(fd), error = errno;

@@ -45,7 +45,7 @@ pub(crate) struct Options {
     pub(crate) postgres_programs: Option<String>,
     /// One part of a scenario that has several; all parts if absent.
     pub(crate) only: Option<String>,
-    /// The short form for `cargo xtask test`.
+    /// The short form of `cargo xtask prove --bounded`.
     pub(crate) is_bounded: bool,
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every check that must pass, with one command, on any Debian machine.
 
-use crate::{clients, failure::Failure, kits, prove, server::Server, steps::Steps, tidy, workspace};
+use crate::{clients, failure::Failure, kits, server::Server, steps::Steps, tidy, workspace};
 
 const THREADS_PER_CORE: usize = 2;
 
@@ -24,11 +24,6 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     steps.step("tests", || run_tests(&server))?;
     if !fast {
         steps.step("fuzz targets", fuzz_targets)?;
-        steps.step("proofs, short form", || {
-            // All of the workspace, as for the tests: fewer packages would have other features and be built again.
-            cargo(&["build", "--workspace", "--bins", "--locked"], &server)?;
-            prove::run_bounded(&server)
-        })?;
         steps.step("clients", clients::run_all)?;
         steps.step("kits", kits::run_all)?;
     }

@@ -5,8 +5,7 @@ pub const TEXT: &str = "\
 cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
-                     fuzz targets, the proofs in short form, `clients` and `kits`. --fast leaves out clippy and all that
-                     comes after the tests.
+                     fuzz targets, `clients` and `kits`. --fast leaves out clippy and all that comes after the tests.
   clients [--bounded] [NAME...]
                      test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
@@ -22,7 +21,7 @@ cargo xtask <command>
   prove [NAME [--only PART]]
                      break something under load and check what was acknowledged against what arrived; writes the figures
                      of docs/reliability.md. NAME is one scenario of that page (nodes, load, …); without it, all.
-                     `test` runs a short form of each.
+  prove --bounded    the same in a short form of some minutes, on the debug program; writes nothing.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
   prove outages      drop packets to the database for a minute, change its primary, crash and restart nodes; prints the

@@ -44,7 +44,7 @@ enum NameChange {
 #[derive(Debug, Default)]
 struct Contents {
     durable: Vec<u8>,
-    /// What was not synced, with the number of its record.
+    /// What was not synced, with the place of its record.
     unsynced: Vec<(usize, Change)>,
 }
 
@@ -54,9 +54,13 @@ enum Change {
     Truncate(usize),
 }
 
+pub(crate) fn has_extension(path: &str, extension: &str) -> bool {
+    Path::new(path).extension().is_some_and(|found| found == extension)
+}
+
 /// SQLite's shared memory is no part of the store (every start builds it anew), and logs are the proof's own.
 fn is_ignored(path: &str) -> bool {
-    path.ends_with("-shm") || path.ends_with(".log")
+    path.ends_with("-shm") || has_extension(path, "log")
 }
 
 impl Disk {
@@ -76,50 +80,51 @@ impl Disk {
         Ok(disk)
     }
 
-    pub(super) fn apply(&mut self, records: &[Record]) -> Fallible<()> {
-        for (number, record) in records.iter().enumerate() {
+    /// Records with their places.
+    pub(super) fn apply(&mut self, records: &[(usize, Record)]) -> Fallible<()> {
+        for (index, (place, record)) in records.iter().enumerate() {
             // A failed operation changed nothing; a failed write may have.
-            if matches!(records.get(number + 1), Some(Record::Failed(_))) {
+            if matches!(records.get(index + 1), Some((_, Record::Failed(_)))) {
                 if matches!(record, Record::Write { .. }) {
                     return Err(format!("a write to {} failed", record.path()).into());
                 }
                 continue;
             }
             if !is_ignored(record.path()) {
-                self.apply_one(number, record)?;
+                self.apply_one(*place, record)?;
             }
         }
         Ok(())
     }
 
-    fn apply_one(&mut self, number: usize, record: &Record) -> Fallible<()> {
+    fn apply_one(&mut self, place: usize, record: &Record) -> Fallible<()> {
         match record {
             Record::Create(path) => {
                 self.files.push(Contents::default());
-                self.rename(number, NameChange::Add(path.clone(), Some(self.files.len() - 1)));
+                self.rename(place, NameChange::Add(path.clone(), Some(self.files.len() - 1)));
             }
-            Record::Folder(path) => self.rename(number, NameChange::Add(path.clone(), None)),
-            Record::Unlink(path) => self.rename(number, NameChange::Remove(path.clone())),
+            Record::Folder(path) => self.rename(place, NameChange::Add(path.clone(), None)),
+            Record::Unlink(path) => self.rename(place, NameChange::Remove(path.clone())),
             Record::Rename { from, to } if folder_of(from) == folder_of(to) => {
-                self.rename(number, NameChange::Rename(from.clone(), to.clone()));
+                self.rename(place, NameChange::Rename(from.clone(), to.clone()));
             }
             Record::Rename { from, to } => return Err(format!("{from} moved to {to}").into()),
             Record::Write { path, at, data } => {
-                self.file(path)?.unsynced.push((number, Change::Write { at: *at, data: data.clone() }));
+                self.file(path)?.unsynced.push((place, Change::Write { at: *at, data: data.clone() }));
             }
             Record::Truncate { path, size } => {
-                self.file(path)?.unsynced.push((number, Change::Truncate(*size)));
+                self.file(path)?.unsynced.push((place, Change::Truncate(*size)));
             }
-            Record::Sync { path, records_before } => self.sync(path, *records_before)?,
+            Record::Sync { path, before } => self.sync(path, *before)?,
             Record::Mapped(path) => return Err(format!("{path} is changed through memory").into()),
             Record::Failed(_) => {}
         }
         Ok(())
     }
 
-    fn rename(&mut self, number: usize, change: NameChange) {
+    fn rename(&mut self, place: usize, change: NameChange) {
         change.apply(&mut self.seen);
-        self.names.push((number, change));
+        self.names.push((place, change));
     }
 
     fn file(&mut self, path: &str) -> Fallible<&mut Contents> {
@@ -128,15 +133,15 @@ impl Disk {
         self.files.get_mut(file).ok_or_else(|| "no such file".into())
     }
 
-    fn sync(&mut self, path: &str, records_before: usize) -> Fallible<()> {
+    fn sync(&mut self, path: &str, before: usize) -> Fallible<()> {
         if path != "." && self.seen.get(path).is_none_or(Option::is_some) {
-            self.file(path)?.sync(records_before);
+            self.file(path)?.sync(before);
             return Ok(());
         }
         let (synced, rest) = self
             .names
             .drain(..)
-            .partition(|(number, change)| *number < records_before && folder_of(change.name()) == path);
+            .partition(|(place, change)| *place < before && folder_of(change.name()) == path);
         let synced: Vec<(usize, NameChange)> = synced;
         self.names = rest;
         for (_, change) in synced {
@@ -256,8 +261,8 @@ impl NameChange {
 }
 
 impl Contents {
-    fn sync(&mut self, records_before: usize) {
-        let synced = self.unsynced.partition_point(|(number, _)| *number < records_before);
+    fn sync(&mut self, before: usize) {
+        let synced = self.unsynced.partition_point(|(place, _)| *place < before);
         for (_, change) in self.unsynced.drain(..synced) {
             change.apply(&mut self.durable);
         }
@@ -274,26 +279,20 @@ impl Contents {
         match survival {
             Survival::Nothing => self.durable.clone(),
             Survival::Everything => self.all(),
-            Survival::Sectors(share) => self.sectors(&self.unsynced, share, random, self.durable.clone()),
+            Survival::Sectors(share) => Self::sectors(&self.unsynced, share, random, &self.durable),
             Survival::Prefix => {
                 let kept = random.among(0..self.unsynced.len() + 1);
                 let mut contents = self.durable.clone();
                 self.unsynced[..kept].iter().for_each(|(_, change)| change.apply(&mut contents));
                 let torn = &self.unsynced[kept..self.unsynced.len().min(kept + 1)];
-                self.sectors(torn, 50, random, contents)
+                Self::sectors(torn, 50, random, &contents)
             }
         }
     }
 
     /// Applies the changes, and keeps each sector of each change, and each change of the size, with a chance.
-    fn sectors(
-        &self,
-        changes: &[(usize, Change)],
-        share: usize,
-        random: &mut Random,
-        base: Vec<u8>,
-    ) -> Vec<u8> {
-        let (mut seen, mut kept, mut size) = (base.clone(), base.clone(), base.len());
+    fn sectors(changes: &[(usize, Change)], share: usize, random: &mut Random, base: &[u8]) -> Vec<u8> {
+        let (mut seen, mut kept, mut size) = (base.to_vec(), base.to_vec(), base.len());
         for (_, change) in changes {
             let before = seen.len();
             change.apply(&mut seen);

@@ -8,7 +8,7 @@ mod record;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) use disk::Survival;
+pub(crate) use disk::{Survival, has_extension};
 
 use crate::Fallible;
 use crate::process::NodeSettings;
@@ -34,15 +34,14 @@ pub(crate) enum Moment {
     Sync(&'static str, usize),
 }
 
-/// What a power cut left.
+/// What was written and not synced when the power was cut.
 #[derive(Debug)]
 pub(crate) struct Cut {
-    /// Bytes that were written and not synced.
-    pub(crate) unsynced_bytes: usize,
-    /// Names that were created, changed or removed, and not synced.
-    pub(crate) unsynced_names: usize,
+    pub(crate) bytes: usize,
+    /// Names that were created, changed or removed.
+    pub(crate) names: usize,
     /// Files with such bytes.
-    pub(crate) unsynced_files: Vec<String>,
+    pub(crate) files: Vec<String>,
 }
 
 impl PowerCut {
@@ -94,11 +93,15 @@ impl PowerCut {
         Ok(self.record(settings, None)?.environment("POWER_CUT_IGNORES_SYNC", "1"))
     }
 
-    /// The settings of a process for which every change of a file fails with EROFS while the file of the returned path exists.
-    pub(crate) fn read_only(&mut self, settings: NodeSettings) -> Fallible<(NodeSettings, PathBuf)> {
-        let switch = self.work.path().join("read-only");
-        let settings = self.record(settings, None)?;
-        Ok((settings.environment("POWER_CUT_READ_ONLY", &switch.display().to_string()), switch))
+    /// The settings of a process whose changes fail while the file of a path exists: of the first path every change of a file
+    /// with EROFS, of the second every sync with EIO.
+    pub(crate) fn failing(&mut self, settings: NodeSettings) -> Fallible<(NodeSettings, [PathBuf; 2])> {
+        let switches = ["read-only", "sync-fails"].map(|name| self.work.path().join(name));
+        let settings = self
+            .record(settings, None)?
+            .environment("POWER_CUT_READ_ONLY", &switches[0].display().to_string())
+            .environment("POWER_CUT_SYNC_FAILS", &switches[1].display().to_string());
+        Ok((settings, switches))
     }
 
     /// Replaces the files by what survives. The process must have been killed.
@@ -106,12 +109,9 @@ impl PowerCut {
         let mut disk = self.disk.take().ok_or("nothing was recorded")?;
         let records = record::read(&self.record_file())?;
         disk.apply(&records)?;
-        disk.expect_whole(&self.folder, records.last())?;
-        let cut = Cut {
-            unsynced_bytes: disk.unsynced_bytes(),
-            unsynced_names: disk.unsynced_names(),
-            unsynced_files: disk.unsynced_files(),
-        };
+        disk.expect_whole(&self.folder, records.last().map(|(_, record)| record))?;
+        let cut =
+            Cut { bytes: disk.unsynced_bytes(), names: disk.unsynced_names(), files: disk.unsynced_files() };
         disk.write_survivors(&self.folder, survival, random)?;
         Ok(cut)
     }
@@ -120,3 +120,6 @@ impl PowerCut {
         self.work.path().join("record")
     }
 }
+
+#[cfg(test)]
+mod tests;

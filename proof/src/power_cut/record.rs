@@ -19,10 +19,10 @@ pub(super) enum Record {
         path: String,
         size: usize,
     },
-    /// What was recorded before the sync began is durable.
+    /// What was recorded before this place is durable.
     Sync {
         path: String,
-        records_before: usize,
+        before: usize,
     },
     Rename {
         from: String,
@@ -36,14 +36,14 @@ pub(super) enum Record {
     Mapped(String),
 }
 
-/// All whole records. The process was killed, so that the last one may be cut off; then its operation had not begun.
-pub(super) fn read(file: &Path) -> Fallible<Vec<Record>> {
+/// All whole records with their places. The process was killed, so that the last one may be cut off; then its operation had not begun.
+pub(super) fn read(file: &Path) -> Fallible<Vec<(usize, Record)>> {
     let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
     parse(&bytes)
 }
 
-fn parse(mut bytes: &[u8]) -> Fallible<Vec<Record>> {
-    let mut records = Vec::new();
+fn parse(all: &[u8]) -> Fallible<Vec<(usize, Record)>> {
+    let (mut bytes, mut records) = (all, Vec::new());
     while let Some((head, rest)) = bytes.split_first_chunk::<HEAD_BYTES>() {
         let path_bytes = u32::from_le_bytes([head[1], head[2], head[3], head[4]]) as usize;
         let number = number(&head[5..13])?;
@@ -53,7 +53,8 @@ fn parse(mut bytes: &[u8]) -> Fallible<Vec<Record>> {
         }
         let (path, rest) = rest.split_at(path_bytes);
         let (data, rest) = rest.split_at(data_bytes);
-        records.push(record(head[0], String::from_utf8(path.to_vec())?, number, data)?);
+        let place = all.len() - bytes.len();
+        records.push((place, record(head[0], String::from_utf8(path.to_vec())?, number, data)?));
         bytes = rest;
     }
     Ok(records)
@@ -68,7 +69,7 @@ fn record(kind: u8, path: String, number: usize, data: &[u8]) -> Fallible<Record
         b'c' => Record::Create(path),
         b'w' => Record::Write { path, at: number, data: data.to_vec() },
         b't' => Record::Truncate { path, size: number },
-        b's' => Record::Sync { path, records_before: number },
+        b's' => Record::Sync { path, before: number },
         b'r' => Record::Rename { from: path, to: String::from_utf8(data.to_vec())? },
         b'u' => Record::Unlink(path),
         b'd' => Record::Folder(path),
@@ -81,9 +82,14 @@ fn record(kind: u8, path: String, number: usize, data: &[u8]) -> Fallible<Record
 impl Record {
     pub(super) fn path(&self) -> &str {
         match self {
-            Self::Create(path) | Self::Unlink(path) | Self::Folder(path) => path,
-            Self::Failed(path) | Self::Mapped(path) => path,
-            Self::Write { path, .. } | Self::Truncate { path, .. } | Self::Sync { path, .. } => path,
+            Self::Create(path)
+            | Self::Unlink(path)
+            | Self::Folder(path)
+            | Self::Failed(path)
+            | Self::Mapped(path)
+            | Self::Write { path, .. }
+            | Self::Truncate { path, .. }
+            | Self::Sync { path, .. } => path,
             Self::Rename { from, .. } => from,
         }
     }
@@ -108,8 +114,8 @@ mod tests {
     fn records_are_read_and_one_that_was_cut_off_is_not() {
         let mut all = bytes(b'c', "a", 0, b"");
         all.extend(bytes(b'w', "a", 7, b"data"));
-        let expected =
-            [Record::Create("a".into()), Record::Write { path: "a".into(), at: 7, data: b"data".to_vec() }];
+        let write = Record::Write { path: "a".into(), at: 7, data: b"data".to_vec() };
+        let expected = [(0, Record::Create("a".into())), (22, write)];
         assert_eq!(parse(&all).unwrap(), expected);
         assert_eq!(parse(&all[..all.len() - 1]).unwrap(), expected[..1]);
         assert_eq!(parse(&all[..30]).unwrap(), expected[..1]);

@@ -23,6 +23,7 @@ const TIMEOUT: &str = "ALDABA_TEST_DELIVERY_TIMEOUT";
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         [] => all(),
+        ["--bounded"] => bounded(),
         ["crash"] => crash(),
         ["outages"] => outages(),
         ["clients"] => clients::prove(),
@@ -48,9 +49,19 @@ fn all() -> Result<(), Failure> {
     Ok(())
 }
 
-/// The short form of every scenario, for `cargo xtask test`.
-pub(crate) fn run_bounded(server: &Server) -> Result<(), Failure> {
-    scenario::SCENARIOS.iter().try_for_each(|scenario| scenario::prove_bounded(scenario, server))
+/// The short form of every scenario, on the debug program.
+fn bounded() -> Result<(), Failure> {
+    let steps = Steps::start();
+    let server = steps.step("PostgreSQL", Server::prepare)?;
+    // All of the workspace, as for the tests: fewer packages would have other features and be built again.
+    let build = ["build", "--workspace", "--bins", "--locked"];
+    steps.step("programs", || workspace::run("cargo build", &mut workspace::cargo(&build)))?;
+    for scenario in scenario::SCENARIOS {
+        steps.step(scenario.name, || scenario::prove_bounded(scenario, &server))?;
+    }
+    server.stop()?;
+    steps.finish();
+    Ok(())
 }
 
 /// Faults of nodes, of the network and of the database at their full length; prints the longest silences.

@@ -80,7 +80,7 @@ pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failu
     }
 }
 
-/// Runs the short form on the debug program, for `cargo xtask test`.
+/// Runs the short form on the debug program.
 pub(super) fn prove_bounded(scenario: &Scenario, server: &crate::server::Server) -> Result<(), Failure> {
     let folder = workspace::target().join("debug");
     let mut command = command(scenario, &folder.join("aldaba-proof"), &folder.join("aldaba"))?;

@@ -12,13 +12,18 @@ fn write(path: &str, at: usize, data: impl AsRef<[u8]>) -> Record {
     Record::Write { path: path.into(), at, data: data.as_ref().to_vec() }
 }
 
-fn sync(path: &str, records_before: usize) -> Record {
-    Record::Sync { path: path.into(), records_before }
+fn sync(path: &str, before: usize) -> Record {
+    Record::Sync { path: path.into(), before }
+}
+
+/// The place of a record is its number.
+fn placed(records: &[Record]) -> Vec<(usize, Record)> {
+    records.iter().cloned().enumerate().collect()
 }
 
 fn disk(records: &[Record]) -> Disk {
     let mut disk = Disk::default();
-    disk.apply(records).unwrap();
+    disk.apply(&placed(records)).unwrap();
     disk
 }
 
@@ -107,7 +112,7 @@ fn failed_operation_changed_nothing_and_a_failed_write_is_refused() {
     let failed = || Record::Failed("a".into());
     assert!(disk(&[create("a"), failed()]).seen.is_empty());
     let mut disk = Disk::default();
-    assert!(disk.apply(&[create("a"), write("a", 0, "x"), failed()]).is_err());
+    assert!(disk.apply(&placed(&[create("a"), write("a", 0, "x"), failed()])).is_err());
 }
 
 #[test]
@@ -115,7 +120,7 @@ fn change_that_was_not_recorded_is_found() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a"), "before").unwrap();
     let mut disk = Disk::of(folder.path()).unwrap();
-    disk.apply(&[write("a", 0, "after!"), sync("a", 1)]).unwrap();
+    disk.apply(&placed(&[write("a", 0, "after!"), sync("a", 1)])).unwrap();
     let last = sync("b", 0);
     assert!(disk.expect_whole(folder.path(), Some(&last)).is_err(), "the write is not in the file");
     std::fs::write(folder.path().join("a"), "after!").unwrap();
@@ -126,7 +131,7 @@ fn change_that_was_not_recorded_is_found() {
 
 #[test]
 fn memory_that_is_mapped_for_writing_is_refused_except_for_shared_memory() {
-    let mapped = |path: &str| Disk::default().apply(&[Record::Mapped(path.into())]).is_ok();
+    let mapped = |path: &str| Disk::default().apply(&placed(&[Record::Mapped(path.into())])).is_ok();
     assert!(!mapped("aldaba.db"));
     assert!(mapped("aldaba.db-shm"));
 }

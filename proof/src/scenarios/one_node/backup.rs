@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 use super::{CRASH_MAX, OneNode, wait_metric};
 use crate::checker::check;
 use crate::ledger::Acknowledged;
-use crate::load::Load;
+use crate::load::{Load, Target};
 use crate::process::{Node, NodeSettings, free_port};
+use crate::report::Figure;
 use crate::service::Service;
 use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
@@ -54,27 +55,34 @@ pub(super) async fn under_load(one: &mut OneNode, options: &Options) -> Fallible
         "of these: events lost, out of order or altered",
         findings.lost + findings.out_of_order + findings.altered,
     );
-    let from_here = Trial {
+    let span = options.span(Duration::from_secs(10), second);
+    part.figures.extend(load_restored(trial, target, bounds, span).await?);
+    restored.terminate().await?;
+    Ok(part)
+}
+
+/// What the load on the restored service shows.
+async fn load_restored(
+    trial: &Trial,
+    target: Target,
+    bounds: Bounds,
+    span: Duration,
+) -> Fallible<Vec<Figure>> {
+    let restored = Trial {
         service: trial.service.clone(),
         receivers: trial.receivers.clone(),
         webhooks: trial.webhooks,
         targets: vec![target],
         load: trial.load.clone(),
     };
-    let span = options.span(Duration::from_secs(10), second);
-    let mut after = Part::new("the restored service", "");
-    from_here
-        .run(&mut after, bounds, async || {
-            tokio::time::sleep(span).await;
-            Ok(())
-        })
-        .await?;
-    for mut figure in after.figures {
-        figure.name = format!("restored service: {}", figure.name);
-        part.figures.push(figure);
-    }
-    restored.terminate().await?;
-    Ok(part)
+    let mut part = Part::new("the restored service", "");
+    let fault = async || {
+        tokio::time::sleep(span).await;
+        Ok(())
+    };
+    restored.run(&mut part, bounds, fault).await?;
+    let named = |figure: Figure| Figure { name: format!("restored service: {}", figure.name), ..figure };
+    Ok(part.figures.into_iter().map(named).collect())
 }
 
 /// Restores the backup into a new store beside the service's own configuration and keys, and starts a node on it.

@@ -32,7 +32,7 @@ fn library() -> Fallible<PathBuf> {
 
 pub(super) async fn jumps(one: &mut OneNode, options: &Options) -> Fallible<Part> {
     let jumps: &[i64] = if options.is_bounded { &BOUNDED_JUMPS } else { &JUMPS };
-    let span = options.span(Duration::from_secs(6), Duration::from_secs(2));
+    let span = options.span(Duration::from_secs(6), Duration::from_millis(1500));
     let hours: Vec<String> = jumps.iter().map(|hours| format!("{hours:+}")).collect();
     let tried = format!(
         "Under load the node is killed and started with a clock (libfaketime) that is three hours behind; then the clock is wrong by {} hours, one after the other, each for {} s. Receivers answer one in {REFUSED} events with 500 once, so that retries are pending at every jump.",

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use super::{CRASH_MAX, OneNode, READY_MAX, spawn, start};
+use super::{CRASH_MAX, OneNode, READY_MAX, spawn, start, stored_too_old};
 use crate::http::Answer;
 use crate::load::{Load, change_line};
-use crate::power_cut::PowerCut;
+use crate::power_cut::{PowerCut, Survival};
 use crate::process::{Node, PAUSE};
+use crate::random::Random;
 use crate::service::EMAIL;
 use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
@@ -64,6 +65,9 @@ fn mount(options: &[&str], folder: &Path) -> Fallible<()> {
 }
 
 pub(super) async fn run(options: &Options) -> Fallible<Vec<Part>> {
+    if !options.has_part("full-disk") && !options.has_part("read-only") {
+        return Ok(Vec::new());
+    }
     let disk = SmallDisk::mount()?;
     let store = format!("sqlite:{}", disk.path().join("aldaba.db").display());
     let mut one = OneNode::start(options, &store).await?;
@@ -200,30 +204,35 @@ async fn start_on_unusable(node: &mut Node) -> String {
 }
 
 async fn read_only(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fallible<Part> {
-    let (rounds, span) = (options.count(4, 1), options.span(Duration::from_secs(5), Duration::from_secs(1)));
+    let (rounds, span) = (options.count(3, 1), options.span(Duration::from_secs(4), Duration::from_secs(1)));
     let tried = format!(
-        "Every write, sync and new file of the store fails with EROFS for {} s under load, as after an error of the disk, and works again; {rounds} times (the library of the power cuts does it, because a mounted disk with open files does not become read-only on request). Then the node is started on a disk that is mounted read-only.",
+        "Every write, sync and new file of the store fails with EROFS for {} s under load, as after an error of the disk, and works again; then every sync fails with EIO for as long; {rounds} times (the library of the power cuts does it, because a disk with open files does not become read-only on request). Then the power is cut. Last, the node is started on a disk that is mounted read-only.",
         span.as_secs()
     );
-    let mut part = Part::new("the disk is read-only", tried);
+    let mut part = Part::new("the disk is read-only or fails", tried);
     let mut seen = Refusals::default();
     let mut power = PowerCut::of(disk.path())?;
-    let (failing, switch) = power.read_only(one.settings.clone())?;
+    let (failing, switches) = power.failing(one.settings.clone())?;
     one.restart(&failing).await?;
     let OneNode { trial, node, settings } = one;
     let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
     let call = span + UNTIL_REFUSED + RECOVERY_MAX;
     let fault = async |_: &Load| {
-        for _ in 0..rounds {
-            std::fs::write(&switch, "")?;
+        for switch in (0..rounds).flat_map(|_| &switches) {
+            std::fs::write(switch, "")?;
             seen.watch(trial, &tokens.access, "store_unavailable", span).await?;
-            std::fs::remove_file(&switch)?;
+            std::fs::remove_file(switch)?;
             seen.wait_recovered(trial).await?;
         }
         Ok(())
     };
-    trial.run_beside(&mut part, Bounds { silence: CRASH_MAX, call }, fault).await?;
+    let outcome = trial.run_beside(&mut part, Bounds { silence: CRASH_MAX, call }, fault).await?;
     seen.tell(&mut part, "store_unavailable");
+    node.kill();
+    power.happen(Survival::Sectors(50), &mut Random::new(6))?;
+    *node = start(trial, settings).await?;
+    let too_old = stored_too_old(&outcome.load, &trial.targets[0]).await?;
+    part.none("records that lacked an acknowledged change after the power cut", too_old);
     node.terminate().await?;
     disk.set_read_only(true)?;
     let mut second = spawn(trial, settings)?;

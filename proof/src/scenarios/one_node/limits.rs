@@ -108,7 +108,7 @@ async fn press(trial: &Trial, token: &str, round: usize) -> usize {
 }
 
 pub(super) async fn descriptors(one: &mut OneNode, options: &Options) -> Fallible<Part> {
-    let span = options.span(Duration::from_secs(8), Duration::from_secs(2));
+    let span = options.span(Duration::from_secs(8), Duration::from_secs(1));
     let rounds = options.count(3, 1);
     let tried = format!(
         "The node may open {OPEN_FILES} files and is configured for that. {FLOOD} connections that say nothing are held for {} s under load. Then the running process may open no more files than it has (RLIMIT_NOFILE) for {} s, in which its clients' connections are closed and opened anew; then the limit is lifted. {rounds} times.",

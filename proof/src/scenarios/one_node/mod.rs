@@ -26,35 +26,42 @@ const CRASH_MAX: Duration = Duration::from_secs(8);
 const READY_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
+    let (power, disk, others) = (cut_power(options), disk::run(options), on_one_store(options));
+    // The short form measures no times that matter, and has to be short.
+    let parts = if options.is_bounded {
+        let (power, disk, others) = futures_util::future::try_join3(power, disk, others).await?;
+        [others, power, disk]
+    } else {
+        [others.await?, power.await?, disk.await?]
+    };
+    Ok(parts.into_iter().flatten().collect())
+}
+
+async fn cut_power(options: &Options) -> Fallible<Vec<Part>> {
+    if !options.has_part("power") {
+        return Ok(Vec::new());
+    }
+    let mut node = OneNode::start(options, "").await?;
+    Ok(vec![power::cut(&mut node, options).await?])
+}
+
+/// The parts that leave the store as they found it.
+async fn on_one_store(options: &Options) -> Fallible<Vec<Part>> {
+    let names = ["kill", "memory", "descriptors", "clock", "two-services", "backup"];
     let mut parts = Vec::new();
-    if options.has_part("power") {
-        let mut node = OneNode::start(options, "").await?;
-        parts.push(power::cut(&mut node, options).await?);
+    if !names.iter().any(|part| options.has_part(part)) {
+        return Ok(parts);
     }
-    if options.has_part("full-disk") || options.has_part("read-only") {
-        parts.extend(disk::run(options).await?);
-    }
-    let others = ["kill", "memory", "descriptors", "clock", "two-services", "backup"];
-    if others.iter().any(|part| options.has_part(part)) {
-        let mut node = OneNode::start(options, "").await?;
-        if options.has_part("kill") {
-            parts.insert(0, kill::kill(&mut node, options).await?);
-        }
-        if options.has_part("memory") {
-            parts.push(limits::memory(&mut node, options).await?);
-        }
-        if options.has_part("descriptors") {
-            parts.push(limits::descriptors(&mut node, options).await?);
-        }
-        if options.has_part("clock") {
-            parts.push(clock::jumps(&mut node, options).await?);
-        }
-        if options.has_part("two-services") {
-            parts.push(second::beside(&mut node, options).await?);
-        }
-        if options.has_part("backup") {
-            parts.push(backup::under_load(&mut node, options).await?);
-        }
+    let mut node = OneNode::start(options, "").await?;
+    for name in names.into_iter().filter(|name| options.has_part(name)) {
+        parts.push(match name {
+            "kill" => kill::kill(&mut node, options).await?,
+            "memory" => limits::memory(&mut node, options).await?,
+            "descriptors" => limits::descriptors(&mut node, options).await?,
+            "clock" => clock::jumps(&mut node, options).await?,
+            "two-services" => second::beside(&mut node, options).await?,
+            _ => backup::under_load(&mut node, options).await?,
+        });
     }
     Ok(parts)
 }

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{CRASH_MAX, OneNode, READY_MAX, power_commands, spawn, start, stored_too_old};
 use crate::load::{Load, LoadSettings};
-use crate::power_cut::{Cut, Moment, PowerCut, Survival};
+use crate::power_cut::{Cut, Moment, PowerCut, Survival, has_extension};
 use crate::process::{Node, NodeSettings, PAUSE};
 use crate::random::Random;
 use crate::trial::{Bounds, Trial};
@@ -60,14 +60,15 @@ pub(super) async fn cut(one: &mut OneNode, options: &Options) -> Fallible<Part> 
             *node = spawn(trial, &power.record(settings.clone(), moment)?)?;
             let ready = node.wait_ready().await;
             cuts.longest_start = cuts.longest_start.max(from.elapsed());
-            let too_old = stored_too_old(load, &trial.targets[0]).await;
-            if moment.is_some() && node.has_ended() {
-                cuts.before_load += 1;
-                continue;
+            match stored_too_old(load, &trial.targets[0]).await {
+                // The moment has come already: clients notice that before the process has ended.
+                Err(_) if moment.is_some() => cuts.before_load += 1,
+                too_old => {
+                    ready?;
+                    cuts.too_old += too_old?;
+                    load.pause(false);
+                }
             }
-            ready?;
-            cuts.too_old += too_old?;
-            load.pause(false);
         }
         Ok(())
     };
@@ -113,10 +114,10 @@ fn survival(random: &mut Random) -> Survival {
 
 impl Cuts {
     fn count(&mut self, cut: &Cut) {
-        self.bytes += cut.unsynced_bytes;
-        self.names += cut.unsynced_names;
-        self.with_unsynced += usize::from(cut.unsynced_bytes > 0);
-        self.in_checkpoint += usize::from(cut.unsynced_files.iter().any(|file| file.ends_with(".db")));
+        self.bytes += cut.bytes;
+        self.names += cut.names;
+        self.with_unsynced += usize::from(cut.bytes > 0);
+        self.in_checkpoint += usize::from(cut.files.iter().any(|file| has_extension(file, "db")));
     }
 
     fn tell(&self, part: &mut Part) {
@@ -168,7 +169,7 @@ async fn lying_disk(
     *node = start(trial, &power.record_without_syncs(settings.clone())?).await?;
     let tokens = trial.sign_in().await?;
     let mut load = Load::start(&trial.service, trial.targets.clone(), &tokens, &trial.load)?;
-    tokio::time::sleep(Duration::from_secs(2)).await;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     load.stop().await?;
     node.kill();
     power.happen(Survival::Nothing, &mut Random::new(3))?;

@@ -9,7 +9,7 @@ use crate::trial::Bounds;
 use crate::{Fallible, Options, Part};
 
 pub(super) async fn beside(one: &mut OneNode, options: &Options) -> Fallible<Part> {
-    let rounds = options.count(6, 2);
+    let rounds = options.count(6, 1);
     let tried = format!(
         "Two processes serve one SQLite file, and clients use both in turn. `kill -9` of one under load and a new start three seconds later, {rounds} times in turn. One process is what the documentation recommends; a second one must not harm."
     );
@@ -17,7 +17,7 @@ pub(super) async fn beside(one: &mut OneNode, options: &Options) -> Fallible<Par
     let mut other = one.settings.clone();
     other.ports = (free_port()?, free_port()?);
     let second: Node = start(&one.trial, &other).await?;
-    let away = options.span(Duration::from_secs(3), Duration::from_millis(1500));
+    let away = options.span(Duration::from_secs(3), Duration::from_secs(1));
     one.trial.targets.push(second.target());
     let mut settings = [one.settings.clone(), other];
     let OneNode { trial, node, .. } = one;
