@@ -116,7 +116,7 @@ mod tests {
             &["tidy", "now"],
             &["clients", "now"],
             &["kits", "now"],
-            &["prove"],
+            &["prove", "frobnicate"],
             &["bench"],
         ] {
             assert_eq!(dispatch(arguments).unwrap_err().code, 2, "{arguments:?}");
