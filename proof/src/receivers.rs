@@ -65,6 +65,11 @@ impl Receivers {
         (0..count).map(|webhook| self.url(webhook)).collect()
     }
 
+    /// Notes a delivery that came to a listener of one's own, and returns the status of the answer.
+    pub(crate) fn note(&self, webhook: usize, body: &[u8]) -> u16 {
+        self.shared.note(webhook, body)
+    }
+
     /// Decides the answers to events from now on.
     pub(crate) fn answer_with(&self, answers: impl Fn(&Arrival) -> u16 + Send + Sync + 'static) {
         *self.shared.answers.lock() = Some(Arc::new(answers));
@@ -91,20 +96,26 @@ impl Receivers {
 }
 
 async fn receive(State(shared): State<Arc<Shared>>, Path(webhook): Path<usize>, body: Bytes) -> StatusCode {
-    let at = Instant::now();
-    let Ok(message) = serde_json::from_slice::<Value>(&body) else {
-        return StatusCode::OK;
-    };
-    let Some(arrival) = arrival(webhook, &message, &body, at) else {
-        shared.handshakes.fetch_add(1, Ordering::Relaxed);
-        return StatusCode::OK;
-    };
-    let answers = shared.answers.lock().clone();
-    let status = answers.map_or(200, |answers| answers(&arrival));
-    if status == 200 {
-        shared.arrivals.lock().push(arrival);
+    StatusCode::from_u16(shared.note(webhook, &body)).unwrap_or(StatusCode::OK)
+}
+
+impl Shared {
+    fn note(&self, webhook: usize, body: &[u8]) -> u16 {
+        let at = Instant::now();
+        let Ok(message) = serde_json::from_slice::<Value>(body) else {
+            return 200;
+        };
+        let Some(arrival) = arrival(webhook, &message, body, at) else {
+            self.handshakes.fetch_add(1, Ordering::Relaxed);
+            return 200;
+        };
+        let answers = self.answers.lock().clone();
+        let status = answers.map_or(200, |answers| answers(&arrival));
+        if status == 200 {
+            self.arrivals.lock().push(arrival);
+        }
+        status
     }
-    StatusCode::from_u16(status).unwrap_or(StatusCode::OK)
 }
 
 /// The event of a body; none for a handshake.

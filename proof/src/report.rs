@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// One scenario with its parts.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Report {
     pub(crate) scenario: String,
     pub(crate) parts: Vec<Part>,
@@ -18,7 +18,7 @@ impl Report {
 }
 
 /// One fault, what was tried and the figures that were seen.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Part {
     pub(crate) name: String,
     /// What was done, how often and for how long, in words.
@@ -26,7 +26,7 @@ pub(crate) struct Part {
     pub(crate) figures: Vec<Figure>,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Deserialize, Serialize)]
 pub(crate) struct Figure {
     pub(crate) name: String,
     pub(crate) value: String,

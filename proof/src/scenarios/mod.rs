@@ -11,6 +11,7 @@ mod failover;
 mod load;
 mod nodes;
 mod one_node;
+mod receivers;
 mod smoke;
 
 const SCENARIOS: &[Scenario] = &[
@@ -19,6 +20,9 @@ const SCENARIOS: &[Scenario] = &[
     ("load", |options| Box::pin(load::run(options))),
     ("nodes", |options| Box::pin(nodes::run(options))),
     ("one-node", |options| Box::pin(one_node::run(options))),
+    ("receivers", |options| Box::pin(receivers::run(options))),
+    // A part of `receivers`, which starts it in a network of its own.
+    (receivers::OWN_NETWORK, |options| Box::pin(receivers::run_in_own_network(options))),
     ("smoke", |options| Box::pin(smoke::run(options))),
 ];
 

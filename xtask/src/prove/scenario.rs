@@ -46,6 +46,7 @@ pub(super) const SCENARIOS: &[Scenario] = &[
         needs_postgres: false,
         packages: &[FAKETIME, ("/usr/bin/sqlite3", "sqlite3")],
     },
+    Scenario { name: "receivers", needs_postgres: false, packages: &[("/usr/sbin/ip", "iproute2")] },
     Scenario { name: "load", needs_postgres: false, packages: &[] },
 ];
 
