@@ -29,21 +29,21 @@ const DISK_MIB: u32 = 160;
 pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     let mut parts = Vec::new();
     let names = ["restart", "crash", "pause", "connections", "read-only", "disk"];
-    let mut stage: Option<Stage> = None;
+    let mut fixture: Option<Fixture> = None;
     for name in names.into_iter().filter(|name| options.has_part(name)) {
         // The short form has one server for all parts.
         let disk_mib = (name == "disk" || options.is_bounded).then_some(DISK_MIB);
-        let mut current = match stage.take() {
-            Some(current) if current.disk_mib == disk_mib => current,
-            _ => Stage::start(options, disk_mib).await?,
+        let mut current = match fixture.take().filter(|current| current.disk_mib == disk_mib) {
+            Some(current) => current,
+            None => Fixture::start(options, disk_mib).await?,
         };
         parts.push(current.part(options, name).await?);
-        stage = Some(current);
+        fixture = Some(current);
     }
     Ok(parts)
 }
 
-struct Stage {
+struct Fixture {
     trial: Trial,
     nodes: Vec<Node>,
     /// The size of the server's disk, if it is a small one.
@@ -53,7 +53,7 @@ struct Stage {
     cluster: Cluster,
 }
 
-impl Stage {
+impl Fixture {
     async fn start(options: &Options, disk_mib: Option<u32>) -> Fallible<Self> {
         let cluster = Cluster::start(options, disk_mib).await?;
         let mut service = Service::new(options, &cluster.url())?;

@@ -54,24 +54,24 @@ enum Fault {
 
 pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     let mut parts = Vec::new();
-    let mut stage: Option<Stage> = None;
+    let mut fixture: Option<Fixture> = None;
     // The short form is one failover.
     let count = options.count(PARTS.len(), 1);
     for (_, place, way, fault) in PARTS.iter().take(count).filter(|(name, ..)| options.has_part(name)) {
-        let mut current = match stage.take() {
-            Some(current) if current.place == *place => current,
-            _ => Stage::start(options, *place, *way).await?,
+        let mut current = match fixture.take().filter(|current| current.place == *place) {
+            Some(current) => current,
+            None => Fixture::start(options, *place, *way).await?,
         };
         if current.way != *way {
             current.change_way(*way).await?;
         }
         parts.push(current.part(options, *fault).await?);
-        stage = Some(current);
+        fixture = Some(current);
     }
     Ok(parts)
 }
 
-struct Stage {
+struct Fixture {
     trial: Trial,
     nodes: Vec<Node>,
     settings: Vec<NodeSettings>,
@@ -81,7 +81,7 @@ struct Stage {
     patroni: Patroni,
 }
 
-impl Stage {
+impl Fixture {
     async fn start(options: &Options, place: Place, way: Way) -> Fallible<Self> {
         let ttl = if options.is_bounded { TTL_SECONDS_BOUNDED } else { TTL_SECONDS };
         let patroni = Patroni::start(options, place, ttl).await?;
