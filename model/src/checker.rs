@@ -1,7 +1,7 @@
 //! Explores every state of a model breadth first. A broken rule comes with the shortest way to it.
 
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::fmt::{self, Debug, Display};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
 use std::mem::{Discriminant, discriminant};
@@ -84,7 +84,7 @@ struct Search<M: Model> {
     is_settled: Vec<bool>,
     /// Progress from the first state to the second.
     progress: Vec<(u32, u32)>,
-    action_kinds: HashMap<Discriminant<M::Action>, ()>,
+    action_kinds: HashSet<Discriminant<M::Action>>,
     steps: usize,
 }
 
@@ -104,7 +104,7 @@ impl<M: Model> Search<M> {
             unexplored: VecDeque::from([initial]),
             origins: vec![None],
             progress: Vec::new(),
-            action_kinds: HashMap::new(),
+            action_kinds: HashSet::new(),
             steps: 0,
         }
     }
@@ -118,7 +118,7 @@ impl<M: Model> Search<M> {
             }
             model.steps(&state, &mut following);
             for (action, next) in following.drain(..) {
-                self.action_kinds.insert(discriminant(&action), ());
+                self.action_kinds.insert(discriminant(&action));
                 self.steps += 1;
                 let next = self.number_of(model, next, number, action);
                 if model.is_progress(&action) && next != number {
@@ -216,7 +216,9 @@ impl StateHasher {
 
 impl Hasher for StateHasher {
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(u64::from(*byte)));
+        for byte in bytes {
+            self.add(u64::from(*byte));
+        }
     }
 
     fn write_u8(&mut self, number: u8) {

@@ -26,6 +26,7 @@
 //!
 //! The checker is our own: `stateright` checks "eventually" only where the states have no cycles, and has
 //! no "from every state it can be reached", which is what progress means here; and it brings a web server.
+#![allow(clippy::trivially_copy_pass_by_ref, reason = "the size of a model is no matter")]
 
 pub mod bits;
 pub mod checker;

@@ -156,11 +156,11 @@ pub struct Receiver {
 impl Receiver {
     fn take(&mut self, log: Log, sequence: u8) {
         let record = log.record_of(sequence);
-        let earlier = log.events(record, 1, sequence - 1).iter();
+        let mut earlier = log.events(record, 1, sequence - 1).iter();
         let is_due = |event: &u8| !self.taken.contains(*event) && !self.dropped.contains(*event);
         let comes_late =
             log.events(record, sequence + 1, log.head).iter().any(|one| self.taken.contains(one));
-        if earlier.filter(is_due).next().is_some() || (comes_late && !self.taken.contains(sequence)) {
+        if earlier.any(|event| is_due(&event)) || (comes_late && !self.taken.contains(sequence)) {
             self.broken = Some(Broken::Order);
         }
         self.taken.insert(sequence);

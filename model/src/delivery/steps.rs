@@ -224,15 +224,14 @@ impl DeliveryModel {
             |action, change: &dyn Fn(&mut World, &mut Node)| steps.push((action, with_node(world, change)));
         match (node.writing, node.answer) {
             (None, _) if node.is_dirty() => {
-                add(Action::TakeCheckpoint, &|_, node| node.take_checkpoint(self))
+                add(Action::TakeCheckpoint, &|_, node| node.take_checkpoint(self));
             }
-            (None, _) => {}
             (Some(checkpoint), None) if world.store.unwritten_lanes.is_none() => {
                 add(Action::WriteCheckpoint, &|next, node| {
                     node.answer = Some(self.write(&mut next.store, &checkpoint));
                 });
             }
-            (Some(_), None) => {}
+            (None, _) | (Some(_), None) => {}
             (Some(checkpoint), Some(is_written)) => {
                 add(Action::CheckpointAnswered, &|next, node| {
                     (node.writing, node.answer) = (None, None);

@@ -31,9 +31,9 @@ fn every_event_is_delivered_in_order_while_the_owner_disables_and_enables_the_we
 /// Where a fault is found, and the rule that it breaks.
 fn expected(fault: Fault) -> (DeliveryModel, &'static str) {
     match fault {
-        Fault::CursorBeforeLanes
-        | Fault::CursorFollowsReads
-        | Fault::NoAnswerIsSuccess => (TWO_EVENTS, NOTHING_LOST),
+        Fault::CursorBeforeLanes | Fault::CursorFollowsReads | Fault::NoAnswerIsSuccess => {
+            (TWO_EVENTS, NOTHING_LOST)
+        }
         Fault::LaneForgetsDeferred
         | Fault::LaneStaysCleared
         | Fault::FenceNotChecked

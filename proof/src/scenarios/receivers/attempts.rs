@@ -43,7 +43,8 @@ pub(super) fn judge(attempts: &[SeenAttempt], expected: &[&str], max: Duration) 
     for attempt in attempts {
         findings.longest = findings.longest.max(attempt.took);
         findings.too_long += usize::from(attempt.took > max);
-        let is_explained = is_in_words(&attempt.reason) && expected.iter().any(|text| attempt.reason.contains(text));
+        let is_explained =
+            is_in_words(&attempt.reason) && expected.iter().any(|text| attempt.reason.contains(text));
         findings.badly_explained += usize::from(!is_explained);
     }
     findings
@@ -68,7 +69,8 @@ pub(super) async fn read(service: &Service, operator_url: &str, webhook: &str) -
     let path = format!("webhooks/{webhook}/deliveries?pageSize=100");
     let page = service.administer("GET", operator_url, &path, &Value::Null).await?;
     let deliveries = page["deliveries"].as_array().ok_or("no deliveries")?;
-    let attempts = deliveries.iter().flat_map(|delivery| delivery["attempts"].as_array().into_iter().flatten());
+    let attempts =
+        deliveries.iter().flat_map(|delivery| delivery["attempts"].as_array().into_iter().flatten());
     Ok(attempts
         .map(|attempt| SeenAttempt {
             reason: attempt["reason"].as_str().unwrap_or_default().to_owned(),
@@ -103,10 +105,8 @@ mod tests {
     const MAX: Duration = Duration::from_secs(6);
 
     fn good() -> Vec<SeenAttempt> {
-        let attempt = SeenAttempt {
-            reason: "timed out waiting for the response".into(),
-            took: Duration::from_secs(5),
-        };
+        let attempt =
+            SeenAttempt { reason: "timed out waiting for the response".into(), took: Duration::from_secs(5) };
         vec![attempt; 5]
     }
 

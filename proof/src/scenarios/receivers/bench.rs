@@ -36,7 +36,11 @@ pub(super) struct Bench {
 
 impl Bench {
     /// `allows_loopback`: receivers may be on this machine, without TLS and on any port.
-    pub(super) async fn start(options: &Options, allows_loopback: bool, load: LoadSettings) -> Fallible<Self> {
+    pub(super) async fn start(
+        options: &Options,
+        allows_loopback: bool,
+        load: LoadSettings,
+    ) -> Fallible<Self> {
         let mut service = Service::new(options, "")?;
         let authority = Authority::new()?;
         let file = service.folder().join("authorities.pem");

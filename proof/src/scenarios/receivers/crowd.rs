@@ -91,7 +91,8 @@ pub(super) async fn run(options: &Options) -> Fallible<Part> {
 fn is_misbehaving(webhook: usize, round: usize) -> bool {
     let others = 10 - NEVER_OF_TEN;
     let place = webhook % 10;
-    place >= NEVER_OF_TEN && (place - NEVER_OF_TEN + others * STEP - (round * STEP) % others) % others < AT_ONCE_OF_TEN
+    place >= NEVER_OF_TEN
+        && (place - NEVER_OF_TEN + others * STEP - (round * STEP) % others) % others < AT_ONCE_OF_TEN
 }
 
 async fn open(bench: &Bench, webhooks: usize) -> Fallible<Vec<RawReceiver>> {
@@ -131,7 +132,8 @@ mod tests {
             assert_eq!(group.len(), AT_ONCE_OF_TEN, "{round}: {group:?}");
             for webhook in group {
                 has_misbehaved[webhook] = true;
-                let in_a_row = (round..round + 12).take_while(|round| is_misbehaving(webhook, *round)).count();
+                let in_a_row =
+                    (round..round + 12).take_while(|round| is_misbehaving(webhook, *round)).count();
                 assert!(in_a_row <= ROUNDS_IN_A_ROW as usize, "{webhook} from {round} on");
             }
         }

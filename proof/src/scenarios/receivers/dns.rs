@@ -123,7 +123,9 @@ async fn accept(
     strays: Arc<Mutex<Vec<IpAddr>>>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
-        let Ok(address) = stream.local_addr().map(|local: SocketAddr| local.ip().to_canonical()) else { continue };
+        let Ok(address) = stream.local_addr().map(|local: SocketAddr| local.ip().to_canonical()) else {
+            continue;
+        };
         if !is_public(address) {
             strays.lock().push(address);
             continue;
@@ -257,12 +259,16 @@ impl Field {
         let has_arrival = |webhook| arrivals.iter().any(|arrival| arrival.webhook == webhook);
         let numbered = || self.cases.iter().enumerate();
         let of = |works| numbered().filter(move |(_, case)| case.works == works).map(|(webhook, _)| webhook);
-        let idle: Vec<_> = of(Works::Always).chain(of(Works::Sometimes)).filter(|webhook| !has_arrival(*webhook)).collect();
+        let idle: Vec<_> =
+            of(Works::Always).chain(of(Works::Sometimes)).filter(|webhook| !has_arrival(*webhook)).collect();
         for webhook in &idle {
             eprintln!("    {} got nothing", self.cases[*webhook].label);
         }
         part.none("unusual but valid names whose webhooks got nothing", idle.len());
-        part.none("bad names whose webhooks got something", of(Works::Never).filter(|webhook| has_arrival(*webhook)).count());
+        part.none(
+            "bad names whose webhooks got something",
+            of(Works::Never).filter(|webhook| has_arrival(*webhook)).count(),
+        );
     }
 
     /// No name is answered for a while; receivers with an address need none.
@@ -270,7 +276,10 @@ impl Field {
         let span = options.span(Duration::from_secs(20), Duration::from_secs(7));
         let (bench, all) = (&self.bench, self.ids.len());
         let by_address = all - 2;
-        let tried = format!("The name server answers nothing for {} s; two of {all} webhooks have an address instead of a name.", span.as_secs());
+        let tried = format!(
+            "The name server answers nothing for {} s; two of {all} webhooks have an address instead of a name.",
+            span.as_secs()
+        );
         let mut part = Part::new("silent name server", tried);
         let is_good = |webhook| webhook >= by_address;
         let quiet_span = options.span(Duration::from_secs(15), Duration::from_secs(3));

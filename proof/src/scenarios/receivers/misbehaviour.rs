@@ -75,8 +75,7 @@ impl Field {
             Surroundings { receivers: &bench.receivers, authority: &bench.authority, elsewhere };
         let mut bad = Vec::new();
         for (place, behaviour) in behaviours.iter().enumerate() {
-            let receiver =
-                RawReceiver::open(loopback, GOOD + place, Some(behaviour), &surroundings).await?;
+            let receiver = RawReceiver::open(loopback, GOOD + place, Some(behaviour), &surroundings).await?;
             bad.push((receiver, *behaviour));
         }
         let mut urls = bench.receivers.urls(GOOD);
@@ -148,8 +147,14 @@ impl Field {
         let contacts: Vec<_> = self.bad.iter().map(|(receiver, _)| receiver.contacts()).collect();
         let held = contacts.iter().map(|one| one.longest_held).max().unwrap_or_default();
         part.within("longest connection to a receiver whose answer does not end", held, ATTEMPT_MAX);
-        part.tell("connections to misbehaving receivers", contacts.iter().map(|one| one.connections).sum::<usize>());
+        part.tell(
+            "connections to misbehaving receivers",
+            contacts.iter().map(|one| one.connections).sum::<usize>(),
+        );
         let sent = contacts.iter().map(|one| one.bytes_sent_max).max().unwrap_or_default();
-        part.tell("most that a receiver could send over one connection", format!("{:.1} MiB", sent as f64 / 1024.0 / 1024.0));
+        part.tell(
+            "most that a receiver could send over one connection",
+            format!("{:.1} MiB", sent as f64 / 1024.0 / 1024.0),
+        );
     }
 }

@@ -49,7 +49,8 @@ impl Case {
 
     /// The answers that do not change and do not come late.
     pub(super) fn is_refused_at_subscription(&self) -> bool {
-        let is_fixed = !matches!(self.answer, NameAnswer::Silence | NameAnswer::Garbage | NameAnswer::WrongQuestion(_));
+        let is_fixed =
+            !matches!(self.answer, NameAnswer::Silence | NameAnswer::Garbage | NameAnswer::WrongQuestion(_));
         self.works == Works::Never && is_fixed
     }
 }
@@ -81,7 +82,9 @@ fn address(text: &str) -> Vec<IpAddr> {
 pub(super) fn cases() -> Vec<Case> {
     let all: Vec<Case> = [failures(), private_addresses(), unusual()].into_iter().flatten().collect();
     let only = std::env::var("XONLY").unwrap_or_default();
-    if only.is_empty() { return all; }
+    if only.is_empty() {
+        return all;
+    }
     all.into_iter().filter(|c| only.split(',').any(|o| o == c.label)).collect()
 }
 
@@ -138,7 +141,12 @@ fn private_addresses() -> Vec<Case> {
         cases.push(Case { label, answer, works: Works::Never, reasons: REFUSED_ADDRESS });
     }
     let in_turn = NameAnswer::InTurn(vec![vec![PUBLIC_V4.into()], address("127.0.0.1")]);
-    cases.push(Case { label: "rebinding", answer: in_turn, works: Works::Sometimes, reasons: REFUSED_ADDRESS });
+    cases.push(Case {
+        label: "rebinding",
+        answer: in_turn,
+        works: Works::Sometimes,
+        reasons: REFUSED_ADDRESS,
+    });
     cases
 }
 

@@ -223,7 +223,8 @@ impl Question<'_> {
     /// A response to this question: recursion is available, and so many records answer it.
     fn reply(&self, code: u8, count: usize, records: &[u8]) -> Vec<u8> {
         let count = u16::try_from(count).unwrap_or(u16::MAX).to_be_bytes();
-        let header = [self.message[0], self.message[1], 0x81, 0x80 | code, 0, 1, count[0], count[1], 0, 0, 0, 0];
+        let header =
+            [self.message[0], self.message[1], 0x81, 0x80 | code, 0, 1, count[0], count[1], 0, 0, 0, 0];
         [&header[..], &self.message[HEADER_BYTES..self.end], records].concat()
     }
 }

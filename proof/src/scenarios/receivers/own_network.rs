@@ -43,7 +43,8 @@ pub(super) fn prepare(name_servers: &std::path::Path) -> Fallible<()> {
 }
 
 fn call(program: &str, arguments: &[&str]) -> Fallible<()> {
-    let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
+    let output =
+        Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
     if output.status.success() {
         return Ok(());
     }

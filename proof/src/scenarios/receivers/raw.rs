@@ -222,8 +222,9 @@ impl Shared {
             }
             Act::Redirect(status) => {
                 let location = format!("http://{}/", self.elsewhere);
-                let head =
-                    format!("HTTP/1.1 {status} Elsewhere\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n");
+                let head = format!(
+                    "HTTP/1.1 {status} Elsewhere\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n"
+                );
                 stream.write_all(head.as_bytes()).await?;
             }
             _ => drain(stream).await,
