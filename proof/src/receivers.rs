@@ -45,6 +45,8 @@ struct Shared {
     arrivals: Mutex<Vec<Arrival>>,
     answers: Mutex<Option<Arc<Answers>>>,
     handshakes: AtomicUsize,
+    /// Bodies that are no JSON.
+    unreadable: AtomicUsize,
 }
 
 impl Receivers {
@@ -79,6 +81,11 @@ impl Receivers {
         self.shared.arrivals.lock().len()
     }
 
+    /// How many bodies came that are no JSON.
+    pub(crate) fn unreadable(&self) -> usize {
+        self.shared.unreadable.load(Ordering::Relaxed)
+    }
+
     /// How many handshakes came.
     pub(crate) fn handshakes(&self) -> usize {
         self.shared.handshakes.load(Ordering::Relaxed)
@@ -103,6 +110,7 @@ impl Shared {
     fn note(&self, webhook: usize, body: &[u8]) -> u16 {
         let at = Instant::now();
         let Ok(message) = serde_json::from_slice::<Value>(body) else {
+            self.unreadable.fetch_add(1, Ordering::Relaxed);
             return 200;
         };
         let Some(arrival) = arrival(webhook, &message, body, at) else {

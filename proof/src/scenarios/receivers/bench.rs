@@ -45,9 +45,10 @@ impl Bench {
         let authority = Authority::new()?;
         let file = service.folder().join("authorities.pem");
         std::fs::write(&file, &authority.pem)?;
-        let settings = match allows_loopback {
-            true => service.settings(),
-            false => NodeSettings::default().set("gateway.rate_per_minute", "0"),
+        let settings = if allows_loopback {
+            service.settings()
+        } else {
+            NodeSettings::default().set("gateway.rate_per_minute", "0")
         };
         let settings = settings
             .set("delivery.schedule", SCHEDULE)

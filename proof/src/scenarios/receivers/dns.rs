@@ -142,7 +142,7 @@ async fn accept(
 /// Subscriptions that are not accepted: nothing is ever sent to their receivers.
 async fn refused_subscriptions(bench: &Bench, names: &NameServer, world: &World) -> Fallible<Part> {
     let mut urls: Vec<String> = REFUSED_URLS.iter().map(|url| (*url).to_owned()).collect();
-    for case in cases().into_iter().filter(|case| case.is_refused_at_subscription()) {
+    for case in cases().into_iter().filter(Case::is_refused_at_subscription) {
         names.set(&case.host(), case.answer.clone());
         urls.push(format!("https://{}/0", case.host()));
     }

@@ -115,7 +115,7 @@ impl Field {
         latency::tell(&mut part, &quiet, &during);
         findings.tell(&mut part, misbehaved + RECOVERY_MAX);
         part.none("connections to where redirects lead", *self.strays.lock());
-        part.none("bodies that are no event", bench.receivers.unreadable().len());
+        part.none("bodies that are no event", bench.receivers.unreadable());
         Ok(part)
     }
 

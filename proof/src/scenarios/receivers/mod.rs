@@ -31,7 +31,7 @@ pub(super) async fn run(options: &Options) -> Fallible<Vec<Part>> {
         match own_network::run(options, OWN_NETWORK)? {
             Some(seen) => parts.extend(seen),
             None if options.is_bounded => {
-                eprintln!("names: not tried, because this machine gives no network of one's own")
+                eprintln!("names: not tried, because this machine gives no network of one's own");
             }
             None => {
                 return Err("the part dns needs a network of its own: `unshare --net` must be allowed".into());

@@ -146,7 +146,8 @@ impl NameServer {
             (state.names.get(&question.name).cloned().unwrap_or(NameAnswer::Code(NO_SUCH_NAME)), number)
         };
         Some(match answer {
-            NameAnswer::Addresses(addresses) => question.addresses(&addresses),
+            NameAnswer::Lossy(_) if number % 2 == 1 => return None,
+            NameAnswer::Addresses(addresses) | NameAnswer::Lossy(addresses) => question.addresses(&addresses),
             NameAnswer::InTurn(sets) => question.addresses(sets.get(number % sets.len())?),
             NameAnswer::Code(code) => question.reply(code, 0, &[]),
             NameAnswer::Silence => return None,
@@ -154,8 +155,6 @@ impl NameServer {
                 tokio::time::sleep(pause).await;
                 question.addresses(&addresses)
             }
-            NameAnswer::Lossy(_) if number % 2 == 1 => return None,
-            NameAnswer::Lossy(addresses) => question.addresses(&addresses),
             NameAnswer::Chain(aliases, addresses) => question.chain(aliases, &addresses),
             NameAnswer::Alias(other) => {
                 question.reply(0, 1, &record(&question.name, CNAME, &encoded(&other)))
