@@ -120,11 +120,10 @@ impl Shared {
             let _ = self.serve_well(stream, changes).await;
             return;
         };
-        let from = Instant::now();
-        let mut sent = 0;
+        self.contacts.lock().connections += 1;
+        let (from, mut sent) = (Instant::now(), 0);
         let _ = timeout(HELD_MAX, self.misbehave(behaviour, stream, changes, &mut sent)).await;
         let mut contacts = self.contacts.lock();
-        contacts.connections += 1;
         contacts.bytes_sent_max = contacts.bytes_sent_max.max(sent);
         if behaviour.act.waits_for_close() {
             contacts.longest_held = contacts.longest_held.max(from.elapsed());
