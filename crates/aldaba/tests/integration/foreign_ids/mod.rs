@@ -4,7 +4,6 @@
 
 mod fixture;
 mod identity;
-#[allow(clippy::unnested_or_patterns, clippy::match_bool, reason = "a row of the matrix is a line")]
 mod rows;
 
 use std::collections::BTreeSet;

@@ -134,7 +134,7 @@ impl Operation {
             ("post", []) if self.path.ends_with("/webhooks/subscribe") || invoicing => {
                 Row::Checked(subscribe_as_another)
             }
-            (_, ["webhookId"] | ["id"]) if self.is_webhooks() => {
+            (_, ["webhookId" | "id"]) if self.is_webhooks() => {
                 Row::Compared(404, self.foreign_webhooks(world))
             }
             (_, ["webhookId" | "id", "outgoingId"]) if self.is_webhooks() => {
@@ -188,9 +188,10 @@ impl Operation {
     fn foreign_records<'a>(&self, world: &'a World) -> Vec<Probe<'a>> {
         let victims = &world.victim.estate;
         // Companies are records of the tenant; every other record is one of a company.
-        let (theirs, nobodys) = match self.needs_context {
-            true => (&victims.records, "victims-record-0"),
-            false => (&victims.companies, "victims-company-0"),
+        let (theirs, nobodys) = if self.needs_context {
+            (&victims.records, "victims-record-0")
+        } else {
+            (&victims.companies, "victims-company-0")
         };
         let ids = |company: &str, record: &str| Ids {
             whose: "the victim's record",
