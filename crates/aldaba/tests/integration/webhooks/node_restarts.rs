@@ -13,7 +13,7 @@ use crate::harness::{
     ApiFixture, Database, IngestClient, Receiver, ServeProcess, SubscriptionKeys, company, customer, wait_for,
 };
 
-const WEBHOOKS: usize = 12;
+const WEBHOOKS: usize = 36;
 const CHANGE_EVERY: Duration = Duration::from_millis(100);
 /// Of a busy machine that runs many tests, on top of what the engine promises.
 const SLACK: Duration = Duration::from_secs(3);
