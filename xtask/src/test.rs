@@ -2,7 +2,7 @@
 
 use crate::{clients, failure::Failure, kits, server::Server, steps::Steps, tidy, workspace};
 
-const THREADS_PER_CORE: usize = 2;
+const THREADS_PER_CORE: usize = 3;
 
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     let fast = match arguments {
