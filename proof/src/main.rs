@@ -6,6 +6,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod access;
+mod access_checker;
 mod balancer;
 mod calls;
 mod checker;

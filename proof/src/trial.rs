@@ -12,7 +12,7 @@ use crate::sign_in::Tokens;
 use crate::{Fallible, Part};
 
 /// How long deliveries may go on after the load.
-const SETTLE_MAX: Duration = Duration::from_secs(120);
+pub(crate) const SETTLE_MAX: Duration = Duration::from_secs(120);
 /// How long a change that shows that the service is back is repeated.
 const CHANGE_PATIENCE: Duration = Duration::from_secs(120);
 /// Sign-ins whose tokens are refreshed during the load.

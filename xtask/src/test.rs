@@ -1,6 +1,6 @@
 //! `cargo xtask test`: every check that must pass, with one command, on any Debian machine.
 
-use crate::{clients, failure::Failure, kits, server::Server, steps::Steps, tidy, workspace};
+use crate::{clients, failure::Failure, kits, prove, server::Server, steps::Steps, tidy, workspace};
 
 const THREADS_PER_CORE: usize = 3;
 
@@ -23,6 +23,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     steps.step("tidy", || tidy::command(&[]))?;
     steps.step("tests", || run_tests(&server))?;
     if !fast {
+        steps.step("proofs", || prove::in_tests(&server))?;
         steps.step("fuzz targets", fuzz_targets)?;
         steps.step("clients", clients::run_all)?;
         steps.step("kits", kits::run_all)?;

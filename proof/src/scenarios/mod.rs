@@ -31,5 +31,10 @@ pub(crate) async fn run(name: &str, options: &Options) -> Fallible<Report> {
         let names: Vec<&str> = SCENARIOS.iter().map(|(known, _)| *known).collect();
         return Err(format!("no scenario {name:?}; there are {}", names.join(", ")).into());
     };
-    Ok(Report { scenario: name.to_owned(), parts: scenario(options).await? })
+    let parts = scenario(options).await?;
+    if parts.is_empty() {
+        let only = options.only.as_deref().unwrap_or_default();
+        return Err(format!("nothing was tried: there is no part {only:?} in this form").into());
+    }
+    Ok(Report { scenario: name.to_owned(), parts })
 }

@@ -20,6 +20,14 @@ const NODE_FAULTS: [(&str, &str, &str, (&str, &str)); 2] = [
 const OUTAGE: &str = "ALDABA_TEST_OUTAGE_SECONDS";
 const TIMEOUT: &str = "ALDABA_TEST_DELIVERY_TIMEOUT";
 
+/// The scenarios whose short forms are part of `cargo xtask test`.
+const IN_TESTS: [&str; 2] = ["nodes", "one-node"];
+
+/// A part of the proofs that is short enough for `cargo xtask test`, on the programs that its tests have built.
+pub(crate) fn in_tests(server: &Server) -> Result<(), Failure> {
+    scenario::prove_bounded_together(&IN_TESTS, server)
+}
+
 pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     match arguments {
         [] => all(),

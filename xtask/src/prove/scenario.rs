@@ -11,6 +11,7 @@ use super::page;
 use crate::failure::Failure;
 use crate::machine;
 use crate::postgres::{Cluster, Settings};
+use crate::server::Server;
 use crate::workspace::{self, dist_program};
 
 const PAGE: &str = "docs/reliability.md";
@@ -82,17 +83,40 @@ pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failu
 }
 
 /// Runs the short form on the debug program.
-pub(super) fn prove_bounded(scenario: &Scenario, server: &crate::server::Server) -> Result<(), Failure> {
+pub(super) fn prove_bounded(scenario: &Scenario, server: &Server) -> Result<(), Failure> {
+    workspace::run(scenario.name, &mut bounded(scenario, server)?)
+}
+
+/// The same for several scenarios at once, which wait most of their time.
+pub(super) fn prove_bounded_together(names: &[&str], server: &Server) -> Result<(), Failure> {
+    // The packages of one are installed before those of the next.
+    let commands =
+        names.iter().filter_map(|name| find(name)).map(|one| Ok((one.name, bounded(one, server)?)));
+    let commands: Vec<(&str, Command)> = commands.collect::<Result<_, Failure>>()?;
+    std::thread::scope(|scope| {
+        let running = commands
+            .into_iter()
+            .map(|(name, mut command)| scope.spawn(move || workspace::run(name, &mut command)));
+        let running: Vec<_> = running.collect();
+        let ended = running.into_iter().map(|one| match one.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        ended.collect::<Vec<_>>().into_iter().collect()
+    })
+}
+
+fn bounded(scenario: &Scenario, server: &Server) -> Result<Command, Failure> {
     let folder = workspace::target().join("debug");
     let mut command = command(scenario, &folder.join("aldaba-proof"), &folder.join("aldaba"))?;
-    command.arg("--bounded");
+    command.arg("--bounded").stdout(Stdio::null());
     if let Some((url, programs)) = server.url_and_programs().filter(|_| scenario.needs_postgres) {
         command.args(["--postgres", url]);
         if let Some(programs) = programs {
             command.args(["--postgres-programs", programs]);
         }
     }
-    workspace::run(scenario.name, command.stdout(Stdio::null()))
+    Ok(command)
 }
 
 fn command(scenario: &Scenario, proof: &Path, program: &Path) -> Result<Command, Failure> {

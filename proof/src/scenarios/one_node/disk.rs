@@ -170,7 +170,7 @@ async fn full(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fallibl
     let mut seen = Refusals::default();
     let OneNode { trial, node, settings } = one;
     let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
-    let call = span + UNTIL_REFUSED + RECOVERY_MAX;
+    let call = call_max(rounds, span);
     let fault = async |_: &Load| {
         for _ in 0..rounds {
             let ballast = disk.fill()?;
@@ -195,6 +195,11 @@ async fn full(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fallibl
     Ok(part)
 }
 
+/// The longest call: one fault follows the other as soon as a change is accepted, and a client may miss all these moments.
+fn call_max(faults: usize, span: Duration) -> Duration {
+    (span + RECOVERY_MAX) * u32::try_from(faults).unwrap_or(1) + UNTIL_REFUSED
+}
+
 /// What a node that is started on a disk that takes no writes does, in words.
 async fn start_on_unusable(node: &mut Node) -> String {
     match node.wait_ready().await {
@@ -211,12 +216,14 @@ async fn read_only(one: &mut OneNode, disk: &SmallDisk, options: &Options) -> Fa
     );
     let mut part = Part::new("the disk is read-only or fails", tried);
     let mut seen = Refusals::default();
+    // The record begins with the files as they are: nobody may write them until the node runs under it.
+    one.node.terminate().await?;
     let mut power = PowerCut::of(disk.path())?;
     let (failing, switches) = power.failing(one.settings.clone())?;
-    one.restart(&failing).await?;
+    one.node = start(&one.trial, &failing).await?;
     let OneNode { trial, node, settings } = one;
     let tokens = trial.service.application.sign_in(&trial.service.http, &node.public_url, EMAIL).await?;
-    let call = span + UNTIL_REFUSED + RECOVERY_MAX;
+    let call = call_max(rounds * switches.len(), span);
     let fault = async |_: &Load| {
         for switch in (0..rounds).flat_map(|_| &switches) {
             std::fs::write(switch, "")?;

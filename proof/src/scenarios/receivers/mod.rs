@@ -30,9 +30,6 @@ pub(super) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     if options.has_part("dns") {
         match own_network::run(options, OWN_NETWORK)? {
             Some(seen) => parts.extend(seen),
-            None if options.is_bounded => {
-                eprintln!("names: not tried, because this machine gives no network of one's own");
-            }
             None => {
                 return Err("the part dns needs a network of its own: `unshare --net` must be allowed".into());
             }

@@ -1,5 +1,7 @@
 //! Three nodes over one PostgreSQL database behind HAProxy, under load to 100 webhooks, while nodes crash, stand still,
-//! restart, have wrong clocks, lose the database or reach it over a bad network.
+//! restart, have wrong clocks, lose the database or reach it over a bad network, and while the access of an application ends.
+
+mod access;
 
 use std::time::Duration;
 
@@ -24,22 +26,19 @@ const SKEW_SECONDS: i64 = 300;
 
 pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     let mut parts = Vec::new();
-    let mut fleet = Fleet::start(options, [0; NODES]).await?;
     // The others take too long for the short form.
-    let is_wanted =
-        |name: &str| options.has_part(name) && (!options.is_bounded || matches!(name, "kill" | "restart"));
-    for (name, part) in [
-        ("kill", Fault::Kill),
-        ("stop", Fault::Stop),
-        ("restart", Fault::Restart),
-        ("cut", Fault::Cut),
-        ("network", Fault::Network),
-    ] {
-        if is_wanted(name) {
-            parts.push(fleet.part(options, part).await?);
+    let is_wanted = |name: &str| {
+        options.has_part(name) && (!options.is_bounded || matches!(name, "kill" | "restart" | "access"))
+    };
+    let faults: Vec<Fault> =
+        FAULTS.iter().filter(|(name, _)| is_wanted(name)).map(|(_, fault)| *fault).collect();
+    if !faults.is_empty() {
+        let mut fleet = Fleet::start(options, [0; NODES]).await?;
+        for fault in faults {
+            parts.push(fleet.part(options, fault).await?);
         }
+        fleet.end().await?;
     }
-    fleet.end().await?;
     if is_wanted("clocks") {
         let mut fleet = Fleet::start(options, [SKEW_SECONDS, -SKEW_SECONDS, 0]).await?;
         parts.push(fleet.clocks(options).await?);
@@ -48,6 +47,16 @@ pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     Ok(parts)
 }
 
+const FAULTS: [(&str, Fault); 6] = [
+    ("kill", Fault::Kill),
+    ("stop", Fault::Stop),
+    ("restart", Fault::Restart),
+    ("cut", Fault::Cut),
+    ("network", Fault::Network),
+    // Last: its application and its webhooks stay.
+    ("access", Fault::Access),
+];
+
 #[derive(Clone, Copy, Debug)]
 enum Fault {
     Kill,
@@ -55,6 +64,7 @@ enum Fault {
     Restart,
     Cut,
     Network,
+    Access,
 }
 
 /// The nodes, each with its own way to the database, and what stands before them.
@@ -109,6 +119,7 @@ impl Fleet {
             Fault::Restart => self.restart(options).await,
             Fault::Cut => self.cut(options).await,
             Fault::Network => self.network(options).await,
+            Fault::Access => self.access(options).await,
         }
     }
 
