@@ -58,6 +58,11 @@ impl Params {
         self.get(name).is_some()
     }
 
+    /// Whether anything but the language, the format and what was done is set: a filter, or a page after the first.
+    pub fn has_any(&self) -> bool {
+        !self.with(&["lang", "done", "format"], []).is_empty()
+    }
+
     /// The query without some parameters, plus others: URLs hold the state of a view.
     pub fn with<'a>(&self, without: &[&str], plus: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
         let kept =
@@ -79,6 +84,7 @@ mod tests {
         assert_eq!(params.with(&["page"], [("format", "csv")]), "state=failed&event=a+b&format=csv");
         assert_eq!(params.get("event"), Some("a b"));
         assert_eq!(params.get("lang"), None);
+        assert!(params.has_any() && !Params::parse(b"lang=es&done=x&state=").has_any());
     }
 
     #[test]

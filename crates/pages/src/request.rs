@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{FromRequestParts, RawPathParams};
+use axum::http::Method;
 use axum::http::header::ACCEPT;
 use axum::http::request::Parts;
 use domain::{Clock, Ticks};
@@ -122,6 +123,13 @@ impl PageRequest {
     /// A segment of the path, by its name in the route.
     pub fn segment(&self, name: &str) -> &str {
         self.path_params.iter().find(|(own, _)| own == name).map_or("", |(_, value)| value)
+    }
+
+    /// URL of this page in the other language. None for the answer to a form: what it shows (a new secret, what was typed) is
+    /// on no other page.
+    pub fn language_switch(&self) -> Option<String> {
+        let url = || self.here(&["lang"], [("lang", self.lang().other().tag())]);
+        (self.parts.method == Method::GET).then(url)
     }
 
     /// This page's path.

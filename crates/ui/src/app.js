@@ -1,4 +1,4 @@
-// Adds to pages that work without it: copy buttons and live updates. Times in the browser's zone are of page.js.
+// Adds to pages that work without it: live updates and filters. Times in the browser's zone and copy buttons are of page.js.
 'use strict';
 (() => {
   /** What was done is said once: reading the page again, or a form of it, does not say it again. */
@@ -7,27 +7,6 @@
     here.searchParams.delete('done');
     history.replaceState(null, '', here);
   }
-
-  const copyButtons = (root) => {
-    if (!navigator.clipboard) return;
-    for (const button of root.querySelectorAll('button[data-copy]')) {
-      button.hidden = false;
-    }
-  };
-  document.addEventListener('click', async (event) => {
-    const button = event.target.closest && event.target.closest('button[data-copy]');
-    if (!button) return;
-    const source = document.getElementById(button.dataset.copy);
-    if (!source) return;
-    const label = button.textContent;
-    try {
-      await navigator.clipboard.writeText(source.textContent);
-      button.textContent = button.dataset.copied;
-    } catch {
-      return;
-    }
-    setTimeout(() => { button.textContent = label; }, 1500);
-  });
 
   // What was handed over and not fetched must not wait for the next person.
   try { sessionStorage.removeItem('aldaba.authorize'); } catch { /* There is no storage. */ }
@@ -90,12 +69,6 @@
     });
   }
 
-  const enhance = (root) => {
-    root.dispatchEvent(new Event('aldaba:fresh', { bubbles: true }));
-    copyButtons(root);
-  };
-  enhance(document);
-
   // Live regions: the server says which version of the page is the present one. If it is another one, the same page is read
   // again. What the reader has open or focused stays.
   const region = document.querySelector('[data-live]');
@@ -128,7 +101,7 @@
         for (const row of part.querySelectorAll('[data-row]')) {
           if (!known.has(row.dataset.row)) { known.add(row.dataset.row); row.classList.add('fresh'); }
         }
-        enhance(part);
+        part.dispatchEvent(new Event('aldaba:fresh', { bubbles: true }));
       }
       showState();
     } catch {

@@ -32,6 +32,8 @@ pub struct Field<'a> {
     pub value: Option<&'a str>,
     pub autocomplete: Option<&'a str>,
     pub inputmode: Option<&'a str>,
+    /// An example of the format, where one is expected.
+    pub placeholder: Option<&'a str>,
     /// What the value must be like; it stands beside the field from the beginning.
     pub hint: Option<&'a str>,
     /// The element id of the notice that explains why the value was rejected.
@@ -53,7 +55,7 @@ pub fn field(field: &Field<'_>) -> Markup {
         div.field {
             label for=(field.name) { (field.label) }
             input id=(field.name) name=(field.name) type=(field.input_type.as_str()) value=[field.value]
-                autocomplete=[field.autocomplete] inputmode=[field.inputmode] autocapitalize="none"
+                autocomplete=[field.autocomplete] inputmode=[field.inputmode] placeholder=[field.placeholder] autocapitalize="none"
                 spellcheck="false" aria-invalid=[field.error_id.map(|_| "true")] aria-describedby=[described_by]
                 autofocus[field.is_focused] required[field.is_required];
             @if let (Some(id), Some(hint)) = (&hint_id, field.hint) { span.hint id=(id) { (hint) } }

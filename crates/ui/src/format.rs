@@ -12,11 +12,18 @@ use crate::Lang;
 pub struct DisplayName<'a>(pub &'a str);
 
 const NAME_CHARS_MAX: usize = 120;
+const WORD_CHARS_MAX: usize = 24;
 
 impl Render for DisplayName<'_> {
     fn render(&self) -> Markup {
-        html! { bdi { (plain_name(self.0)) } }
+        let name = plain_name(self.0);
+        html! { bdi .long[has_long_word(&name)] { (name) } }
     }
+}
+
+/// A word that no column is wide enough for: it may break anywhere.
+pub(crate) fn has_long_word(text: &str) -> bool {
+    text.split([' ', '-', '/']).any(|word| word.chars().count() > WORD_CHARS_MAX)
 }
 
 /// The name as it is shown, for a text without markup.
@@ -161,6 +168,6 @@ mod tests {
         assert_eq!(DisplayName("a<b>&\"").render().into_string(), "<bdi>a&lt;b&gt;&amp;&quot;</bdi>");
         assert_eq!(DisplayName(" x\u{202e}y\nz\u{2067} ").render().into_string(), "<bdi>xy z</bdi>");
         let long = DisplayName(&"ñ".repeat(10_000)).render().into_string();
-        assert_eq!(long, format!("<bdi>{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
+        assert_eq!(long, format!("<bdi class=\"long\">{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
     }
 }

@@ -1,4 +1,5 @@
-// Adds to pages that work without it: times in the browser's zone, and a box that shows a password.
+// Adds to pages that work without it: times in the browser's zone, copy and download buttons, and a box that shows a
+// password.
 'use strict';
 (() => {
   const lang = document.documentElement.lang || 'en';
@@ -25,9 +26,37 @@
       time.textContent = (at.getFullYear() === year ? thisYear : otherYears).format(at);
     }
   };
-  localTimes(document);
+
+  const showButtons = (root) => {
+    const names = navigator.clipboard ? 'button[data-copy], button[data-download]' : 'button[data-download]';
+    for (const button of root.querySelectorAll(names)) button.hidden = false;
+  };
+  const enhance = (root) => { localTimes(root); showButtons(root); };
+  enhance(document);
   // Another script has replaced a part of the page.
-  document.addEventListener('aldaba:fresh', (event) => localTimes(event.target));
+  document.addEventListener('aldaba:fresh', (event) => enhance(event.target));
+
+  document.addEventListener('click', async (event) => {
+    const button = event.target.closest && event.target.closest('button[data-copy], button[data-download]');
+    const source = button && document.getElementById(button.dataset.copy || button.dataset.download);
+    if (!source) return;
+    if (button.dataset.download) {
+      const link = document.createElement('a');
+      link.href = URL.createObjectURL(new Blob([source.textContent], { type: 'text/plain' }));
+      link.download = button.dataset.file;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+      return;
+    }
+    const label = button.textContent;
+    try {
+      await navigator.clipboard.writeText(source.textContent);
+      button.textContent = button.dataset.copied;
+    } catch {
+      return;
+    }
+    setTimeout(() => { button.textContent = label; }, 1500);
+  });
 
   for (const box of document.querySelectorAll('input[data-reveals]')) {
     const field = document.getElementById(box.dataset.reveals);

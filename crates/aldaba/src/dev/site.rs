@@ -66,7 +66,7 @@ impl PageRequest {
             place: &html! { small { (text.place) } },
             title,
             home: "/deliveries",
-            language_switch: &format!("{}?{switch}", self.path),
+            language_switch: Some(&format!("{}?{switch}", self.path)),
             nav: &[],
             account_links: &links,
             footer: &html! {},

@@ -128,7 +128,7 @@ impl<C: WebhookPages> View<C> for DeliveriesPage {
             (crumbs(context, &self.webhook_id, &self.url, false))
             div.title-row { h1 { (text.title) } span.live hidden { (SharedText::of(lang).live) } }
             p.lead { (text.lead) }
-            (self.filters(context))
+            @if !self.deliveries.is_empty() || context.query.has_any() { (self.filters(context)) }
             div #deliveries data-live=[live] data-live-part {
                 @if self.deliveries.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             }

@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use serde::Serialize;
 use store::Webhook;
 use ui::app::{
-    Chart, ChartPoint, Column, State, Table, chart, facts, meter, number, parts_code, percent, state, table,
-    tabs,
+    Chart, ChartPoint, Column, State, Table, chart, facts, in_groups, meter, number, parts_code, percent,
+    state, table, tabs,
 };
 use ui::{DisplayName, Lang, safe_href, tick_time, timestamp};
 
@@ -19,6 +19,8 @@ use crate::{Csv, PageContext};
 
 /// Up to so many undelivered events are counted on the page of one webhook.
 pub const BEHIND_MAX: u64 = 10_000;
+/// A week has four bars a day.
+const HOURS_PER_BAR: usize = 6;
 
 /// What is only shown while the client's access stands.
 #[derive(Debug, Serialize)]
@@ -177,7 +179,12 @@ impl Figures {
             ok: one.delivered,
             bad: one.failed,
         };
-        let points: Vec<ChartPoint> = self.hours.iter().map(point).collect();
+        let hours: Vec<ChartPoint> = self.hours.iter().map(point).collect();
+        let (points, title) = if is_week {
+            (in_groups(&hours, HOURS_PER_BAR), text.by_six_hours)
+        } else {
+            (hours, text.by_hour)
+        };
         let total = &self.total;
         let rate = total.success_rate.map_or_else(|| "–".into(), |rate| percent(lang, rate));
         let attempts = total.delivered.saturating_add(total.failed);
@@ -194,7 +201,8 @@ impl Figures {
                 }
                 @if attempts == 0 { p.muted { (text.no_figures) } }
                 @else {
-                    (chart(lang, &Chart { id: "hours", title: text.by_hour, time: text.hour, ok: text.delivered, bad: text.failed, points: &points }))
+                    p.small.muted { (title) }
+                    (chart(lang, &Chart { id: "hours", title, time: text.hour, ok: text.delivered, bad: text.failed, points: &points }))
                     p.small { a href=(safe_href(&context.here(&[], [("format", "csv")]))) download { (text.csv) } }
                 }
             }

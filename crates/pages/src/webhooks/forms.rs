@@ -30,12 +30,12 @@ pub fn pause_form<C: PageContext>(context: &C, status: WebhookStatus) -> Markup 
                 button type="submit" class="button" name="do" value="enable" { (text.enable) }
             }
         } @else {
-            details.more id="pause" {
+            details.more.danger id="pause" {
                 summary { (text.pause) }
                 form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token())
                     p { (text.pause_text) }
-                    button type="submit" class="button secondary" name="do" value="pause" { (text.pause) }
+                    button type="submit" class="button destructive" name="do" value="pause" { (text.pause) }
                 }
             }
         }

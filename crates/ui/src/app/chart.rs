@@ -36,6 +36,18 @@ pub struct Chart<'a> {
     pub points: &'a [ChartPoint],
 }
 
+/// Fewer points, each the sum of `size`: a week of hours is more bars than a phone shows. The first one of each names it.
+pub fn in_groups(points: &[ChartPoint], size: usize) -> Vec<ChartPoint> {
+    let sum = |group: &[ChartPoint]| {
+        let first = group.first()?;
+        let (ok, bad) = group
+            .iter()
+            .fold((0u64, 0u64), |(ok, bad), one| (ok.saturating_add(one.ok), bad.saturating_add(one.bad)));
+        Some(ChartPoint { ok, bad, ..first.clone() })
+    };
+    points.chunks(size.max(1)).filter_map(sum).collect()
+}
+
 pub fn chart(lang: Lang, chart: &Chart<'_>) -> Markup {
     let show = match lang {
         Lang::Es => "Ver como tabla",
@@ -51,16 +63,17 @@ pub fn chart(lang: Lang, chart: &Chart<'_>) -> Markup {
             (bars(lang, chart, nice_ceiling(highest)))
             details.more id={ (chart.id) "-table" } {
                 summary { (show) }
-                div.table {
+                // Three short columns fit a phone: its rows are no cards. Many of them scroll.
+                div.numbers tabindex="0" role="region" aria-label=(chart.title) {
                     table {
                         caption.visually-hidden { (chart.title) }
                         thead { tr { th scope="col" { (chart.time) } th.number scope="col" { (chart.ok) } th.number scope="col" { (chart.bad) } } }
                         tbody {
                             @for point in chart.points {
                                 tr {
-                                    td data-label=(chart.time) { div { (point.label) } }
-                                    td.number data-label=(chart.ok) { (number(lang, point.ok)) }
-                                    td.number data-label=(chart.bad) { (number(lang, point.bad)) }
+                                    td { (point.label) }
+                                    td.number { (number(lang, point.ok)) }
+                                    td.number { (number(lang, point.bad)) }
                                 }
                             }
                         }
@@ -155,6 +168,16 @@ mod tests {
             assert_eq!(nice_ceiling(value), ceiling, "{value}");
         }
         assert_eq!(nice_ceiling(u64::MAX), u64::MAX);
+    }
+
+    #[test]
+    fn groups_add_up() {
+        let point = |ok: u64| ChartPoint { label: html! { (ok) }, tick: html! { "a" }, ok, bad: 1 };
+        let points: Vec<ChartPoint> = (1..=7).map(point).collect();
+        let sums: Vec<_> =
+            in_groups(&points, 3).into_iter().map(|one| (one.label.into_string(), one.ok, one.bad)).collect();
+        assert_eq!(sums, [("1".into(), 6, 3), ("4".into(), 15, 3), ("7".into(), 7, 1)]);
+        assert_eq!(in_groups(&points, 0).len(), 7);
     }
 
     #[test]

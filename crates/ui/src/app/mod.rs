@@ -8,11 +8,11 @@ mod split;
 mod table;
 mod text;
 
-pub use chart::{Chart, ChartPoint, chart, meter};
+pub use chart::{Chart, ChartPoint, chart, in_groups, meter};
 pub use shell::{Brand, NavGroup, NavItem, Shell, app_page, plain_app_page};
 pub use split::{SplitPart, split};
 pub use table::{Cell, Column, Table, table};
 pub use text::{
-    State, copy_block, copy_inline, copy_lines, empty_state, fact_lines, facts, id_end, number, parts_code,
-    percent, prose, short_id, state, tabs,
+    State, copy_block, copy_button, copy_inline, copy_lines, download_button, empty_state, fact_lines, facts,
+    id_end, number, parts_code, parts_name, percent, prose, short_id, state, tabs,
 };

@@ -43,8 +43,8 @@ pub struct Shell<'a> {
     /// Without text from users or clients: a title cannot isolate it.
     pub title: &'a str,
     pub home: &'a str,
-    /// URL of the same page in the other language.
-    pub language_switch: &'a str,
+    /// URL of the same page in the other language; none where following it would lose what the page shows.
+    pub language_switch: Option<&'a str>,
     pub nav: &'a [NavGroup],
     /// Links of the person: the account, sign-out.
     pub account_links: &'a Markup,
@@ -130,8 +130,8 @@ fn brand_logo(brand: Brand<'_>) -> Markup {
 fn language_link(shell: &Shell<'_>) -> Markup {
     let other = shell.lang.other();
     html! {
-        a href=(safe_href(shell.language_switch)) lang=(other.tag()) hreflang=(other.tag()) rel="alternate" {
-            (other.native_name())
+        @if let Some(url) = shell.language_switch {
+            a href=(safe_href(url)) lang=(other.tag()) hreflang=(other.tag()) rel="alternate" { (other.native_name()) }
         }
     }
 }

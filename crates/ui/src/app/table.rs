@@ -43,11 +43,16 @@ pub struct Table<'a> {
     pub next: Option<String>,
 }
 
-/// A column of buttons has no name, so it has no header.
-fn head(column: &Column) -> Markup {
+/// A column of buttons has a header for those who hear the table.
+fn head(lang: Lang, column: &Column) -> Markup {
+    let actions = match lang {
+        Lang::Es => "Acciones",
+        Lang::En => "Actions",
+    };
     html! {
-        @if column.label.is_empty() { td {} }
-        @else { th scope="col" .number[column.is_number] { (column.label) } }
+        th scope="col" .number[column.is_number] {
+            @if column.label.is_empty() { span.visually-hidden { (actions) } } @else { (column.label) }
+        }
     }
 }
 
@@ -61,7 +66,7 @@ pub fn table(lang: Lang, table: &Table<'_>) -> Markup {
         div.table {
             table {
                 caption.visually-hidden { (table.caption) }
-                thead { tr { @for column in table.columns { (head(column)) } } }
+                thead { tr { @for column in table.columns { (head(lang, column)) } } }
                 tbody {
                     @for (key, cells) in &table.rows {
                         tr data-row=(key) {
@@ -90,13 +95,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_columns_with_a_name_have_a_header() {
+    fn every_column_has_a_header() {
         let columns = [Column::main("Name"), Column::number("Calls"), Column::text("")];
         let row = vec![html! { "a" }, html! { "1" }, html! { button { "x" } }];
         let rows = vec![("a".to_owned(), row)];
         let markup = table(Lang::En, &Table { columns: &columns, rows, ..Table::default() }).into_string();
-        assert_eq!(markup.matches("<th ").count(), 2, "{markup}");
-        assert!(markup.contains("<td></td></tr></thead>"), "{markup}");
+        assert_eq!(markup.matches("<th ").count(), 3, "{markup}");
+        assert!(markup.contains(">Actions</span></th></tr></thead>"), "{markup}");
         assert!(markup.contains(" main\" data-label=\"Name\">"), "{markup}");
         assert!(markup.contains(" acts\" data-label=\"\">"), "{markup}");
     }

@@ -2,7 +2,8 @@
 
 use maud::{Markup, html};
 
-use crate::{Lang, safe_href};
+use crate::format::has_long_word;
+use crate::{Lang, plain_name, safe_href};
 
 /// How a thing is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,7 +81,8 @@ pub fn copy_inline(lang: Lang, id: &str, text: &str) -> Markup {
     html! { span.copy-inline { code #(id) { (text) } " " (copy_button(lang, id)) } }
 }
 
-fn copy_button(lang: Lang, id: &str) -> Markup {
+/// Copies the text of the element with this id; it appears where [`crate::asset::page_script`] runs.
+pub fn copy_button(lang: Lang, id: &str) -> Markup {
     let (copy, copied) = match lang {
         Lang::Es => ("Copiar", "Copiado"),
         Lang::En => ("Copy", "Copied"),
@@ -90,13 +92,62 @@ fn copy_button(lang: Lang, id: &str) -> Markup {
     }
 }
 
-/// A long name of parts (an address, a dotted name) as code that breaks between them, not within a word.
+/// Saves the text of the element with this id as a file; it appears where [`crate::asset::page_script`] runs.
+pub fn download_button(lang: Lang, id: &str, file: &str) -> Markup {
+    let label = match lang {
+        Lang::Es => "Descargar",
+        Lang::En => "Download",
+    };
+    html! { button type="button" class="button secondary small" data-download=(id) data-file=(file) hidden { (label) } }
+}
+
+/// A long name of parts (an address, a dotted name, the name of an event) as code that breaks between them, not within a word.
 pub fn parts_code(text: &str) -> Markup {
+    html! { code .long[has_long_part(text)] { (with_breaks(text)) } }
+}
+
+/// The same of an address or a host that somebody chose, as [`crate::DisplayName`] shows names.
+pub fn parts_name(text: &str) -> Markup {
+    let name = plain_name(text);
+    html! { bdi .long[has_long_part(&name)] { (with_breaks(&name)) } }
+}
+
+fn with_breaks(text: &str) -> Markup {
     html! {
-        code {
-            @for part in text.split_inclusive(['.', '/', '?', '&', '=', '_']) { (part) wbr; }
+        @for (index, part) in parts(text).into_iter().enumerate() {
+            @if index > 0 { wbr; }
+            (part)
         }
     }
+}
+
+fn has_long_part(text: &str) -> bool {
+    parts(text).into_iter().any(has_long_word)
+}
+
+/// The two sides of an address of mail, or else: a part ends after a separator, and before a capital that follows another letter: `invoice.`, `Customer`, `Created`.
+fn parts(text: &str) -> Vec<&str> {
+    let sides: Vec<&str> = text.split_inclusive('@').collect();
+    if sides.len() == 2 && !sides.iter().any(|side| has_long_word(side)) {
+        return sides;
+    }
+    let (mut parts, mut start, mut before) = (Vec::new(), 0, None);
+    for (at, c) in text.char_indices() {
+        let is_start = match before {
+            // No break within numbers with dots: versions, addresses, ports.
+            Some('.' | ':') => c.is_alphabetic(),
+            Some('/' | '?' | '&' | '=' | '_' | '@' | '-') => c.is_alphanumeric(),
+            Some(before) => before.is_lowercase() && c.is_uppercase(),
+            None => false,
+        };
+        if is_start {
+            parts.extend(text.get(start..at));
+            start = at;
+        }
+        before = Some(c);
+    }
+    parts.extend(text.get(start..));
+    parts
 }
 
 /// An id of which a list shows the beginning. All of it is there to copy, to search for and to hear.
@@ -162,7 +213,17 @@ mod tests {
 
     #[test]
     fn long_names_break_between_their_parts() {
-        assert_eq!(parts_code("a.b<").into_string(), "<code>a.<wbr>b&lt;<wbr></code>");
+        assert_eq!(parts_code("a.b<").into_string(), "<code>a.<wbr>b&lt;</code>");
+        assert_eq!(parts("https://a.example/b?c=D"), ["https://", "a.", "example/", "b?", "c=", "D"]);
+        assert_eq!(parts("InvoiceCreated"), ["Invoice", "Created"]);
+        assert_eq!(parts("ana.soler@example.com"), ["ana.soler@", "example.com"]);
+        let long = "x".repeat(30);
+        assert_eq!(parts(&format!("ana@{long}.com")), ["ana@", &format!("{long}."), "com"]);
+        assert_eq!(parts("DNS"), ["DNS"]);
+        assert_eq!(parts("http://127.0.0.1:8080/a"), ["http://", "127.0.0.1:8080/", "a"]);
+        assert_eq!(parts_name("a@b\u{202e}").into_string(), "<bdi>a@<wbr>b</bdi>");
+        let long = parts_code(&"x".repeat(40)).into_string();
+        assert!(long.starts_with("<code class=\"long\">"), "{long}");
         assert_eq!(short_id("a\"b").into_string(), "<code class=\"id\" title=\"a&quot;b\">a&quot;b</code>");
     }
 

@@ -52,7 +52,7 @@ texts! {
         sequence: "Número en el registro de cambios", "Number in the log";
         address: "Dirección", "Address";
         delivered_at: "Entregada", "Delivered";
-        of_tenant: "Del tenant entero", "Of the whole tenant";
+        of_tenant: "De la organización entera", "Of the whole tenant";
         diagnosis: "Diagnóstico", "Diagnosis";
         resolved: "Falló antes y ya se ha entregado", "It failed before and has been delivered since";
         to_do: "Qué hacer", "What to do";

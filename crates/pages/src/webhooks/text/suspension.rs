@@ -22,7 +22,7 @@ pub fn suspension(lang: Lang, reader: Reader, suspension: Suspension) -> &'stati
 fn for_developers(suspension: Suspension) -> Words {
     match suspension {
         Suspension::TenantDisabled => (
-            "El tenant está desactivado. Solo el operador puede activarlo.",
+            "La organización está desactivada. Solo el operador puede activarla.",
             "The tenant is disabled. Only the operator can enable it.",
         ),
         Suspension::ClientDisabled => (
@@ -42,7 +42,7 @@ fn for_developers(suspension: Suspension) -> Words {
             "No user has allowed the application both this data and webhooks. Ask for both scopes at sign-in.",
         ),
         Suspension::UserDisabled => (
-            "Quien autorizó la aplicación está desactivado. Otra persona del tenant tiene que iniciar sesión en ella.",
+            "Quien autorizó la aplicación está desactivado. Otra persona de la organización tiene que iniciar sesión en ella.",
             "The user who authorized the application is disabled. Another user of the tenant has to sign in to it.",
         ),
         Suspension::UserUnconfirmed => (
@@ -50,23 +50,23 @@ fn for_developers(suspension: Suspension) -> Words {
             "The service was restored from a backup, and the user who authorized the application has not signed in since. They have to.",
         ),
         Suspension::Withdrawn => (
-            "La persona ha retirado el acceso a la aplicación. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
+            "La persona ha retirado el acceso a la aplicación. Alguien de la organización tiene que iniciar sesión en ella otra vez.",
             "The user has withdrawn the application's access. A user of the tenant has to sign in to it again.",
         ),
         Suspension::WithdrawnForTenant => (
-            "Un administrador ha retirado el acceso de la aplicación a todo el tenant. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
+            "Un administrador ha retirado el acceso de la aplicación a toda la organización. Alguien de la organización tiene que iniciar sesión en ella otra vez.",
             "An administrator has withdrawn the application's access for the whole tenant. A user of the tenant has to sign in to it again.",
         ),
         Suspension::Revoked => (
-            "Se revocó el acceso de la aplicación. Alguien del tenant tiene que iniciar sesión en ella otra vez.",
+            "Se revocó el acceso de la aplicación. Alguien de la organización tiene que iniciar sesión en ella otra vez.",
             "The application's access was revoked. A user of the tenant has to sign in to it again.",
         ),
         Suspension::MembershipRemoved => (
-            "Quien autorizó la aplicación ya no pertenece al tenant. Alguien del tenant tiene que iniciar sesión en ella.",
+            "Quien autorizó la aplicación ya no pertenece a la organización. Alguien de la organización tiene que iniciar sesión en ella.",
             "The user who authorized the application is no longer a member of the tenant. A user of the tenant has to sign in to it.",
         ),
         Suspension::NotAuthorized => (
-            "Nadie del tenant ha autorizado la aplicación. Alguien tiene que iniciar sesión en ella.",
+            "Nadie de la organización ha autorizado la aplicación. Alguien tiene que iniciar sesión en ella.",
             "No user of the tenant has authorized the application. One has to sign in to it.",
         ),
     }
@@ -75,7 +75,7 @@ fn for_developers(suspension: Suspension) -> Words {
 fn for_operators(suspension: Suspension) -> Words {
     match suspension {
         Suspension::TenantDisabled => (
-            "El tenant está desactivado. Actívalo en su página para que las entregas sigan.",
+            "La organización está desactivada. Actívala en su página para que las entregas sigan.",
             "The tenant is disabled. Enable it on its page to let deliveries go on.",
         ),
         Suspension::ClientDisabled => (
@@ -95,7 +95,7 @@ fn for_operators(suspension: Suspension) -> Words {
             "No user has allowed the application both this data and webhooks. The application has to ask for both scopes at sign-in.",
         ),
         Suspension::UserDisabled => (
-            "Quien autorizó la aplicación está desactivado. Activa a esa persona, o que otra del tenant inicie sesión en la aplicación.",
+            "Quien autorizó la aplicación está desactivado. Activa a esa persona, o que otra de la organización inicie sesión en la aplicación.",
             "The user who authorized the application is disabled. Enable that user, or let another user of the tenant sign in to it.",
         ),
         other => for_developers(other),

@@ -13,7 +13,7 @@ texts! {
     pub WebhookText {
         title: "Webhooks", "Webhooks";
         one: "Webhook", "Webhook";
-        lead: "Los webhooks de todas las aplicaciones del equipo, en todos los tenants que las han autorizado.", "The webhooks of all of the team's applications, across all tenants that have authorized them.";
+        lead: "Los webhooks de todas las aplicaciones del equipo, en todas las organizaciones que las han autorizado.", "The webhooks of all of the team's applications, across all tenants that have authorized them.";
         none: "Todavía no hay webhooks", "No webhooks yet";
         none_text: "Un webhook recibe en tu servidor los cambios de un recurso en cuanto ocurren. Tu aplicación se suscribe con el token de un usuario; el servicio envía entonces un Acknowledge, que tu servidor tiene que contestar con un 200. Suscríbete así:", "A webhook receives the changes of a resource on your server as they happen. Your application subscribes with a user's token; the service then sends an Acknowledge, which your server has to answer with 200. Subscribe like this:";
         none_found: "Ningún webhook cumple el filtro", "No webhook matches the filter";
@@ -22,7 +22,7 @@ texts! {
         more: "Seguir buscando", "Keep searching";
         webhook: "Webhook", "Webhook";
         application: "Aplicación", "Application";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         state: "Estado", "State";
         behind: "Pendientes", "Behind";
         behind_long: "Eventos pendientes", "Events behind";
@@ -41,7 +41,7 @@ texts! {
         failing_since: "Falla desde el", "Failing since";
         since: "Desde el", "Since";
         disabled_on: "Se desactivó el", "It was disabled on";
-        application_and_tenant: "Aplicación y tenant", "Application and tenant";
+        application_and_tenant: "Aplicación y organización", "Application and tenant";
         active_text: "Los eventos se entregan según ocurren.", "Events are delivered as they happen.";
         failing_text: "Los intentos continúan. Mira en las entregas qué contesta tu servidor y arréglalo: los eventos pendientes llegarán solos.", "Attempts continue. See in the deliveries what your server answers and fix it: the waiting events then arrive automatically.";
         disabled_at_about: "Si sigue así, el webhook se desactivará hacia el", "If this goes on, the webhook will be disabled at about";
@@ -60,7 +60,7 @@ texts! {
         lost_text: "Eran más antiguos que lo que conserva el registro de cambios. Lee las listas del recurso para ponerte al día.", "They were older than the log's retention. Read the resource's lists to catch up.";
         host_mismatch: "Puede que el servidor no sea tuyo", "The receiver may not be yours";
         hidden: "El contenido no se muestra", "The content is not shown";
-        hidden_text: "La aplicación no tiene ahora acceso a los datos de este tenant, así que tampoco se ven aquí sus eventos, entregas ni cifras.", "The application has no access to this tenant's data now, so its events, deliveries and figures cannot be seen here either.";
+        hidden_text: "La aplicación no tiene ahora acceso a los datos de esta organización, así que tampoco se ven aquí sus eventos, entregas ni cifras.", "The application has no access to this tenant's data now, so its events, deliveries and figures cannot be seen here either.";
     }
 }
 
@@ -69,7 +69,7 @@ texts! {
     pub OneWebhookText {
         deliveries: "Ver las entregas", "See the deliveries";
         figures: "Entregas", "Deliveries";
-        figures_text: "Intentos de entregar eventos en su turno. No cuentan pruebas, reenvíos ni contratos.", "Attempts to deliver events in their turn. Tests, replays and handshakes do not count.";
+        figures_text: "Intentos de entregar eventos en su turno. No cuentan pruebas, reenvíos ni contratos.", "Attempts to deliver events in their turn. Tests, replays and contracts do not count.";
         span: "Periodo", "Period";
         day: "24 horas", "24 hours";
         week: "7 días", "7 days";
@@ -79,6 +79,7 @@ texts! {
         attempts: "Intentos", "Attempts";
         hour: "Hora", "Hour";
         by_hour: "Intentos por hora", "Attempts per hour";
+        by_six_hours: "Intentos cada seis horas", "Attempts per six hours";
         delivered: "Entregados", "Delivered";
         failed: "Fallidos", "Failed";
         no_figures: "No ha habido ningún intento en este periodo.", "There was no attempt in this period.";
