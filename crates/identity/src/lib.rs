@@ -51,6 +51,7 @@ use grant_status::GrantStatusCache;
 pub use http::{AuthorizationResponse, RealmPages, SandboxRun, Visitor, post_routes, realm_router, router};
 pub use keys::{KeyError, KeyPolicy, Keys};
 pub use openapi::openapi;
+pub use pages::device_name;
 pub use sandbox_sign_in::{SandboxPrompt, SandboxSignIn, SandboxSignInError, SandboxTokens};
 pub use settings::{CLOCK_TOLERANCE, MailSettings, RealmUrls, SANDBOX_CALLBACK_PATH, Settings};
 use sign_in::{ClientFailures, MailThrottle, PasswordSignIn};

@@ -266,7 +266,7 @@ impl Site {
         // The language cannot be switched: the codes are not shown again.
         frame.language_switch = None;
         let page = pages::recovery_codes(&RecoveryCodesPage { frame, codes: &codes, go_on: &go_on });
-        let page = response::page(StatusCode::OK, page);
+        let page = response::page_with_script(StatusCode::OK, page, "'self'");
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 

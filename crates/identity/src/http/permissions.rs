@@ -69,8 +69,9 @@ impl Site {
             email: &user.email,
             given_name: &user.given_name,
             entries: &rows,
-            notice: notice.as_ref().map(|(application, webhooks_go_on)| WithdrawnNotice {
+            notice: notice.as_ref().map(|(application, tenant, webhooks_go_on)| WithdrawnNotice {
                 application,
+                tenant,
                 webhooks_go_on: *webhooks_go_on,
             }),
             account: &self.path(&format!("account?{}", query([("lang", lang.tag())]))),
@@ -80,14 +81,14 @@ impl Site {
         Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
-    /// The application whose access has just been withdrawn, and whether its webhooks go on. Both come from the store, not
+    /// The application and the tenant whose access has just been withdrawn, and whether its webhooks go on. All come from the store, not
     /// from the URL, and only if access has ended: the user's own, or everybody's in a tenant that the user administers.
     async fn withdrawn_notice(
         &self,
         user: &AccountId,
         entries: &[ApplicationAccess],
         withdrawn: Option<WebhookOwner>,
-    ) -> Result<Option<(String, bool)>, PageError> {
+    ) -> Result<Option<(String, String, bool)>, PageError> {
         let Some(owner) = withdrawn else { return Ok(None) };
         if entries.iter().any(|entry| entry.is_own && entry.owner == owner) {
             return Ok(None);
@@ -104,9 +105,10 @@ impl Site {
             return Ok(None);
         }
         let Some(client) = self.store.find_client(&owner.client).await? else { return Ok(None) };
+        let Some(tenant) = self.store.find_tenant(&owner.tenant).await? else { return Ok(None) };
         // Only members of the tenant may know.
         let webhooks_go_on = is_member && self.has_live_webhooks(&owner, &access).await?;
-        Ok(Some((client.name, webhooks_go_on)))
+        Ok(Some((client.name, tenant.name, webhooks_go_on)))
     }
 
     /// Whether the user is a member of the tenant, and its administrator.

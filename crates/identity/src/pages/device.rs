@@ -22,7 +22,7 @@ const SYSTEMS: [(&str, &str); 7] = [
 ];
 
 /// The browser and the system, as far as they are known; empty if neither is.
-pub(crate) fn device_name(user_agent: &str) -> String {
+pub fn device_name(user_agent: &str) -> String {
     let find = |known: &[(&str, &'static str)]| {
         known.iter().find(|(part, _)| user_agent.contains(part)).map(|(_, name)| *name)
     };

@@ -313,6 +313,7 @@ fn email_field(lang: Lang, email: &str, error: Option<LinkError>) -> Markup {
         value: Some(email),
         autocomplete: Some("email"),
         inputmode: Some("email"),
+        placeholder: Some("ana@example.com"),
         error_id: at_fault(error == Some(LinkError::EmailRefused)),
         is_focused: true,
         is_required: true,

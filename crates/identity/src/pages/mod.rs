@@ -22,7 +22,7 @@ mod tests;
 pub(crate) use account::{AccountNews, AccountPage, SessionRow, account};
 pub(crate) use code::{CodePage, code_page};
 pub(crate) use continue_to::{ContinuePage, continue_page};
-pub(crate) use device::device_name;
+pub use device::device_name;
 pub(crate) use error::{ErrorKind, ErrorPage, RedirectAddresses, error_page};
 pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
 pub(crate) use link::{

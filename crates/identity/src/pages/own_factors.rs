@@ -2,6 +2,7 @@
 
 use domain::Ticks;
 use maud::{Markup, html};
+use ui::app::{copy_button, download_button};
 use ui::{
     Button, ButtonStyle, DisplayName, Field, Head, Lang, Layout, PageWidth, PasskeyCeremony, PasskeyForm,
     Severity, badge, button, field, hidden_field, minute_timestamp, notice, page_with_head, passkey_form,
@@ -108,7 +109,6 @@ pub(crate) fn own_factors(model: &OwnFactorsPage<'_>) -> Markup {
         html! { @if let Some(href) = href { li { a.button.secondary href=(safe_href(href)) { (label) } } } }
     };
     let content = html! {
-        p.lead { (if model.is_required { text.required_lead } else { text.lead }) }
         @if is_empty { div.empty { p { b { (text.none.title) } (text.none.text) } } }
         @else {
             ul.access-list { @for factor in model.factors { li.access { (entry(model, factor)) } } }
@@ -123,7 +123,9 @@ pub(crate) fn own_factors(model: &OwnFactorsPage<'_>) -> Markup {
         } @else if is_empty { p { (text.switched_off) } }
         @if !model.is_required { p { a href=(safe_href(model.frame.back)) { (text.back_to_account) } } }
     };
-    with_frame(&model.frame, text.title, &Head { has_script: true, ..Head::default() }, &content)
+    let lead = if model.is_required { text.required_lead } else { text.lead };
+    let head = Head { has_script: true, ..Head::default() };
+    with_frame(&model.frame, (text.title, Some(lead)), &head, &content)
 }
 
 fn entry(model: &OwnFactorsPage<'_>, factor: &FactorRow<'_>) -> Markup {
@@ -188,6 +190,7 @@ pub(crate) fn add_totp(model: &AddTotpPage<'_>) -> Markup {
         ol.steps {
             li { p { (text.scan) } (model.qr_code) p { (text.or_type) } p { code.secret { (model.secret) } } }
             li {
+                p { (text.confirm_step) }
                 form.stack method="post" action=(safe_href(frame.action)) {
                     (hidden_field("ticket", frame.ticket))
                     (name_field(frame, model.name))
@@ -196,6 +199,7 @@ pub(crate) fn add_totp(model: &AddTotpPage<'_>) -> Markup {
                         label: text.first_code,
                         autocomplete: Some("one-time-code"),
                         inputmode: Some("numeric"),
+                        placeholder: Some("123456"),
                         error_id: is_wrong.then_some(NOTICE_ID),
                         is_focused: is_wrong,
                         is_required: true,
@@ -207,7 +211,7 @@ pub(crate) fn add_totp(model: &AddTotpPage<'_>) -> Markup {
         }
         p { a href=(safe_href(frame.back)) { (text.cancel) } }
     };
-    framed(frame, text.add_totp, &content)
+    framed(frame, (text.add_totp, None), &content)
 }
 
 pub(crate) fn add_passkey(model: &AddPasskeyPage<'_>) -> Markup {
@@ -222,11 +226,10 @@ pub(crate) fn add_passkey(model: &AddPasskeyPage<'_>) -> Markup {
     };
     let fields = html! { (hidden_field("ticket", frame.ticket)) (name_field(frame, model.name)) };
     let content = html! {
-        p.lead { (text.passkey_lead) }
         (passkey_form(&form, &fields))
         p { a href=(safe_href(frame.back)) { (text.cancel) } }
     };
-    framed(frame, text.add_passkey, &content)
+    framed(frame, (text.add_passkey, Some(text.passkey_lead)), &content)
 }
 
 fn name_field(frame: &FactorFrame<'_>, name: &str) -> Markup {
@@ -244,19 +247,29 @@ fn name_field(frame: &FactorFrame<'_>, name: &str) -> Markup {
 pub(crate) fn recovery_codes(model: &RecoveryCodesPage<'_>) -> Markup {
     let (frame, text) = (&model.frame, second_factor_text(model.frame.lang));
     let content = html! {
-        p.lead { (text.codes_lead) }
-        ul.recovery-codes { @for code in model.codes { li { code { (code) } } } }
+        // A line each, for those who copy or save them.
+        ul.recovery-codes #codes { @for code in model.codes { li { code { (code) } } "\n" } }
+        div.actions { (copy_button(frame.lang, "codes")) (download_button(frame.lang, "codes", text.codes_file)) }
         p { (text.codes_advice) }
         p { a.button href=(safe_href(model.go_on)) { (text.codes_saved) } }
     };
-    framed(frame, text.codes_title, &content)
+    let head = Head { has_script: true, ..Head::default() };
+    with_frame(frame, (text.codes_title, Some(text.codes_lead)), &head, &content)
 }
 
-fn framed(frame: &FactorFrame<'_>, title: &str, content: &Markup) -> Markup {
-    with_frame(frame, title, &Head::default(), content)
+/// The title, and what stands below it.
+type Heading<'a> = (&'a str, Option<&'a str>);
+
+fn framed(frame: &FactorFrame<'_>, heading: Heading<'_>, content: &Markup) -> Markup {
+    with_frame(frame, heading, &Head::default(), content)
 }
 
-fn with_frame(frame: &FactorFrame<'_>, title: &str, head: &Head<'_>, content: &Markup) -> Markup {
+fn with_frame(
+    frame: &FactorFrame<'_>,
+    (title, lead): Heading<'_>,
+    head: &Head<'_>,
+    content: &Markup,
+) -> Markup {
     let FactorFrame { lang, assets, language_switch, .. } = *frame;
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Wide };
     let aside = html! {
@@ -265,6 +278,7 @@ fn with_frame(frame: &FactorFrame<'_>, title: &str, head: &Head<'_>, content: &M
     };
     let content = html! {
         h1 { (title) }
+        @if let Some(lead) = lead { p.lead { (lead) } }
         @if let Some(news) = frame.news { (notice_of(lang, news)) }
         (content)
     };

@@ -21,7 +21,7 @@ pub(crate) struct PermissionsPage<'a> {
     pub given_name: &'a str,
     /// In display order. Those of one application are shown together, where its first one stands.
     pub entries: &'a [PermissionEntry<'a>],
-    /// The application whose access has just been withdrawn.
+    /// The access that has just been withdrawn.
     pub notice: Option<WithdrawnNotice<'a>>,
     /// URL of the account page.
     pub account: &'a str,
@@ -33,6 +33,7 @@ debug_only!(PermissionsPage { lang, action, notice });
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WithdrawnNotice<'a> {
     pub application: &'a str,
+    pub tenant: &'a str,
     /// A colleague's authorization keeps its webhooks alive.
     pub webhooks_go_on: bool,
 }
@@ -82,9 +83,9 @@ pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
         @if !model.given_name.trim().is_empty() { p.greeting { ((messages.greeting)(DisplayName(model.given_name))) } }
         h1 { (messages.title) }
         @if !model.entries.is_empty() { p.lead { (messages.lead) } }
-        @if let Some(WithdrawnNotice { application, webhooks_go_on }) = model.notice {
-            @let name = DisplayName(application);
-            @let text = if webhooks_go_on { (messages.revoked_webhooks_go_on)(name) } else { (messages.revoked)(name) };
+        @if let Some(WithdrawnNotice { application, tenant, webhooks_go_on }) = model.notice {
+            @let text = if webhooks_go_on { messages.revoked_webhooks_go_on } else { messages.revoked };
+            @let text = text(DisplayName(application), DisplayName(tenant));
             (notice(Severity::Success, "notice", &text, None))
         }
         @if model.entries.is_empty() {

@@ -91,8 +91,9 @@ fn code_form(model: &SecondFactorPage<'_>) -> Markup {
                 label: text.code,
                 autocomplete: Some("one-time-code"),
                 inputmode: Some("numeric"),
+                placeholder: Some("123456"),
                 error_id: (model.error == Some(SecondFactorError::WrongCode)).then_some(ERROR_ID),
-                is_focused: true,
+                is_focused: model.error != Some(SecondFactorError::WrongRecoveryCode),
                 is_required: true,
                 ..Field::default()
             }))
@@ -116,6 +117,7 @@ fn recovery_form(model: &SecondFactorPage<'_>) -> Markup {
                     label: text.recovery_code,
                     autocomplete: Some("off"),
                     error_id: is_wrong.then_some(ERROR_ID),
+                    is_focused: is_wrong,
                     is_required: true,
                     ..Field::default()
                 }))

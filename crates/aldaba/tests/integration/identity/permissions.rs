@@ -32,7 +32,7 @@ fn page_lists_clients_and_revokes_their_access_immediately() {
     // The client that was used last is first.
     let after = browser.follow_redirects(browser.submit(&page.forms()[1], &[]));
     assert_eq!((after.status, after.forms().len()), (200, 1), "{after:?}");
-    assert!(after.text().contains("ya no tiene acceso"), "{}", after.text());
+    assert!(after.text().contains("ya no tiene acceso a los datos de <bdi>"), "{}", after.text());
     for tokens in &tokens {
         assert_eq!(fixture.userinfo(tokens.access()).status, 401);
         assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_grant");

@@ -222,10 +222,10 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         title: "No application has access",
         text: "Once you allow an application to see your data, it appears here.",
     },
-    revoked: |name| html! { (name) " no longer has access." },
-    revoked_webhooks_go_on: |name| {
+    revoked: |name, tenant| html! { (name) " no longer has access to the data of " (tenant) "." },
+    revoked_webhooks_go_on: |name, tenant| {
         html! {
-            (name) " no longer has access in your name. It is still notified of changes, because a colleague has \
+            (name) " no longer has access in your name to the data of " (tenant) ". It is still notified of changes, because a colleague has \
             allowed it too."
         }
     },

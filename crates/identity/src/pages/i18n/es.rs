@@ -228,10 +228,10 @@ const PERMISSIONS: PermissionsText = PermissionsText {
         title: "Ninguna aplicación tiene acceso",
         text: "Cuando permitas el acceso a una aplicación, aparecerá aquí.",
     },
-    revoked: |name| html! { (name) " ya no tiene acceso." },
-    revoked_webhooks_go_on: |name| {
+    revoked: |name, tenant| html! { (name) " ya no tiene acceso a los datos de " (tenant) "." },
+    revoked_webhooks_go_on: |name, tenant| {
         html! {
-            (name) " ya no tiene acceso en tu nombre. Sigue recibiendo avisos de cambios, porque otra persona de tu \
+            (name) " ya no tiene acceso en tu nombre a los datos de " (tenant) ". Sigue recibiendo avisos de cambios, porque otra persona de tu \
             organización también se lo ha permitido."
         }
     },

@@ -175,9 +175,9 @@ pub(in crate::pages) struct PermissionsText {
     pub greeting: NameTemplate,
     pub lead: &'static str,
     pub none: Message,
-    pub revoked: NameTemplate,
+    pub revoked: fn(DisplayName<'_>, DisplayName<'_>) -> Markup,
     /// After a withdrawal, where a colleague's authorization keeps webhooks alive.
-    pub revoked_webhooks_go_on: NameTemplate,
+    pub revoked_webhooks_go_on: fn(DisplayName<'_>, DisplayName<'_>) -> Markup,
     /// What is folded below it is [`ScopesText`].
     pub can_do: &'static str,
     pub since: &'static str,

@@ -69,6 +69,7 @@ pub(in crate::pages) struct SecondFactorText {
     pub scan: &'static str,
     pub qr_label: &'static str,
     pub or_type: &'static str,
+    pub confirm_step: &'static str,
     pub first_code: &'static str,
     pub confirm_totp: &'static str,
     pub default_totp_name: &'static str,
@@ -79,6 +80,8 @@ pub(in crate::pages) struct SecondFactorText {
     pub codes_lead: &'static str,
     pub codes_advice: &'static str,
     pub codes_saved: &'static str,
+    /// The name of the file that a browser saves.
+    pub codes_file: &'static str,
 
     pub added: Message,
     pub renamed: Message,
@@ -166,6 +169,7 @@ const ES: SecondFactorText = SecondFactorText {
     scan: "Escanea este código con tu aplicación de autenticación.",
     qr_label: "Código QR para la aplicación de autenticación",
     or_type: "¿No puedes escanearlo? Escribe esta clave en la aplicación:",
+    confirm_step: "Ponle un nombre y escribe el código que muestra, para comprobar que funciona.",
     first_code: "Código que muestra la aplicación",
     confirm_totp: "Añadir la aplicación",
     default_totp_name: "Aplicación de autenticación",
@@ -176,6 +180,7 @@ const ES: SecondFactorText = SecondFactorText {
     codes_lead: "Si pierdes tu segundo factor, podrás iniciar sesión con uno de estos códigos. Cada uno sirve una sola vez.",
     codes_advice: "Imprímelos o guárdalos en un gestor de contraseñas. No volverán a mostrarse.",
     codes_saved: "Los he guardado",
+    codes_file: "codigos-de-recuperacion.txt",
     added: Message {
         title: "El segundo factor se ha añadido",
         text: "Las demás sesiones de tu cuenta se han cerrado.",
@@ -274,6 +279,7 @@ const EN: SecondFactorText = SecondFactorText {
     scan: "Scan this code with your authenticator app.",
     qr_label: "QR code for the authenticator app",
     or_type: "Can't scan it? Type this key into the app:",
+    confirm_step: "Name the app, and enter the code that it shows, to check that it works.",
     first_code: "The code that the app shows",
     confirm_totp: "Add the app",
     default_totp_name: "Authenticator app",
@@ -284,6 +290,7 @@ const EN: SecondFactorText = SecondFactorText {
     codes_lead: "If you lose your second factor, one of these codes signs you in. Each of them works once.",
     codes_advice: "Print them, or keep them in a password manager. They are not shown again.",
     codes_saved: "I have saved them",
+    codes_file: "recovery-codes.txt",
     added: Message {
         title: "The second factor was added",
         text: "The other sessions of your account have ended.",

@@ -102,7 +102,11 @@ pub(super) fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     let elsewhere = PermissionEntry { client: "another", ..access };
     for entries in [&[][..], &[access, elsewhere, never_used], &[with_webhooks, colleagues]] {
         let webhooks_go_on = entries.iter().any(|access| access.is_kept_by_colleague);
-        let notice = (!entries.is_empty()).then_some(WithdrawnNotice { application: text, webhooks_go_on });
+        let notice = (!entries.is_empty()).then_some(WithdrawnNotice {
+            application: text,
+            tenant: text,
+            webhooks_go_on,
+        });
         let model = PermissionsPage {
             lang,
             assets,
