@@ -6,7 +6,10 @@ use std::time::Duration;
 use domain::figures::{FigureCounts, FigurePoint, Resolution, Series};
 use domain::signing_key::{KeyState, SigningKeyInfo};
 use domain::{Area, Ticks, WebhookStatus};
-use store::{CredentialKind, EndingCredential, RegisteredNode, Replica, SHARDS, StoreState, WebhookFailure};
+use store::{
+    CredentialKind, EndingCredential, RegisteredNode, Replica, SHARDS, StoreState, Tenant, Webhook,
+    WebhookFailure, WebhookQuery, WebhookSearch,
+};
 
 use super::problems::{Facts, problems};
 use super::report::{
@@ -44,7 +47,15 @@ impl ServiceAdmin {
     pub(super) async fn gather(&self, before: Option<&Gathered>) -> Result<Gathered> {
         let (store, now) = (&self.admin.store, self.admin.now());
         let live = self.live_nodes().await?;
-        let webhooks = totals(&live);
+        let mut webhooks = totals(&live);
+        let failing = match self.all_failing(now).await? {
+            // The same number as in the list of failing webhooks, which reads the store.
+            Some(all) => {
+                webhooks.failing = all.len() as u64;
+                all.into_iter().take(NAMED_MAX).collect()
+            }
+            None => self.failing_webhooks(now).await?,
+        };
         let nodes: Vec<NodeReport> = live.iter().map(node_report).collect();
         let state = store.store_state().await?;
         let commits = state.commits;
@@ -70,7 +81,7 @@ impl ServiceAdmin {
             at: now,
             problems: problems(&facts),
             webhooks,
-            failing: self.failing_webhooks(now).await?,
+            failing,
             pending_requests: self.admin.count_pending_requests().await? as u64,
             store: store_report,
             commits,
@@ -103,7 +114,31 @@ impl ServiceAdmin {
         Ok(Area::ALL.into_iter().zip(found.await?).map(area).collect())
     }
 
-    /// The webhooks that have failed for longest.
+    /// All active webhooks whose deliveries or handshake fail, those that have failed for longest first. None: they are too
+    /// many to look at.
+    async fn all_failing(&self, now: Ticks) -> Result<Option<Vec<FailingWebhook>>> {
+        let store = &self.admin.store;
+        let search = WebhookSearch {
+            query: WebhookQuery { rows_max: LOOKUPS_MAX, ..WebhookQuery::default() },
+            status: Some(WebhookStatus::Active),
+            only_failing: true,
+            ..WebhookSearch::default()
+        };
+        let found = store.search_webhooks(&search).await?;
+        if found.next.is_some() {
+            return Ok(None);
+        }
+        let mut named = Vec::new();
+        for row in found.rows {
+            let tenant = store.find_tenant(&row.webhook.owner.tenant).await?;
+            let Some(tenant) = tenant.filter(|tenant| tenant.sandbox_of.is_none()) else { continue };
+            named.push(named_webhook(row.webhook, tenant, row.failing_since.unwrap_or(now)));
+        }
+        named.sort_by_key(|one| one.since);
+        Ok(Some(named))
+    }
+
+    /// The webhooks whose deliveries have failed for longest.
     async fn failing_webhooks(&self, now: Ticks) -> Result<Vec<FailingWebhook>> {
         let store = &self.admin.store;
         let failures = store.failing_webhooks(WebhookFailure::default(), now, FAILURES_MAX).await?;
@@ -115,20 +150,24 @@ impl ServiceAdmin {
             }
             let tenant = store.find_tenant(&webhook.owner.tenant).await?;
             let Some(tenant) = tenant.filter(|tenant| tenant.sandbox_of.is_none()) else { continue };
-            named.push(FailingWebhook {
-                id: webhook.id.to_string(),
-                name: webhook.name,
-                url: webhook.url,
-                tenant: tenant.id.to_string(),
-                tenant_name: tenant.name,
-                client: webhook.owner.client.to_string(),
-                since: failure.first_failed_at,
-            });
+            named.push(named_webhook(webhook, tenant, failure.first_failed_at));
             if named.len() == NAMED_MAX {
                 break;
             }
         }
         Ok(named)
+    }
+}
+
+fn named_webhook(webhook: Webhook, tenant: Tenant, since: Ticks) -> FailingWebhook {
+    FailingWebhook {
+        id: webhook.id.to_string(),
+        name: webhook.name,
+        url: webhook.url,
+        tenant: tenant.id.to_string(),
+        tenant_name: tenant.name,
+        client: webhook.owner.client.to_string(),
+        since,
     }
 }
 
