@@ -13,7 +13,7 @@ texts! {
         search: "Buscar", "Search";
         requests: "Solicitudes", "Requests";
         people: "Personas", "People";
-        tenants: "Tenants", "Tenants";
+        tenants: "Organizaciones", "Tenants";
         users: "Usuarios", "Users";
         developers: "Desarrolladores", "Developers";
         teams: "Equipos", "Teams";

@@ -32,8 +32,14 @@ pub(super) async fn rows(
         invitations.into_iter().map(|one| InvitationRow::new(one, context.now)).collect();
     let actors: Vec<String> = rows.iter().map(|row| row.invited_by.clone()).collect();
     let labels = actors::labels(context, actors.iter().map(String::as_str)).await?;
+    let named = |row: &InvitationRow| {
+        let tenants = row.tenants.iter().map(|id| format!("tenant:{id}"));
+        tenants.chain(row.team.as_ref().map(|id| format!("team:{id}"))).collect::<Vec<_>>()
+    };
+    let names = actors::names(context, rows.iter().flat_map(named).collect()).await?;
     for (row, actor) in rows.iter_mut().zip(&actors) {
         row.inviter = labels.get(actor.as_str()).cloned().unwrap_or_default();
+        row.names.clone_from(&names);
     }
     Ok(rows)
 }

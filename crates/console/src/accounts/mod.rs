@@ -17,7 +17,7 @@ use crate::actions::Action;
 use crate::context::Context;
 use crate::routes::{page, page_with_actions};
 
-pub(crate) use text::{DONE, REFUSALS};
+pub(crate) use text::{DONE, REFUSALS, role_meaning, role_word};
 
 /// What the forms of this area do.
 pub(crate) const ACTIONS: &[Action] = &[

@@ -1,11 +1,14 @@
 //! The audit: what was done, by whom, to what.
 
+use std::collections::BTreeSet;
+
 use domain::Ticks;
 use operator::admin::AdminError;
-use operator::audit::{self, AuditPage, AuditRequest};
+use operator::audit::{self, AuditPage, AuditRecordView, AuditRequest};
 use pages::{Format, PageContext, PageError, Params, Response};
 
 use super::view_audit::AuditView;
+use crate::actors;
 use crate::context::Context;
 
 const ROWS: usize = 50;
@@ -31,7 +34,18 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
         Err(AdminError::Invalid(_)) => (nothing(), true),
         Err(error) => return Err(error.into()),
     };
-    Ok(context.show(&AuditView { records: page.records, next: page.next, is_refused }))
+    let names = actors::names(context, named(&page.records)).await?;
+    Ok(context.show(&AuditView { records: page.records, next: page.next, names, is_refused }))
+}
+
+/// What the entries of a page name by its id. A CSV file has ids alone.
+fn named(records: &[AuditRecordView]) -> BTreeSet<String> {
+    let of = |one: &AuditRecordView| {
+        let tenant = one.tenant.as_ref().map(|id| format!("tenant:{id}"));
+        let client = one.client.as_ref().map(|id| format!("client:{id}"));
+        [tenant, client, one.object.clone()]
+    };
+    records.iter().take(ROWS).flat_map(of).flatten().collect()
 }
 
 /// The filters of the page; none if one of them cannot be read.

@@ -5,6 +5,7 @@ mod http_reads;
 mod http_search;
 mod kinds;
 mod links;
+mod notes;
 mod text;
 mod view_audit;
 mod view_reads;
@@ -18,6 +19,7 @@ use crate::routes::page;
 use crate::text::Done;
 
 pub(crate) use kinds::{actor_text, kind_text};
+pub(crate) use notes::note_text;
 
 /// What the forms of this area do.
 pub(crate) const ACTIONS: &[Action] = &[];

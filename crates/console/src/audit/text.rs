@@ -10,7 +10,7 @@ texts! {
         what: "Qué ocurrió", "What happened";
         actor: "Quién", "Who";
         target: "Sobre qué", "About";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         user: "Usuario", "User";
         client: "Aplicación", "Application";
         request_id: "Petición", "Request";
@@ -36,10 +36,10 @@ texts! {
         wrong_filter_text: "Un recurso se escribe con su área, como accounting/customers; una fecha, como 2026-11-15.", "A resource is written with its area, like accounting/customers; a date, like 2026-11-15.";
         title: "Quién leyó qué", "Who read what";
         lead: "Qué aplicación leyó qué recurso de qué empresa, cuántas veces y a qué hora (UTC). Los registros sueltos no se nombran.", "Which application read which resource of which company, how often and at what hour (UTC). Single records are not named.";
-        choose: "Elige un tenant", "Choose a tenant";
-        choose_text: "Las lecturas se guardan por tenant.", "Reads are kept per tenant.";
-        tenant: "Tenant", "Tenant";
-        other_tenant: "Otro tenant", "Another tenant";
+        choose: "Elige una organización", "Choose a tenant";
+        choose_text: "Las lecturas se guardan por organización.", "Reads are kept per tenant.";
+        tenant: "Organización", "Tenant";
+        other_tenant: "Otra organización", "Another tenant";
         show: "Ver sus lecturas", "Show its reads";
         day: "Día (UTC)", "Day (UTC)";
         client: "Aplicación", "Application";
@@ -47,20 +47,20 @@ texts! {
         company: "Empresa", "Company";
         reads: "Lecturas", "Reads";
         hours: "Horas (UTC)", "Hours (UTC)";
-        since: "Desde el día", "From day";
-        until: "Hasta el día", "To day";
-        of_tenant: "Del tenant", "Of the tenant";
+        since: "Desde el día (UTC)", "From day (UTC)";
+        until: "Hasta el día (UTC)", "To day (UTC)";
+        of_tenant: "De la organización", "Of the tenant";
         several: "Varias", "Several";
         several_title: "Hay más empresas de las que caben en un día: se cuentan sin nombrarlas.", "There are more companies than fit into a day: they are counted without their names.";
         none: "Nadie ha leído nada todavía", "Nobody has read anything yet";
         none_text: "Las lecturas aparecen pocos segundos después de la primera llamada a la API, y se guardan el tiempo que diga retention.reads.", "Reads appear a few seconds after the first API call, and are kept as long as retention.reads says.";
         none_found: "Ninguna lectura cumple el filtro", "No read matches the filter";
         none_found_text: "Quita alguna condición, o mira otros días.", "Remove a condition, or look at other days.";
-        unknown_tenant: "No existe ese tenant", "There is no such tenant";
-        unknown_tenant_text: "Comprueba el identificador, o elige uno de la lista. Las lecturas de un tenant borrado se borran con él.", "Check the id, or choose one from the list. The reads of an erased tenant are erased with it.";
+        unknown_tenant: "No existe esa organización", "There is no such tenant";
+        unknown_tenant_text: "Comprueba el identificador, o elige una de la lista. Las lecturas de una organización borrada se borran con ella.", "Check the id, or choose one from the list. The reads of an erased tenant are erased with it.";
         sandbox: "Es un entorno de pruebas", "This is a sandbox";
         sandbox_text: "Las lecturas de los entornos de pruebas no se cuentan.", "Reads of sandboxes are not counted.";
-        no_tenants: "Todavía no hay tenants", "No tenants yet";
+        no_tenants: "Todavía no hay organizaciones", "No tenants yet";
         no_tenants_text: "Añade el primero; sus lecturas aparecerán aquí.", "Add the first one; its reads will appear here.";
     }
 }
@@ -68,20 +68,22 @@ texts! {
 texts! {
     SearchText {
         title: "Buscar", "Search";
-        lead: "Escribe un identificador completo de un tenant, usuario, equipo, aplicación, suscripción, webhook, registro o petición; un correo electrónico; o el OutgoingId de una entrega.", "Type a complete id of a tenant, user, team, application, subscription, webhook, record or request; an e-mail address; or the OutgoingId of a delivery.";
-        field: "Identificador o correo", "Id or e-mail address";
+        lead: "Escribe un identificador completo de una organización, usuario, equipo, aplicación, suscripción, webhook, registro o petición; un correo electrónico; o el OutgoingId de una entrega.", "Type a complete id of a tenant, user, team, application, subscription, webhook, record or request; an email address; or the OutgoingId of a delivery.";
+        field: "Identificador o correo", "Id or email address";
         search: "Buscar", "Search";
         found_one: "Esto es lo que buscas", "This is what you are looking for";
         open: "Abrir", "Open";
         results: "Resultados", "Results";
+        results_count: "resultados", "results";
+        company: "Empresa", "Company";
         kind: "Qué es", "What it is";
         name: "Nombre", "Name";
         belongs_to: "De", "Of";
         none: "No se ha encontrado nada", "Nothing was found";
-        none_text: "Los identificadores se comparan letra por letra: pega el valor entero. Los registros se buscan en los 2000 tenants más recientes, y los OutgoingId en los 10 000 webhooks más recientes.", "Ids are compared letter by letter: paste the whole value. Records are looked for in the newest 2,000 tenants, and OutgoingIds in the newest 10,000 webhooks.";
+        none_text: "Los identificadores se comparan letra por letra: pega el valor entero. Los registros se buscan en las 2000 organizaciones más recientes, y los OutgoingId en los 10 000 webhooks más recientes.", "Ids are compared letter by letter: paste the whole value. Records are looked for in the newest 2,000 tenants, and OutgoingIds in the newest 10,000 webhooks.";
         too_long: "La búsqueda es demasiado larga", "The search is too long";
         too_long_text: "Escribe 254 caracteres como máximo.", "Type at most 254 characters.";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         user: "Usuario", "User";
         developer: "Desarrollador", "Developer";
         operator: "Operador", "Operator";

@@ -1,5 +1,7 @@
 //! The page of the audit.
 
+use std::collections::BTreeMap;
+
 use domain::Ticks;
 use maud::{Markup, html};
 use operator::audit::{AuditRecordView, ChangeView};
@@ -7,11 +9,12 @@ use pages::{Csv, View};
 use serde::Serialize;
 use serde_json::Value;
 use store::AuditKind;
-use ui::app::{Column, Table, empty_state, id_end, number, short_id, table};
+use ui::app::{Column, Table, empty_state, id_end, number, parts_name, short_id, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use super::kinds::{actor_text, kind_text};
 use super::links;
+use super::notes::note_text;
 use super::text::AuditText;
 use crate::context::Context;
 use crate::shell::Section;
@@ -24,6 +27,9 @@ const CHANGES_SHOWN_MAX: usize = 3;
 pub(crate) struct AuditView {
     pub(crate) records: Vec<AuditRecordView>,
     pub(crate) next: Option<String>,
+    /// The names of what the entries name as `tenant:<id>`.
+    #[serde(skip)]
+    pub(crate) names: BTreeMap<String, String>,
     /// A filter is not valid.
     #[serde(skip)]
     pub(crate) is_refused: bool,
@@ -197,7 +203,7 @@ impl AuditView {
         let cells = |one: &AuditRecordView| {
             vec![
                 Ticks::parse_iso(&one.at).map_or_else(|| html! { (one.at) }, |at| timestamp(lang, at)),
-                what(context, one),
+                self.what(context, one),
                 who(context, one),
                 request(context, one),
             ]
@@ -217,23 +223,79 @@ impl AuditView {
     }
 }
 
-/// What happened, to what, and what changed.
-fn what(context: &Context, one: &AuditRecordView) -> Markup {
-    let lang = context.lang();
-    let text = AuditText::of(lang);
-    html! {
-        span title=(one.kind) { (kind_text(lang, one.kind)) }
-        @if one.count > 1 { " " span.muted { "× " (number(lang, one.count)) } }
-        (named(context, one))
-        @if one.changes.len() > CHANGES_SHOWN_MAX {
-            details.more id={ "changes-" (one.id) } {
-                summary { (number(lang, one.changes.len() as u64)) " " (text.members) }
+impl AuditView {
+    /// What happened, to what, and what changed.
+    fn what(&self, context: &Context, one: &AuditRecordView) -> Markup {
+        let lang = context.lang();
+        let text = AuditText::of(lang);
+        html! {
+            span title=(one.kind) { (kind_text(lang, one.kind)) }
+            @if one.count > 1 { " " span.muted { "× " (number(lang, one.count)) } }
+            (self.named(context, one))
+            @if one.changes.len() > CHANGES_SHOWN_MAX {
+                details.more id={ "changes-" (one.id) } {
+                    summary { (number(lang, one.changes.len() as u64)) " " (text.members) }
+                    @for change in &one.changes { (change_line(lang, change)) }
+                }
+            } @else {
                 @for change in &one.changes { (change_line(lang, change)) }
             }
-        } @else {
-            @for change in &one.changes { (change_line(lang, change)) }
+            @if !one.note.is_empty() { span.sub { (DisplayName(&note_text(lang, &one.note))) } }
         }
-        @if !one.note.is_empty() { span.sub { (DisplayName(&one.note)) } }
+    }
+
+    /// Links to what the entry names.
+    fn named(&self, context: &Context, one: &AuditRecordView) -> Markup {
+        let text = AuditText::of(context.lang());
+        let link = |list: &str, id: &str, label: &str| {
+            let href = links::one(context, list, id);
+            html! { a href=(safe_href(&href)) title=(id) { (DisplayName(label)) } }
+        };
+        let own = |kind: &str, id: &Option<String>| {
+            id.clone().filter(|id| one.object.as_deref() != Some(&*format!("{kind}:{id}")))
+        };
+        let user = |id: String| {
+            html! { (text.user) " " (link("users", &id, one.email.as_deref().unwrap_or(&id))) }
+        };
+        let client =
+            |id: String| html! { (text.client) " " (link("clients", &id, self.name("client", &id))) };
+        let tenant =
+            |id: String| html! { (text.tenant) " " (link("tenants", &id, self.name("tenant", &id))) };
+        let all = [
+            one.object.as_ref().map(|object| self.object_link(context, one, object)),
+            own("user", &one.user).map(user),
+            own("client", &one.client).map(client),
+            own("tenant", &one.tenant).map(tenant),
+        ];
+        html! {
+            span.sub {
+                @for (index, part) in all.into_iter().flatten().enumerate() {
+                    @if index > 0 { " · " }
+                    (part)
+                }
+            }
+        }
+    }
+
+    fn object_link(&self, context: &Context, one: &AuditRecordView, object: &str) -> Markup {
+        let id = object.split_once(':').map_or(object, |(_, id)| id);
+        let words = super::kinds::object_text(context.lang(), object);
+        // The name of a backup is its time.
+        let shown = if object.starts_with("backup:") {
+            html! { code { (id) } }
+        } else {
+            html! { @if let Some(name) = self.names.get(object) { (DisplayName(name)) " " } (short_id(id)) }
+        };
+        html! {
+            (words) " "
+            @if let Some(href) = record_link(context, one).or_else(|| links::object(context, object)) { a href=(safe_href(&href)) { (shown) } }
+            @else { (shown) }
+        }
+    }
+
+    /// The name of a tenant or an application, or its id.
+    fn name<'a>(&'a self, kind: &str, id: &'a str) -> &'a str {
+        self.names.get(&format!("{kind}:{id}")).map_or(id, String::as_str)
     }
 }
 
@@ -241,7 +303,11 @@ fn change_line(lang: Lang, change: &ChangeView) -> Markup {
     let text = AuditText::of(lang);
     let value = |value: &Value| {
         let plain = plain_value(value);
-        html! { (DisplayName(&plain)) }
+        // A time as the page shows times; the CSV file has it as it is stored.
+        match Ticks::parse_iso(&plain).filter(|_| plain.contains('T')) {
+            Some(at) => timestamp(lang, at),
+            None => html! { (DisplayName(&plain)) },
+        }
     };
     html! {
         span.sub.change {
@@ -253,44 +319,6 @@ fn change_line(lang: Lang, change: &ChangeView) -> Markup {
                 (from, to) => { (value(from)) " → " b { (value(to)) } },
             }
         }
-    }
-}
-
-/// Links to what the entry names.
-fn named(context: &Context, one: &AuditRecordView) -> Markup {
-    let text = AuditText::of(context.lang());
-    let link = |list: &str, id: &str, label: &str| {
-        let href = links::one(context, list, id);
-        html! { a href=(safe_href(&href)) { (DisplayName(label)) } }
-    };
-    let own = |kind: &str, id: &Option<String>| {
-        id.clone().filter(|id| one.object.as_deref() != Some(&*format!("{kind}:{id}")))
-    };
-    html! {
-        span.sub {
-            @if let Some(object) = &one.object { (object_link(context, one, object)) " " }
-            @if let Some(id) = own("user", &one.user) {
-                (text.user) " " (link("users", &id, one.email.as_deref().unwrap_or(&id))) " "
-            }
-            @if let Some(id) = own("client", &one.client) { (text.client) " " (link("clients", &id, &id)) " " }
-            @if let Some(id) = own("tenant", &one.tenant) { (text.tenant) " " (link("tenants", &id, &id)) }
-        }
-    }
-}
-
-fn object_link(context: &Context, one: &AuditRecordView, object: &str) -> Markup {
-    let id = object.split_once(':').map_or(object, |(_, id)| id);
-    let words = super::kinds::object_text(context.lang(), object);
-    // The name of a backup is its time.
-    let shown = if object.starts_with("backup:") {
-        html! { code { (id) } }
-    } else {
-        short_id(id)
-    };
-    html! {
-        (words) " "
-        @if let Some(href) = record_link(context, one).or_else(|| links::object(context, object)) { a href=(safe_href(&href)) { (shown) } }
-        @else { (shown) }
     }
 }
 
@@ -320,8 +348,8 @@ fn who(context: &Context, one: &AuditRecordView) -> Markup {
         @if let Some(id) = id {
             " "
             @let label = one.actor_email.as_deref().unwrap_or(id);
-            @if let Some(href) = href { a href=(safe_href(&href)) { (DisplayName(label)) } }
-            @else { (DisplayName(label)) }
+            @if let Some(href) = href { a href=(safe_href(&href)) { (parts_name(label)) } }
+            @else { (parts_name(label)) }
         }
         @if !one.address.is_empty() { span.sub { (one.address) } }
     }

@@ -1,11 +1,13 @@
 //! The page of the search.
 
+use std::collections::BTreeMap;
+
 use domain::Ticks;
 use maud::{Markup, html};
 use operator::admin::{SearchHit, SearchKind, SearchResults};
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, Table, empty_state, short_id, table};
+use ui::app::{Column, Table, empty_state, number, short_id, table};
 use ui::{DisplayName, Lang, Severity, notice, safe_href, timestamp};
 
 use super::kinds::kind_text;
@@ -18,6 +20,9 @@ use crate::shell::Section;
 pub(crate) struct SearchView {
     #[serde(flatten)]
     pub(crate) results: SearchResults,
+    /// The names of tenants (`tenant:<id>`) and applications (`client:<id>`).
+    #[serde(skip)]
+    pub(crate) names: BTreeMap<String, String>,
     #[serde(skip)]
     pub(crate) is_too_long: bool,
 }
@@ -47,10 +52,10 @@ impl View<Context> for SearchView {
             @if self.is_too_long {
                 (notice(Severity::Warning, "too-long", &html! { (text.too_long) }, Some(&html! { (text.too_long_text) })))
             } @else if let [only] = hits.as_slice() {
-                (only_hit(context, only))
+                (self.only_hit(context, only))
             } @else if !hits.is_empty() {
-                h2 { (text.results) }
-                (results(context, hits))
+                h2.after role="status" { (number(context.lang(), hits.len() as u64)) " " (text.results_count) }
+                (self.results(context, hits))
             } @else if !self.results.query.is_empty() {
                 (empty_state(text.none, text.none_text, None))
             }
@@ -79,46 +84,71 @@ impl View<Context> for SearchView {
     }
 }
 
-fn only_hit(context: &Context, hit: &SearchHit) -> Markup {
-    let text = SearchText::of(context.lang());
-    let href = href(context, hit);
-    html! {
-        section.card #hit {
-            h2 { (text.found_one) }
-            p { b { (kind_words(context.lang(), hit.kind)) } " " (name(context, hit)) }
-            p { (short_id(&hit.id)) }
-            p { (belongs_to(context, hit)) }
-            p.actions { a.button href=(safe_href(&href)) { (text.open) } }
+impl SearchView {
+    fn only_hit(&self, context: &Context, hit: &SearchHit) -> Markup {
+        let text = SearchText::of(context.lang());
+        let href = href(context, hit);
+        html! {
+            section.card #hit {
+                h2 { (text.found_one) }
+                p { b { (kind_words(context.lang(), hit.kind)) } " " (name(context, hit)) }
+                p { code { (hit.id) } }
+                div { (self.belongs_to(context, hit)) }
+                p.actions { a.button href=(safe_href(&href)) { (text.open) } }
+            }
         }
     }
-}
 
-fn results(context: &Context, hits: &[SearchHit]) -> Markup {
-    let lang = context.lang();
-    let text = SearchText::of(lang);
-    let columns = [Column::text(text.kind), Column::main(text.name), Column::text(text.belongs_to)];
-    let cells = |one: &SearchHit| {
-        vec![
-            html! { (kind_words(lang, one.kind)) },
-            html! {
-                a href=(safe_href(&href(context, one))) { (name(context, one)) }
-                span.sub { (short_id(&one.id)) }
+    fn results(&self, context: &Context, hits: &[SearchHit]) -> Markup {
+        let lang = context.lang();
+        let text = SearchText::of(lang);
+        let columns = [Column::text(text.kind), Column::main(text.name), Column::text(text.belongs_to)];
+        let cells = |one: &SearchHit| {
+            vec![
+                html! { (kind_words(lang, one.kind)) },
+                html! {
+                    a href=(safe_href(&href(context, one))) { (name(context, one)) }
+                    span.sub { (short_id(&one.id)) }
+                },
+                self.belongs_to(context, one),
+            ]
+        };
+        let row = |(index, one): (usize, &SearchHit)| (format!("{index}"), cells(one));
+        table(
+            lang,
+            &Table {
+                caption: text.results,
+                columns: &columns,
+                rows: hits.iter().enumerate().map(row).collect(),
+                csv: Some(context.here(&[], [("format", "csv")])),
+                first: None,
+                next: None,
             },
-            belongs_to(context, one),
-        ]
-    };
-    let row = |(index, one): (usize, &SearchHit)| (format!("{index}"), cells(one));
-    table(
-        lang,
-        &Table {
-            caption: text.results,
-            columns: &columns,
-            rows: hits.iter().enumerate().map(row).collect(),
-            csv: Some(context.here(&[], [("format", "csv")])),
-            first: None,
-            next: None,
-        },
-    )
+        )
+    }
+
+    /// The tenant, the company, who called and when.
+    fn belongs_to(&self, context: &Context, hit: &SearchHit) -> Markup {
+        let lang = context.lang();
+        let text = SearchText::of(lang);
+        let link = |kind: &str, id: &str| {
+            let href = links::one(context, &format!("{kind}s"), id);
+            let name = self.names.get(&format!("{kind}:{id}")).map_or(id, String::as_str);
+            html! { a href=(safe_href(&href)) title=(id) { (DisplayName(name)) } }
+        };
+        html! {
+            @if let Some(tenant) = &hit.tenant { div { (text.tenant) " " (link("tenant", tenant)) } }
+            @if let Some(company) = &hit.company { div { (text.company) " " (short_id(company)) } }
+            @if let Some(client) = &hit.client { div { (text.client) " " (link("client", client)) } }
+            @if let Some(subscription) = &hit.subscription { div { (text.subscription) " " (link("subscription", subscription)) } }
+            @if hit.status.is_some() || hit.at.is_some() {
+                div {
+                    @if let Some(status) = hit.status { b { (status) } " " }
+                    @if let Some(at) = hit.at.as_deref().and_then(Ticks::parse_iso) { (timestamp(lang, at)) }
+                }
+            }
+        }
+    }
 }
 
 /// The name, or what stands for it.
@@ -134,24 +164,6 @@ fn name(context: &Context, hit: &SearchHit) -> Markup {
         }
         (_, Some(name)) => html! { (DisplayName(name)) },
         (_, None) => html! { (DisplayName(&hit.id)) },
-    }
-}
-
-/// The tenant, the company, who called and when.
-fn belongs_to(context: &Context, hit: &SearchHit) -> Markup {
-    let lang = context.lang();
-    let text = SearchText::of(lang);
-    let link = |list: &str, id: &str| {
-        let href = links::one(context, list, id);
-        html! { a href=(safe_href(&href)) { (DisplayName(id)) } " " }
-    };
-    html! {
-        @if let Some(tenant) = &hit.tenant { (text.tenant) " " (link("tenants", tenant)) }
-        @if let Some(company) = &hit.company { (short_id(company)) " " }
-        @if let Some(client) = &hit.client { (text.client) " " (link("clients", client)) }
-        @if let Some(subscription) = &hit.subscription { (text.subscription) " " (link("subscriptions", subscription)) }
-        @if let Some(status) = hit.status { b { (status) } " " }
-        @if let Some(at) = hit.at.as_deref().and_then(Ticks::parse_iso) { (timestamp(lang, at)) }
     }
 }
 

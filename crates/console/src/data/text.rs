@@ -62,7 +62,7 @@ pub(crate) const REFUSALS: &[Refusal] = &[
         "data.{} tiene {} dígitos, pero el accountLength de la empresa es {}.",
     ),
     ("company is missing: {} belong to a company", "Falta la empresa: {} pertenecen a una."),
-    ("leave company out: {} belong to the tenant", "Quita la empresa: {} pertenecen al tenant."),
+    ("leave company out: {} belong to the tenant", "Quita la empresa: {} pertenecen a la organización."),
     ("{} is not the number of a change", "{} no es el número de un cambio."),
     ("name two versions: from and to", "Elige dos versiones: la anterior y la posterior."),
 ];
@@ -71,14 +71,14 @@ texts! {
     /// The lists.
     DataText {
         title: "Datos", "Data";
-        lead: "Las empresas de este tenant y sus registros, tal como los leen las aplicaciones.", "The companies of this tenant and their records, as applications read them.";
+        lead: "Las empresas de esta organización y sus registros, tal como los leen las aplicaciones.", "The companies of this tenant and their records, as applications read them.";
         companies: "Empresas", "Companies";
         company: "Empresa", "Company";
         company_record: "Registro de la empresa", "Record of the company";
         no_companies: "Todavía no hay empresas", "No companies yet";
         no_companies_text: "Llegan con la primera petición a la API de cambios: POST /operator/v1/tenants/{tenant}/changes, o aldaba changes apply.", "They arrive with the first request to the changes API: POST /operator/v1/tenants/{tenant}/changes, or aldaba changes apply.";
         of_tenant: "Nóminas y facturación", "Payroll and invoicing";
-        of_tenant_text: "Estos registros pertenecen al tenant y no a una de sus empresas de contabilidad.", "These records belong to the tenant and not to one of its accounting companies.";
+        of_tenant_text: "Estos registros pertenecen a la organización y no a una de sus empresas de contabilidad.", "These records belong to the tenant and not to one of its accounting companies.";
         of_company: "Registros de la empresa", "Records of the company";
         vat_number: "NIF", "VAT number";
         changed: "Último cambio", "Last change";
@@ -141,7 +141,7 @@ texts! {
         body_text: "Tal como lo leen las aplicaciones, byte a byte salvo los saltos de línea.", "As applications read it, byte for byte but for the line breaks.";
         history: "Historial", "History";
         history_text: "Del registro de cambios: quién, cuándo y desde qué proceso. El usuario y el origen son los que indicó quien envió el cambio.", "From the change log: who, when and from which process. User and source are as the sender of the change gave them.";
-        pruned: "El registro de cambios de este tenant ya no conserva los cambios hasta el número", "The log of this tenant no longer has the changes up to number";
+        pruned: "El registro de cambios de esta organización ya no conserva los cambios hasta el número", "The log of this tenant no longer has the changes up to number";
         no_history: "El registro de cambios ya no tiene este registro", "The log no longer has this record";
         no_history_text: "Sus cambios son más antiguos que la retención (retention.log).", "Its changes are older than the retention (retention.log).";
         when: "Cuándo", "When";
@@ -213,7 +213,7 @@ texts! {
         of_newest: "notificaciones de los últimos", "notifications of the newest";
         changes: "cambios", "changes";
         nobody: "A nadie", "Nobody";
-        nobody_text: "Ningún webhook de este tenant estaba suscrito a estos cambios cuando ocurrieron. Las aplicaciones que leen la API o el canal de cambios no aparecen aquí: mira «Quién leyó qué».", "No webhook of this tenant was subscribed to these changes when they happened. Applications that read the API or the feed of changes are not listed here: see \"Who read what\".";
+        nobody_text: "Ningún webhook de esta organización estaba suscrito a estos cambios cuando ocurrieron. Las aplicaciones que leen la API o el canal de cambios no aparecen aquí: mira «Quién leyó qué».", "No webhook of this tenant was subscribed to these changes when they happened. Applications that read the API or the feed of changes are not listed here: see \"Who read what\".";
         none_here: "Ninguno de los webhooks de esta página recibe estos cambios.", "None of the webhooks on this page receives these changes.";
         application: "Aplicación", "Application";
         event: "Evento", "Event";

@@ -74,6 +74,6 @@ texts! {
         progress: "Cuánto lleva", "Progress";
         download: "Descargar", "Download";
         download_text: "La descarga contiene todos los datos y queda registrada en la auditoría con tu nombre.", "The download contains all data, and the audit records it with your name.";
-        admins_only: "Solo los operadores con el rol admin pueden hacer y descargar copias.", "Only operators with the role admin can make and download backups.";
+        admins_only: "Solo los operadores con el rol de administración pueden hacer y descargar copias.", "Only operators with the role Admin can make and download backups.";
     }
 }

@@ -111,7 +111,7 @@ fn version(version: &str) -> Markup {
     let (number, commit) = version.split_once(' ').unwrap_or((version, ""));
     html! {
         @if number.is_empty() { "–" } @else { code { (number) } }
-        @if !commit.is_empty() { span.sub { code { (commit.trim_matches(['(', ')'])) } } }
+        @if !commit.is_empty() { span.sub { code.whole { (commit.trim_matches(['(', ')'])) } } }
     }
 }
 

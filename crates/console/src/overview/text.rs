@@ -49,6 +49,7 @@ texts! {
         hour: "Última hora", "Last hour";
         day: "Último día", "Last day";
         week: "Última semana", "Last week";
+        six_hours: "En las gráficas, cada barra suma seis horas.", "In the charts, each bar adds up six hours.";
         time: "Hora", "Time";
         calls: "Llamadas", "Calls";
         by_area: "Llamadas por área", "Calls by area";
@@ -77,7 +78,7 @@ texts! {
         nothing_fails: "No falla ninguna entrega.", "No delivery is failing.";
         all_failing: "Ver todos los que fallan", "See all failing webhooks";
         webhook: "Webhook", "Webhook";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         failing_since: "Falla desde", "Failing since";
         endings: "Caduca pronto", "Expires soon";
         nothing_ends: "En los próximos 30 días no caduca ningún certificado, clave, secreto ni token.", "No certificate, key, secret or token expires within the next 30 days.";
@@ -130,14 +131,14 @@ texts! {
         backup: "Copia de seguridad", "Backup";
         backup_text: "Haz la primera copia y prográmala: la última no debe tener más de una semana. Con PostgreSQL, pon antes backup.directory en aldaba.toml. Guarda la clave maestra aparte; la copia no la contiene.", "Make the first backup and schedule it: the last one should not be older than a week. With PostgreSQL, set backup.directory in aldaba.toml first. Keep the master key elsewhere; the backup does not contain it.";
         last_backup: "Última copia:", "Last backup:";
-        tenant: "Primer tenant", "First tenant";
-        tenant_text: "Un tenant es un cliente tuyo: un conjunto de empresas. Después carga sus datos con la API de cambios.", "A tenant is a customer of yours: a set of companies. Then load its data with the changes API.";
+        tenant: "Primera organización", "First tenant";
+        tenant_text: "Una organización es un cliente tuyo: un conjunto de empresas. Después carga sus datos con la API de cambios.", "A tenant is a customer of yours: a set of companies. Then load its data with the changes API.";
         client: "Primera aplicación", "First application";
         client_text: "Una aplicación lee datos y recibe webhooks en nombre de quien la autoriza. También puedes invitar a desarrolladores y aprobar lo que piden.", "An application reads data and receives webhooks on behalf of the users who authorize it. You can also invite developers and approve what they ask for.";
         see_configuration: "Ver la configuración", "See the configuration";
         see_doctor: "Ver el diagnóstico", "Open the doctor";
         see_backups: "Ver las copias", "See the backups";
-        see_tenants: "Ver los tenants", "See the tenants";
+        see_tenants: "Ver las organizaciones", "See the tenants";
         see_clients: "Ver las aplicaciones", "See the applications";
         to_overview: "Ir al resumen", "Go to the overview";
     }
@@ -157,7 +158,7 @@ texts! {
         verifying: "En retirada", "Retiring";
         past: "Caducada", "Expired";
         rotate: "Renovar", "Rotate";
-        admins_only: "Solo los operadores con el rol admin pueden renovar las claves.", "Only operators with the role admin can rotate keys.";
+        admins_only: "Solo los operadores con el rol de administración pueden renovar las claves.", "Only operators with the role Admin can rotate keys.";
         has_next: "Ya hay una clave siguiente, que firma desde el", "There is a next key, which signs from";
         rotate_next: "Publicar la clave siguiente", "Publish the next key";
         rotate_next_text: "Se crea una clave nueva y se publica ahora; firmará dentro de 24 horas. Los tokens actuales siguen siendo válidos.", "A new key is created and published now, and signs from 24 hours on. Existing tokens remain valid.";

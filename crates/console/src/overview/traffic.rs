@@ -2,12 +2,15 @@
 
 use maud::{Markup, html};
 use operator::admin::{AreaTraffic, OutcomeCounts, SeriesTraffic, Span, TrafficReport};
-use ui::app::{Chart, ChartPoint, Column, Table, chart, number, table, tabs};
+use ui::app::{Chart, ChartPoint, Column, Table, chart, in_groups, number, table, tabs};
 use ui::{Lang, safe_href, tick_time, timestamp};
 
 use super::format::latency;
 use super::text::TrafficText;
 use crate::context::Context;
+
+/// A week has four bars a day.
+const HOURS_PER_BAR: usize = 6;
 
 pub(super) fn spans(context: &Context, current: Span) -> Markup {
     let text = TrafficText::of(context.lang());
@@ -36,6 +39,7 @@ pub(super) fn traffic(context: &Context, report: &TrafficReport) -> Markup {
     let delivered = |counts: &OutcomeCounts| (counts.succeeded, counts.failed);
     let deliveries = points(lang, report.span, &[&report.deliveries], delivered);
     html! {
+        @if report.span == Span::Week { p.small.muted { (text.six_hours) } }
         section.card #calls data-live-part {
             h2 { (text.calls) @if let Some(area) = wanted { " · " (area) } }
             @if areas().all(|one| one.calls.total.total() == 0) { p.muted { (text.no_calls) } }
@@ -76,7 +80,9 @@ fn points(
             all.map(|point| split(&point.counts)).fold((0, 0), |(ok, bad), more| (ok + more.0, bad + more.1));
         ChartPoint { label: timestamp(lang, at), tick: tick_time(lang, at, span == Span::Week), ok, bad }
     };
-    first.points.iter().map(|point| point.start).enumerate().map(point).collect()
+    let points: Vec<ChartPoint> =
+        first.points.iter().map(|point| point.start).enumerate().map(point).collect();
+    if span == Span::Week { in_groups(&points, HOURS_PER_BAR) } else { points }
 }
 
 fn latencies(lang: Lang, series: &SeriesTraffic) -> Markup {

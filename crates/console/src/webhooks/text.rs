@@ -6,7 +6,7 @@ use crate::text::{Done, Refusal};
 
 texts! {
     WebhooksText {
-        lead: "Los webhooks de todas las aplicaciones en todos los tenants. Busca por el servidor que los recibe, por a quién pertenecen o por su estado.", "The webhooks of all applications across all tenants. Search by the host that receives them, by their owner or by their state.";
+        lead: "Los webhooks de todas las aplicaciones en todas las organizaciones. Busca por el servidor que los recibe, por a quién pertenecen o por su estado.", "The webhooks of all applications across all tenants. Search by the host that receives them, by their owner or by their state.";
         receiver: "Receptor", "Receiver";
         host: "Servidor del receptor", "Receiver's host";
         host_hint: "hooks.example.com", "hooks.example.com";
@@ -29,7 +29,7 @@ texts! {
         confirm: "Escribe el id del webhook", "Type the id of the webhook";
         delete_text: "Se elimina para siempre: quien lo creó tendrá que suscribirse otra vez. Ya no se entregarán eventos, ni los pendientes ni los futuros, a", "It is deleted permanently: its owner will have to subscribe again. Events, waiting or future, are no longer delivered to";
         pause_text: "Deja de recibir eventos hasta que alguien lo active, y los pendientes se descartan. Al activarlo continúa con el siguiente evento.", "It stops receiving events until somebody enables it, and waiting ones are dropped. Once enabled, it goes on with the next event.";
-        read_only: "Tu rol es de solo lectura: para actuar hace falta support o admin.", "Your role is read-only: actions need support or admin.";
+        read_only: "Tu rol es de solo lectura: para actuar hace falta el de soporte o el de administración.", "Your role is read-only: actions need the role Support or Admin.";
     }
 }
 
@@ -54,13 +54,11 @@ texts! {
         none: "Ningún webhook cumple el filtro", "No webhook matches the filter";
         none_text: "Vuelve a la lista y cambia el filtro.", "Go back to the list and change the filter.";
         too_wide: "El filtro es demasiado amplio", "The filter is too wide";
-        too_wide_text: "Una acción afecta a 200 webhooks como máximo. Vuelve a la lista y añade una condición: el servidor, el tenant, la aplicación o el estado.", "One action affects 200 webhooks at most. Go back to the list and add a condition: the host, the tenant, the application or the state.";
+        too_wide_text: "Una acción afecta a 200 webhooks como máximo. Vuelve a la lista y añade una condición: el servidor, la organización, la aplicación o el estado.", "One action affects 200 webhooks at most. Go back to the list and add a condition: the host, the tenant, the application or the state.";
         back: "Volver a la lista", "Back to the list";
         results: "Resultado", "Result";
         done: "Hecho", "Done";
         not_done: "No se ha hecho", "Not done";
-        done_count: "hechos", "done";
-        not_done_count: "no se han hecho", "not done";
         reason: "Motivo", "Reason";
     }
 }

@@ -428,7 +428,10 @@ fn subscription_is_made_limited_suspended_and_cancelled() {
 fn token_is_shown_once_works_and_is_revoked() {
     let fixture = fixture();
     let fields = [("do", "add"), ("name", "nightly"), ("role", "support"), ("lifetime", "month")];
-    let secret = shown_once(&fixture.post("tokens", &fields), "token");
+    let made = fixture.post("tokens", &fields);
+    let secret = shown_once(&made, "token");
+    assert!(!made.text().contains("hreflang"), "the other language would lose the token");
+    assert!(fixture.operator.get("tokens").text().contains("hreflang"));
     assert!(fixture.refused("tokens", &fields).contains("nightly"));
     assert!(!fixture.operator.get("tokens").text().contains(&secret));
     let works = || {

@@ -32,9 +32,10 @@ fn audit_is_read_in_words_with_what_changed_and_links() {
     let url = format!("{}/operator/v1/tenants/t1", server.operator_url());
     let changed = testkit::Request::new(Method::PATCH, &url).bearer(server.operator_token());
     assert_eq!(changed.json(&json!({"standing": "disabled"})).send().status, 200);
-    for (lang, words) in
-        [("es", ["Tenant cambiado", "Tenant añadido"]), ("en", ["Tenant changed", "Tenant added"])]
-    {
+    for (lang, words) in [
+        ("es", ["Organización cambiada", "Organización añadida"]),
+        ("en", ["Tenant changed", "Tenant added"]),
+    ] {
         let page = operator.get_in(lang, "audit?tenant=t1");
         let [changed, added] = words.map(|words| page.rfind(&format!(">{words}<")).unwrap());
         assert!(changed < added, "newest first: {page}");
@@ -142,7 +143,10 @@ fn who_read_what_is_shown_for_a_chosen_tenant() {
     add_reads(&server, "t1", &rows);
     let operator = Operator::sign_in(&server, OperatorRole::Viewer);
     let choice = operator.get_in("es", "reads");
-    assert!(choice.contains("Elige un tenant") && choice.contains("/console/reads?tenant=t1"), "{choice}");
+    assert!(
+        choice.contains("Elige una organización") && choice.contains("/console/reads?tenant=t1"),
+        "{choice}"
+    );
     let page = operator.get_in("es", "reads?tenant=t1");
     for part in [
         "Panel de ventas",
@@ -150,7 +154,7 @@ fn who_read_what_is_shown_for_a_chosen_tenant() {
         "accounting/journals",
         "/console/tenants/t1/records/accounting/companies/c%201",
         "08:00 3, 09:00 1",
-        "Del tenant",
+        "De la organización",
     ] {
         assert!(page.contains(part), "{part}: {page}");
     }

@@ -91,7 +91,7 @@ fn webhooks_are_found_by_host_owner_and_state() {
         assert_eq!(operator.get(&format!("webhooks?{wrong}")).status, 400, "{wrong}");
     }
     for (lang, words) in [
-        ("es", ["Suspendido", "Nadie del tenant ha autorizado la aplicación", "Pendientes"]),
+        ("es", ["Suspendido", "Nadie de la organización ha autorizado la aplicación", "Pendientes"]),
         ("en", ["Suspended", "No user of the tenant has authorized the application", "Behind"]),
     ] {
         let list = operator.get_in(lang, "webhooks");
@@ -157,7 +157,7 @@ fn bulk_action_touches_exactly_what_was_looked_at() {
 
     let done = operator.submit(bulk, &[("do", "disable")]);
     assert_eq!(done.status, 200, "{done:?}");
-    assert!(done.text().contains("Pause: 3 done, 0 not done."), "{done:?}");
+    assert!(done.text().contains("Pause: done for 3 of 3 webhooks."), "{done:?}");
     for id in [&three.webhooks[0], &three.webhooks[1], &sixth] {
         assert_eq!(status(id), "disabled");
     }
@@ -171,10 +171,10 @@ fn bulk_action_touches_exactly_what_was_looked_at() {
     // Each webhook has a result of its own.
     let replay = "webhooks/bulk?host=hooks.example&action=replay";
     let done = operator.submit(replay, &[("do", "replay"), ("from", "2026-11-15T08:30")]);
-    assert!(done.status == 200 && done.text().contains("Replay a period: 0 done, 3 not done."), "{done:?}");
+    assert!(done.status == 200 && done.text().contains("Replay a period: done for no webhook."), "{done:?}");
     let enable = "webhooks/bulk?state=disabled&action=enable";
     let done = operator.submit(enable, &[("do", "enable")]);
-    assert!(done.status == 200 && done.text().contains("Enable: 3 done, 0 not done."), "{done:?}");
+    assert!(done.status == 200 && done.text().contains("Enable: done for 3 of 3 webhooks."), "{done:?}");
     assert_eq!(ids(&operator.json("webhooks/bulk?state=disabled")), Vec::<String>::new());
     assert!(
         operator.get_in("es", "webhooks/bulk?state=disabled").contains("Ningún webhook cumple el filtro")

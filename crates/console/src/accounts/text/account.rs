@@ -4,27 +4,27 @@ use pages::texts;
 
 texts! {
     AccountText {
-        email: "Correo", "E-mail";
+        email: "Correo", "Email";
         id: "Identificador", "Id";
         language: "Idioma", "Language";
         since: "Desde", "Since";
         role: "Rol", "Role";
         unconfirmed_text: "La cuenta viene de una copia de seguridad restaurada. Lo que autorizó no vale hasta que la persona vuelva a iniciar sesión.", "The account comes from a restored backup. Its authorizations are not valid until the person signs in again.";
         disabled_text: "Esta cuenta no puede iniciar sesión.", "This account cannot sign in.";
-        tenants: "Tenants", "Tenants";
-        no_tenants: "No pertenece a ningún tenant", "Not a member of any tenant";
-        no_tenants_text: "Sin un tenant no puede autorizar aplicaciones. Añade la cuenta a un tenant con el formulario de abajo.", "Without a tenant they cannot authorize applications. Add the account to a tenant with the form below.";
-        tenant: "Tenant", "Tenant";
+        tenants: "Organizaciones", "Tenants";
+        no_tenants: "No pertenece a ninguna organización", "Not a member of any tenant";
+        no_tenants_text: "Sin una organización no puede autorizar aplicaciones. Añade la cuenta a una organización con el formulario de abajo.", "Without a tenant they cannot authorize applications. Add the account to a tenant with the form below.";
+        tenant: "Organización", "Tenant";
         tenant_hint: "Su identificador.", "Its id.";
-        add_tenant: "Añadir a un tenant", "Add to a tenant";
-        add_tenant_text: "Podrá iniciar sesión en este tenant y autorizar aplicaciones que lean sus datos.", "They will be able to sign in to this tenant and authorize applications that read its data.";
+        add_tenant: "Añadir a una organización", "Add to a tenant";
+        add_tenant_text: "Podrá iniciar sesión en esta organización y autorizar aplicaciones que lean sus datos.", "They will be able to sign in to this tenant and authorize applications that read its data.";
         authorizations: "Aplicaciones autorizadas", "Authorized applications";
         no_authorizations: "No ha autorizado ninguna aplicación.", "They have not authorized any application.";
         application: "Aplicación", "Application";
         scopes: "Permisos", "Scopes";
         obstacle: "no vale ahora", "not valid now";
         withdraw: "Retirar", "Withdraw";
-        withdraw_text: "deja de tener acceso a este tenant en nombre de esta persona en dos segundos. La persona puede volver a autorizarla.", "loses its access to this tenant on this person's behalf within two seconds. The person can authorize it again.";
+        withdraw_text: "deja de tener acceso a esta organización en nombre de esta persona en dos segundos. La persona puede volver a autorizarla.", "loses its access to this tenant on this person's behalf within two seconds. The person can authorize it again.";
         sessions: "Sesiones abiertas", "Open sessions";
         no_sessions: "No hay ninguna sesión abierta.", "There is no open session.";
         browser: "Navegador", "Browser";

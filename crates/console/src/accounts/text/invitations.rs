@@ -5,7 +5,7 @@ use pages::texts;
 texts! {
     InvitationText {
         lead: "Una invitación es un enlace de un solo uso, que funciona 72 horas, con el que una persona crea su cuenta.", "An invitation is a one-time link, which works for 72 hours, with which a person creates their account.";
-        search: "Correo", "E-mail";
+        search: "Correo", "Email";
         realm: "Para quién", "For whom";
         any: "Cualquiera", "Any";
         user: "Usuario", "User";
@@ -32,12 +32,12 @@ texts! {
         revoke_text: "El enlace deja de funcionar en el acto. Puedes volver a invitar.", "The link stops working at once. You can invite again.";
         invite: "Invitar", "Invite";
         invite_text: "La persona recibe el enlace por correo; sin servidor de correo, se muestra aquí una sola vez. Una invitación nueva sustituye a la pendiente para el mismo correo.", "The person gets the link by mail; without a mail server, it is shown here once. A new invitation replaces a pending one for the same address.";
-        email: "Correo", "E-mail";
+        email: "Correo", "Email";
         name: "Nombre", "Name";
         name_hint: "La persona puede cambiarlo.", "The person can change it.";
         language: "Idioma", "Language";
-        tenants: "Tenants", "Tenants";
-        tenants_hint: "Los identificadores de los tenants en los que podrá iniciar sesión, separados por espacios.", "The ids of the tenants that they can sign in to, separated by spaces.";
+        tenants: "Organizaciones", "Tenants";
+        tenants_hint: "Los identificadores de las organizaciones en las que podrá iniciar sesión, separados por espacios.", "The ids of the tenants that they can sign in to, separated by spaces.";
         role: "Rol", "Role";
         team: "Equipo", "Team";
         team_hint: "El identificador del equipo al que se une; vacío, a ninguno.", "The id of the team that they join; empty for none.";

@@ -10,11 +10,11 @@ texts! {
         user: "Usuario", "User";
         developer: "Desarrollador", "Developer";
         operator: "Operador", "Operator";
-        search: "Correo, nombre o identificador", "E-mail, name or id";
+        search: "Correo, nombre o identificador", "Email, name or id";
         search_hint: "Basta el comienzo.", "The beginning is enough.";
         name: "Nombre", "Name";
         family_name: "Apellidos (opcional)", "Family name (optional)";
-        email: "Correo", "E-mail";
+        email: "Correo", "Email";
         role: "Rol", "Role";
         since: "Desde", "Since";
         state: "Estado", "State";
@@ -36,11 +36,11 @@ texts! {
         no_operators: "No hay operadores con cuenta", "There are no operators with an account";
         no_operators_text: "Invita a quienes llevan el servicio contigo.", "Invite those who run the service with you.";
         none_found: "Nadie coincide", "Nobody matches";
-        none_found_text: "La búsqueda encuentra correos, nombres e identificadores que empiezan por el texto. Prueba con menos letras o quita el filtro.", "The search finds e-mail addresses, names and ids that begin with the text. Try fewer letters, or clear the filter.";
+        none_found_text: "La búsqueda encuentra correos, nombres e identificadores que empiezan por el texto. Prueba con menos letras o quita el filtro.", "The search finds email addresses, names and ids that begin with the text. Try fewer letters, or clear the filter.";
         invite: "Invitar", "Invite";
         add_user: "Añadir un usuario", "Add a user";
         add_user_text: "La cuenta existe desde ya. La persona recibe por correo un enlace, que funciona una vez y durante una hora, para elegir su contraseña; sin servidor de correo, el enlace se muestra aquí para que se lo entregues.", "The account exists at once. The person gets a mail with a link, which works once and for an hour, to choose their password; without a mail server, the link is shown here for you to pass on.";
-        tenants: "Tenants", "Tenants";
+        tenants: "Organizaciones", "Tenants";
         tenants_hint: "Sus identificadores, separados por espacios. Se pueden añadir después.", "Their ids, separated by spaces. You can add them later.";
         language: "Idioma", "Language";
         spanish: "Español", "Spanish";

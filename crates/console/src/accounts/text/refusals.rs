@@ -4,18 +4,18 @@ use crate::text::{Done, Refusal};
 
 /// What the pages of this area say after an action.
 pub(crate) const DONE: &[Done] = &[
-    ("tenant_added", "El tenant está creado.", "The tenant has been created."),
-    ("tenant_disabled", "El tenant está desactivado.", "The tenant is disabled."),
-    ("tenant_enabled", "El tenant está activo.", "The tenant is active."),
+    ("tenant_added", "La organización está creada.", "The tenant has been created."),
+    ("tenant_disabled", "La organización está desactivada.", "The tenant is disabled."),
+    ("tenant_enabled", "La organización está activa.", "The tenant is active."),
     ("tenant_erased", "El tenant se ha borrado.", "The tenant has been erased."),
     (
         "tenant_member_added",
-        "El usuario ya es miembro del tenant.",
+        "El usuario ya es miembro de la organización.",
         "The user is now a member of the tenant.",
     ),
     (
         "tenant_member_removed",
-        "El usuario ya no es miembro del tenant.",
+        "El usuario ya no es miembro de la organización.",
         "The user is no longer a member of the tenant.",
     ),
     ("tenant_member_changed", "El rol del miembro ha cambiado.", "The member's role has changed."),
@@ -60,7 +60,10 @@ pub(crate) const DONE: &[Done] = &[
 
 /// Reasons of refusals of this area, in Spanish.
 pub(crate) const REFUSALS: &[Refusal] = &[
-    ("type the id of the tenant, {}, to erase it", "Escribe el identificador del tenant, {}, para borrarlo."),
+    (
+        "type the id of the tenant, {}, to erase it",
+        "Escribe el identificador de la organización, {}, para borrarla.",
+    ),
     (
         "a name has 1 to 200 characters, none of them a control character",
         "Un nombre tiene de 1 a 200 caracteres, sin caracteres de control.",
@@ -73,12 +76,12 @@ pub(crate) const REFUSALS: &[Refusal] = &[
         "{} is not an e-mail address",
         "{} no es una dirección de correo. Escríbela completa, como ana@example.com.",
     ),
-    ("there is already such a membership", "Ese usuario ya es miembro de ese tenant."),
-    ("there is already a tenant \"{}\"", "Ya existe el tenant «{}»."),
+    ("there is already such a membership", "Ese usuario ya es miembro de esa organización."),
+    ("there is already a tenant \"{}\"", "Ya existe la organización «{}»."),
     ("there is already a user \"{}\"", "Ya hay un usuario con el correo {}."),
     ("there is already a developer \"{}\"", "Ya hay un desarrollador con el correo {}."),
     ("there is already an operator \"{}\"", "Ya hay un operador con el correo {}."),
-    ("there is no tenant \"{}\"", "No existe el tenant «{}»: comprueba el identificador."),
+    ("there is no tenant \"{}\"", "No existe la organización «{}»: comprueba el identificador."),
     (
         "there is no user \"{}\"",
         "No existe el usuario «{}»: comprueba el correo o el identificador, o invítalo.",
@@ -87,8 +90,8 @@ pub(crate) const REFUSALS: &[Refusal] = &[
     (
         "a sandbox tenant is for the user of its sandbox alone, and that user has no other tenant; add an ordinary user to an \
          ordinary tenant",
-        "El tenant de un entorno de pruebas es solo para el usuario de ese entorno, y ese usuario no tiene otro tenant. Añade un usuario \
-         normal a un tenant normal.",
+        "La organización de un entorno de pruebas es solo para el usuario de ese entorno, y ese usuario no tiene otra organización. Añade un usuario \
+         normal a una organización normal.",
     ),
     (
         "operator \"{}\" is the last active operator with the role admin, and nobody else could manage operators; give \

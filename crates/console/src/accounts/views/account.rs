@@ -6,13 +6,13 @@ use operator::admin::Permission;
 use operator::audit::AuditRecordView;
 use serde::Serialize;
 use store::{FactorMethod, SecondFactor, Session, Status};
-use ui::app::{Column, Table, copy_inline, facts, number, table};
+use ui::app::{Column, Table, copy_inline, facts, number, parts_name, table};
 use ui::{DisplayName, Field, field, safe_href, timestamp};
 
 use super::forms::{ActionForm, account_state, action_form, language_field, language_word, shown_link};
 use super::people::realm_title;
 use crate::accounts::text::{AccountText, PeopleText, role_word};
-use crate::audit::kind_text;
+use crate::audit::{actor_text, kind_text, note_text};
 use crate::context::Context;
 use crate::text::CommonText;
 
@@ -104,6 +104,15 @@ impl SessionRow {
     }
 }
 
+impl SessionRow {
+    /// The browser and the system, or what the browser says about itself if neither is known.
+    fn device(&self) -> Markup {
+        let device = identity::device_name(&self.user_agent);
+        let shown = if device.is_empty() { &self.user_agent } else { &device };
+        html! { span title=(self.user_agent) { (DisplayName(shown)) } }
+    }
+}
+
 /// A record of the audit.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -172,7 +181,7 @@ impl AccountPart {
         ];
         let cells = |one: &SessionRow| {
             vec![
-                html! { (DisplayName(&one.user_agent)) },
+                one.device(),
                 html! { code { (one.address) } },
                 timestamp(lang, one.signed_in_at),
                 timestamp(lang, one.until_at),
@@ -296,6 +305,15 @@ impl AccountPart {
     }
 }
 
+impl RecordRow {
+    /// The address of who did it, or what else did.
+    fn actor(&self, context: &Context) -> Markup {
+        let (kind, id) = self.actor.split_once(':').unwrap_or((&self.actor, ""));
+        let words = || format!("{} {id}", actor_text(context.lang(), kind));
+        parts_name(&self.actor_email.clone().unwrap_or_else(words))
+    }
+}
+
 fn records_table(context: &Context, caption: &'static str, records: &[RecordRow]) -> Markup {
     let lang = context.lang();
     let text = AccountText::of(lang);
@@ -307,9 +325,9 @@ fn records_table(context: &Context, caption: &'static str, records: &[RecordRow]
     ];
     let cells = |one: &RecordRow| {
         vec![
-            html! { span title=(one.kind) { (kind_text(lang, one.kind)) } @if !one.note.is_empty() { span.sub { (DisplayName(&one.note)) } } },
+            html! { span title=(one.kind) { (kind_text(lang, one.kind)) } @if !one.note.is_empty() { span.sub { (DisplayName(&note_text(lang, &one.note))) } } },
             one.time(context),
-            html! { (DisplayName(one.actor_email.as_ref().unwrap_or(&one.actor))) },
+            one.actor(context),
             html! { code { (one.address) } },
         ]
     };

@@ -1,12 +1,14 @@
 //! Invitations: the list, and the form.
 
+use std::collections::BTreeMap;
+
 use domain::{OperatorRole, Realm, Ticks};
 use maud::{Markup, html};
 use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Invitation, InvitationState};
-use ui::app::{Column, State, Table, empty_state, short_id, state, table, tabs};
+use ui::app::{Column, State, Table, empty_state, parts_name, short_id, state, table, tabs};
 use ui::{DisplayName, Field, Lang, field, hidden_field, safe_href, timestamp};
 
 use super::forms::{ActionForm, action_form, filters, language_field, shown_link};
@@ -36,14 +38,17 @@ pub(crate) struct InvitationRow {
     email: String,
     name: String,
     role: Option<&'static str>,
-    team: Option<String>,
+    pub(crate) team: Option<String>,
     is_team_owner: bool,
-    tenants: Vec<String>,
+    pub(crate) tenants: Vec<String>,
     state: &'static str,
     pub(crate) invited_by: String,
     /// The same for people.
     #[serde(skip)]
     pub(crate) inviter: String,
+    /// The names of its team (`team:<id>`) and its tenants (`tenant:<id>`).
+    #[serde(skip)]
+    pub(crate) names: BTreeMap<String, String>,
     created: String,
     expires: String,
     #[serde(skip)]
@@ -73,6 +78,7 @@ impl InvitationRow {
             state: present_state.as_str(),
             invited_by: one.invited_by.to_string(),
             inviter: String::new(),
+            names: BTreeMap::new(),
             created: one.created_at.iso(),
             expires: one.expires_at.iso(),
             of: one.realm,
@@ -98,20 +104,25 @@ impl InvitationRow {
         let lang = context.lang();
         let text = InvitationText::of(lang);
         let link = |kind: &str, id: &str| {
-            let href = context.console_path(&format!("{kind}/{id}"));
-            html! { a href=(safe_href(&href)) { (short_id(id)) } }
+            let href = context.console_path(&format!("{kind}s/{id}"));
+            let name = self.names.get(&format!("{kind}:{id}"));
+            html! {
+                a href=(safe_href(&href)) title=(id) {
+                    @match name { Some(name) => (DisplayName(name)), None => (short_id(id)) }
+                }
+            }
         };
         html! {
             (realm_word(lang, self.of))
             @if let Some(role) = self.operator_role { span.sub { (role_word(lang, role)) } }
-            @if let Some(team) = &self.team { span.sub { (if self.is_team_owner { text.owner_of } else { text.member_of }) " " (link("teams", team)) } }
-            @if !self.tenants.is_empty() { span.sub { @for tenant in &self.tenants { (link("tenants", tenant)) " " } } }
+            @if let Some(team) = &self.team { span.sub { (if self.is_team_owner { text.owner_of } else { text.member_of }) " " (link("team", team)) } }
+            @if !self.tenants.is_empty() { span.sub { @for tenant in &self.tenants { (link("tenant", tenant)) " " } } }
         }
     }
 
     fn who(&self, lang: Lang) -> Markup {
         html! {
-            @if self.email.is_empty() { (InvitationText::of(lang).first_operator) } @else { (DisplayName(&self.email)) }
+            @if self.email.is_empty() { (InvitationText::of(lang).first_operator) } @else { (parts_name(&self.email)) }
             @if !self.name.is_empty() { span.sub { (DisplayName(&self.name)) } }
         }
     }
@@ -229,7 +240,7 @@ impl InvitationsPage {
                 one.gets(context),
                 one.state(lang),
                 timestamp(lang, one.expires_at),
-                html! { (DisplayName(&one.inviter)) span.sub { (timestamp(lang, one.created_at)) } },
+                html! { (parts_name(&one.inviter)) span.sub { (timestamp(lang, one.created_at)) } },
                 html! { @if context.may(Permission::Accounts) { (row_actions(context, one)) } },
             ]
         };
@@ -266,7 +277,7 @@ impl InvitationsPage {
                 (tabs(text.realm, &all))
                 form.stack method="post" action=(context.here(&[], [])) {
                     (context.form_token()) (hidden_field("realm", self.invited.as_str()))
-                    (field(&Field { name: "email", label: text.email, value: typed("email"), inputmode: Some("email"), is_required: true, ..Field::default() }))
+                    (field(&Field { name: "email", label: text.email, value: typed("email"), inputmode: Some("email"), placeholder: Some("ana@example.com"), is_required: true, ..Field::default() }))
                     (field(&Field { name: "name", label: text.name, value: typed("name"), hint: Some(text.name_hint), ..Field::default() }))
                     (self.realm_fields(context))
                     (language_field(lang, text.language, typed("lang").unwrap_or("es")))

@@ -6,7 +6,7 @@ use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Account, Status};
-use ui::app::{Column, Table, empty_state, short_id, table};
+use ui::app::{Column, Table, empty_state, parts_name, short_id, table};
 use ui::{DisplayName, Field, Lang, badge, field, safe_href, timestamp};
 
 use super::forms::{
@@ -115,7 +115,7 @@ impl View<Context> for PeoplePage {
             }
             p.lead { (lead) }
             @if let Some(link) = &self.link { (shown_link(lang, account.link_title, account.link_text, link)) }
-            (filters(context, text.search, &states, &html! {}))
+            @if !self.people.is_empty() || is_filtered(context) { (filters(context, text.search, &states, &html! {})) }
             @if self.people.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             @if self.realm == Realm::Users && context.may(Permission::Accounts) { section.card { (add_form(context)) } }
         }
@@ -181,7 +181,7 @@ impl PeoplePage {
             let href = context.console_path(&format!("{}/{}", self.realm.as_str(), one.id));
             let mut cells = vec![
                 html! { a href=(safe_href(&href)) { (DisplayName(&one.name)) } @if one.is_you { " " (badge(text.you)) } },
-                html! { (DisplayName(&one.email)) },
+                parts_name(&one.email),
                 short_id(&one.id),
                 account_state(lang, one.status),
                 timestamp(lang, one.created_at),
@@ -215,7 +215,7 @@ fn add_form(context: &Context) -> Markup {
             label: text.add_user,
             text: html! { (text.add_user_text) },
             fields: Some(html! {
-                (field(&Field { name: "email", label: text.email, value: typed("email"), inputmode: Some("email"), is_required: true, ..Field::default() }))
+                (field(&Field { name: "email", label: text.email, value: typed("email"), inputmode: Some("email"), placeholder: Some("ana@example.com"), is_required: true, ..Field::default() }))
                 (field(&Field { name: "name", label: text.name, value: typed("name"), is_required: true, ..Field::default() }))
                 (field(&Field { name: "family_name", label: text.family_name, value: typed("family_name"), ..Field::default() }))
                 (field(&Field { name: "tenants", label: text.tenants, value: typed("tenants"), hint: Some(text.tenants_hint), ..Field::default() }))

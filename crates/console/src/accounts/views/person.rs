@@ -6,7 +6,7 @@ use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{NamedToken, Team, TeamRole, TokenState};
-use ui::app::{Column, State, Table, state, table};
+use ui::app::{Column, State, Table, parts_name, state, table};
 use ui::{DisplayName, Lang, badge, safe_href, timestamp};
 
 use super::account::AccountPart;
@@ -120,7 +120,7 @@ impl DeveloperPage {
                 one.gets(context),
                 one.state(lang),
                 timestamp(lang, one.created_at),
-                html! { (DisplayName(&one.inviter)) },
+                parts_name(&one.inviter),
             ]
         };
         html! {

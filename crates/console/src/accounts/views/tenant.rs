@@ -6,7 +6,7 @@ use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Client, Status, TenantMembership};
-use ui::app::{Column, Table, copy_inline, empty_state, facts, number, table};
+use ui::app::{Column, Table, copy_inline, empty_state, facts, number, parts_name, table};
 use ui::{DisplayName, Field, Lang, badge, field, hidden_field, safe_href, timestamp};
 
 use super::forms::{ActionForm, account_state, action_form};
@@ -180,7 +180,7 @@ impl TenantPage {
             vec![
                 html! {
                     a href=(safe_href(&href)) { (DisplayName(&one.name)) } @if one.is_admin { " " (badge(text.tenant_admin)) }
-                    span.sub { (DisplayName(&one.email)) }
+                    span.sub { (parts_name(&one.email)) }
                 },
                 account_state(lang, one.status),
                 timestamp(lang, one.since_at),

@@ -77,7 +77,7 @@ impl View<Context> for TenantsPage {
         html! {
             h1 { (self.title(lang)) }
             p.lead { (text.lead) }
-            (filters(context, text.search, &states, &html! {}))
+            @if !self.tenants.is_empty() || is_filtered(context) { (filters(context, text.search, &states, &html! {})) }
             @if self.tenants.is_empty() { (empty(context)) } @else { (self.table(context)) }
             @if context.may(Permission::Configuration) { section.card { (add_form(context)) } }
         }

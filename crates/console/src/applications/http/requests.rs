@@ -6,6 +6,7 @@ use store::{RequestFilter, RequestKind, RequestState};
 
 use super::form::{require, revision, text};
 use super::lists::{read, team, team_names, team_ref};
+use crate::actors;
 use crate::applications::views::parts::TeamRef;
 use crate::applications::views::request::RequestPage;
 use crate::applications::views::requests::{RequestRow, RequestsPage};
@@ -38,7 +39,11 @@ pub(crate) async fn one(context: &Context) -> Result<Response, PageError> {
         RequestKind::Client { .. } | RequestKind::Subscription { .. } => None,
     };
     let team = TeamRef { id: request.team.to_string(), name: team.map(|team| team.name) };
-    Ok(context.show(&RequestPage::new(&request, team, asked_by, client.as_ref())))
+    let labels = actors::labels(context, request.decided_by.as_deref().into_iter()).await?;
+    let decider = request.decided_by.as_deref().and_then(|by| labels.get(by).cloned());
+    let mut page = RequestPage::new(&request, team, asked_by, client.as_ref());
+    page.decider = decider;
+    Ok(context.show(&page))
 }
 
 pub(crate) async fn post_one(context: &Context, form: &Params) -> Result<Response, PageError> {

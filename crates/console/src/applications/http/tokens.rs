@@ -3,9 +3,11 @@
 use domain::OperatorRole;
 use operator::admin::{NewToken, Permission};
 use pages::{PageContext, PageError, Params, Response};
+use store::NamedToken;
 
 use super::form::{confirmed, lifetime, require, text};
 use super::lists::read;
+use crate::actors;
 use crate::applications::text::tokens::TokenText;
 use crate::applications::views::secrets::{SecretsPage, ShownSecret};
 use crate::applications::views::tokens::{TokenRow, TokensPage};
@@ -19,7 +21,13 @@ pub(crate) async fn list(context: &Context) -> Result<Response, PageError> {
         async move { admin.tokens(&query).await }
     })
     .await?;
-    let tokens = rows.iter().map(|one| TokenRow::new(one, admin.token_state(one))).collect();
+    let labels = actors::labels(context, rows.iter().map(|one| one.created_by.as_str())).await?;
+    let row = |one: &NamedToken| {
+        let mut row = TokenRow::new(one, admin.token_state(one));
+        row.creator = labels.get(one.created_by.as_str()).cloned().unwrap_or_default();
+        row
+    };
+    let tokens = rows.iter().map(row).collect();
     Ok(context.show(&TokensPage { tokens, next }))
 }
 

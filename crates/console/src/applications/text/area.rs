@@ -16,7 +16,7 @@ texts! {
         invoicing: "Facturación", "Invoicing";
         sandbox: "Entorno de pruebas", "Sandbox";
         sandbox_only: "Solo para el entorno de pruebas", "For the sandbox only";
-        sandbox_only_hint: "Sin marcar, da acceso también a los datos de tenants reales.", "If unchecked, it also gives access to the data of real tenants.";
+        sandbox_only_hint: "Sin marcar, da acceso también a los datos de organizaciones reales.", "If unchecked, it also gives access to the data of real tenants.";
         search: "Nombre o identificador", "Name or id";
         search_hint: "Basta el comienzo", "The beginning is enough";
         none_found: "Nada coincide con el filtro", "Nothing matches the filter";

@@ -16,6 +16,7 @@ texts! {
         id_hint: "Opcional: letras, cifras, guiones y puntos. No se puede cambiar después.", "Optional: letters, digits, hyphens and dots. It cannot be changed later.";
         client_id: "client_id", "client_id";
         kind: "Tipo", "Kind";
+        kind_of_application: "Tipo de aplicación", "Kind of application";
         no_secret: "Es pública: no tiene secreto. Demuestra con PKCE que un código es suyo.", "It is public: it has no secret. It proves with PKCE that a code is its own.";
         name_hint: "Es el nombre que ven las personas al autorizarla.", "It is the name that people see when they authorize it.";
         redirect_uris: "Direcciones de retorno", "Redirect addresses";

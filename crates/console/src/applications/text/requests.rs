@@ -37,7 +37,7 @@ texts! {
         approve_client: "Se crea la aplicación del equipo, con estas direcciones de retorno y estos productos. Nadie ve su secreto: el equipo crea uno en el portal.", "The team's application is created, with these redirect addresses and products. Nobody sees its secret: the team creates one in the portal.";
         approve_redirect: "La dirección se registra en la aplicación: los códigos de quienes inicien sesión pueden llegar a ella.", "The address is registered with the application: the codes of people who sign in can be sent to it.";
         approve_subscription: "Se crea la suscripción del equipo. El equipo ve sus claves en el portal.", "The team's subscription is created. The team sees its keys in the portal.";
-        real_data: "Da acceso a datos de tenants reales.", "It gives access to the data of real tenants.";
+        real_data: "Da acceso a datos de organizaciones reales.", "It gives access to the data of real tenants.";
         with_consent: "Quien inicia sesión tiene que dar su consentimiento", "People who sign in must give their consent";
         with_consent_text: "Lo habitual para aplicaciones de terceros.", "Usual for third-party applications.";
         without_consent: "Sin pedir consentimiento", "Without asking for consent";
@@ -45,6 +45,6 @@ texts! {
         consent: "Consentimiento", "Consent";
         refuse: "Rechazar", "Refuse";
         refuse_text: "El equipo ve el motivo en el portal y recibe un aviso. Puede pedirlo de nuevo.", "The team sees the reason in the portal and gets a notice. It can ask again.";
-        support_only: "Solo los operadores con el rol support o admin pueden decidir.", "Only operators with the role support or admin can decide.";
+        support_only: "Solo los operadores con el rol de soporte o de administración pueden decidir.", "Only operators with the role Support or Admin can decide.";
     }
 }

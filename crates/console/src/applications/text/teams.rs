@@ -16,7 +16,7 @@ texts! {
         disabled_text: "Las claves de sus suscripciones no funcionan y los webhooks de sus aplicaciones están suspendidos.", "The keys of its subscriptions do not work, and the webhooks of its applications are suspended.";
         members: "Miembros", "Members";
         no_members: "El equipo no tiene miembros: nadie ve sus claves ni sus aplicaciones en el portal.", "The team has no members: nobody sees its keys and applications in the portal.";
-        email: "Correo", "E-mail";
+        email: "Correo", "Email";
         role: "Rol", "Role";
         owner: "Titular", "Owner";
         member: "Miembro", "Member";
@@ -40,7 +40,7 @@ texts! {
         webhooks: "Ver los webhooks de sus aplicaciones", "See the webhooks of its applications";
         sandbox: "Entorno de pruebas", "Sandbox";
         no_sandbox: "El equipo no tiene entorno de pruebas. Lo crea en el portal.", "The team has no sandbox. It creates one in the portal.";
-        sandbox_tenant: "Tenant", "Tenant";
+        sandbox_tenant: "Organización", "Tenant";
         sandbox_user: "Usuario", "User";
         sandbox_open: "Abierto", "Open";
         sandbox_closed: "Cerrado", "Closed";
@@ -48,9 +48,9 @@ texts! {
         sandbox_erased: "Borrado", "Erased";
         sandbox_loaded: "Datos de ejemplo desde", "Sample data since";
         close_sandbox: "Cerrar el entorno de pruebas", "Close the sandbox";
-        close_sandbox_text: "Se desactiva su tenant: nadie puede iniciar sesión en él, y sus webhooks se suspenden. Los datos de ejemplo se quedan.", "Its tenant is disabled: nobody can sign in to it, and its webhooks are suspended. The sample data stays.";
+        close_sandbox_text: "Se desactiva su organización: nadie puede iniciar sesión en ella, y sus webhooks se suspenden. Los datos de ejemplo se quedan.", "Its tenant is disabled: nobody can sign in to it, and its webhooks are suspended. The sample data stays.";
         open_sandbox: "Abrir el entorno de pruebas", "Open the sandbox";
-        open_sandbox_text: "Su tenant se activa de nuevo.", "Its tenant is enabled again.";
+        open_sandbox_text: "Su organización se activa de nuevo.", "Its tenant is enabled again.";
         rename: "Cambiar el nombre", "Rename";
         disable: "Desactivar el equipo", "Disable the team";
         disable_text: "Las claves de sus suscripciones dejan de funcionar al momento y los webhooks de sus aplicaciones se suspenden. Sus miembros pueden iniciar sesión en el portal, pero no cambiar nada. Se puede volver a activar.", "The keys of its subscriptions stop working at once, and the webhooks of its applications are suspended. Its members can sign in to the portal but change nothing. You can enable it again.";

@@ -7,9 +7,6 @@ texts! {
         title: "Tokens de la API", "API tokens";
         lead: "Para programas que usan la API de operación (/operator/v1): cada uno con su nombre, su rol y, si quieres, una fecha de caducidad.", "For programs that use the operator's API (/operator/v1): each with its name, its role and, if you want, an expiry date.";
         role: "Rol", "Role";
-        viewer: "viewer: lee todo y no cambia nada", "viewer: reads everything, changes nothing";
-        support: "support: todo menos cuentas, claves y configuración", "support: everything but accounts, keys and configuration";
-        admin: "admin: todo", "admin: everything";
         created_by: "Creado por", "Created by";
         expires: "Caduca", "Expires";
         last_used: "Último uso", "Last used";

@@ -12,7 +12,8 @@ use ui::{DisplayName, Field, Lang, badge, client_kind_field, client_kind_text, f
 
 use super::client_forms::{backchannel_field, pkce_field, redirect_field};
 use super::parts::{
-    Filters, TeamRef, check_field, empty, filters, lines_field, owner, paged, product_names, products_field,
+    Filters, TeamRef, check_field, empty, filters, is_filtered, lines_field, owner, paged, product_names,
+    products_field,
 };
 use crate::applications::text::area::AreaText;
 use crate::applications::text::clients::ClientText;
@@ -117,7 +118,7 @@ impl View<Context> for ClientsPage {
         html! {
             h1 { (text.title) }
             p.lead { (text.lead) }
-            (filters(context, &filter))
+            @if !self.clients.is_empty() || is_filtered(context) { (filters(context, &filter)) }
             @if self.clients.is_empty() { (empty(context, (text.none, text.none_text), (area.none_found, area.none_found_text))) }
             @else { (paged(context, text.title, &columns(lang), rows, self.next.as_deref())) }
             @if context.may(Permission::Keys) { (new_form(context)) }

@@ -32,6 +32,9 @@ pub(crate) struct RequestPage {
     asked_by: String,
     asked_by_email: Option<String>,
     decided_by: Option<String>,
+    /// The address of who decided, or what else did.
+    #[serde(skip)]
+    pub(crate) decider: Option<String>,
     #[serde(skip)]
     decided_at: Option<Ticks>,
     /// The id of the client or the subscription that the approval added or changed.
@@ -76,6 +79,7 @@ impl RequestPage {
             asked_by: request.asked_by.to_string(),
             asked_by_email,
             decided_by: request.decided_by.clone(),
+            decider: None,
             decided_at: request.decided_at,
             result: request.result.clone(),
             revision: request.revision,
@@ -99,7 +103,10 @@ impl RequestPage {
             facts.push((area.products, html! { (product_names(lang, &one.products)) }));
         }
         if let Some(kind) = self.client_kind.and_then(ClientKind::parse) {
-            facts.push((ClientText::of(lang).kind, html! { (client_kind_text(lang, kind).name) }));
+            facts.push((
+                ClientText::of(lang).kind_of_application,
+                html! { (client_kind_text(lang, kind).name) },
+            ));
         }
         if let Some(client) = &self.client {
             let href = context.console_path(&format!("clients/{client}"));
@@ -137,8 +144,8 @@ impl RequestPage {
         if let Some(at) = self.decided_at {
             facts.push((text.decided_at, timestamp(lang, at)));
         }
-        if let Some(by) = &self.decided_by {
-            facts.push((text.decided_by, html! { code { (by) } }));
+        if let Some(by) = self.decider.as_ref().or(self.decided_by.as_ref()) {
+            facts.push((text.decided_by, html! { (DisplayName(by)) }));
         }
         if !self.request.reason.is_empty() {
             facts.push((text.reason, long_text(&self.request.reason)));
@@ -232,7 +239,7 @@ impl View<Context> for RequestPage {
             (self.decision(context))
             @if self.request.state == "pending" {
                 @if context.may(Permission::Requests) {
-                    section.card { h2 { (CommonText::of(lang).actions) } (self.approve(context)) (self.refuse(context)) }
+                    section.card.decisions { h2 { (CommonText::of(lang).actions) } (self.approve(context)) (self.refuse(context)) }
                 } @else { p.muted.after { (text.support_only) } }
             }
         }

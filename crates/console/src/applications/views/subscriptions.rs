@@ -10,7 +10,9 @@ use store::{Status, Subscription};
 use ui::app::{Column, State, state};
 use ui::{DisplayName, Field, Lang, badge, field, safe_href, timestamp};
 
-use super::parts::{Filters, TeamRef, empty, filters, owner, paged, product_names, products_field};
+use super::parts::{
+    Filters, TeamRef, empty, filters, is_filtered, owner, paged, product_names, products_field,
+};
 use crate::applications::text::area::AreaText;
 use crate::applications::text::subscriptions::SubscriptionText;
 use crate::context::Context;
@@ -119,7 +121,7 @@ impl View<Context> for SubscriptionsPage {
         html! {
             h1 { (text.title) }
             p.lead { (text.lead) }
-            (filters(context, &filter))
+            @if !self.subscriptions.is_empty() || is_filtered(context) { (filters(context, &filter)) }
             @if self.subscriptions.is_empty() { (empty(context, (text.none, text.none_text), (area.none_found, area.none_found_text))) }
             @else { (paged(context, text.title, &columns(lang), rows, self.next.as_deref())) }
             @if context.may(Permission::Keys) { (new_form(context)) }

@@ -2,7 +2,7 @@
 
 use maud::{Markup, html};
 use operator::admin::Permission;
-use ui::app::{Column, State, Table, facts, short_id, state, table};
+use ui::app::{Column, State, Table, facts, parts_name, short_id, state, table};
 use ui::{Button, DisplayName, Field, badge, button, field, hidden_field, safe_href, timestamp};
 
 use super::parts::{Act, act, select_field};
@@ -144,7 +144,7 @@ fn member_cells(context: &Context, member: &MemberRow) -> Vec<Markup> {
     let name = if member.name.trim().is_empty() { &member.email } else { &member.name };
     vec![
         html! { a href=(safe_href(&href)) { (DisplayName(name)) } @if !member.is_active { " " (badge(text.account_disabled)) } },
-        html! { (DisplayName(&member.email)) },
+        parts_name(&member.email),
         html! { (if member.role == "owner" { text.owner } else { text.member }) },
         timestamp(lang, member.since_at),
         html! { @if context.may(Permission::Accounts) { (member_actions(context, member)) } },

@@ -9,7 +9,7 @@ use store::{Status, Team};
 use ui::app::{Column, State, short_id, state};
 use ui::{Button, DisplayName, Field, Lang, button, field, safe_href, timestamp};
 
-use super::parts::{Filters, empty, filters, paged};
+use super::parts::{Filters, empty, filters, is_filtered, paged};
 use crate::applications::text::area::AreaText;
 use crate::applications::text::teams::TeamText;
 use crate::context::Context;
@@ -72,7 +72,7 @@ impl View<Context> for TeamsPage {
         html! {
             h1 { (text.title) }
             p.lead { (text.lead) }
-            (filters(context, &filter))
+            @if !self.teams.is_empty() || is_filtered(context) { (filters(context, &filter)) }
             @if self.teams.is_empty() { (empty(context, (text.none, text.none_text), (area.none_found, area.none_found_text))) }
             @else { (self.table(context)) }
             @if context.may(Permission::Accounts) { (new_form(context)) }

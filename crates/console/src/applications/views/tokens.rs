@@ -6,10 +6,11 @@ use operator::admin::Permission;
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{NamedToken, TokenState};
-use ui::app::{Column, State, empty_state, state};
+use ui::app::{Column, State, empty_state, parts_name, state};
 use ui::{DisplayName, Field, Lang, field, hidden_field, timestamp};
 
 use super::parts::{Act, act, confirm_field, paged, select_field};
+use crate::accounts::{role_meaning, role_word};
 use crate::applications::text::area::AreaText;
 use crate::applications::text::tokens::TokenText;
 use crate::context::Context;
@@ -32,6 +33,9 @@ pub(crate) struct TokenRow {
     state: &'static str,
     created: String,
     created_by: String,
+    /// The address of who created it, or what else did.
+    #[serde(skip)]
+    pub(crate) creator: String,
     expires: Option<String>,
     last_used: Option<String>,
     revoked: Option<String>,
@@ -54,6 +58,7 @@ impl TokenRow {
             },
             created: token.created_at.iso(),
             created_by: token.created_by.clone(),
+            creator: token.created_by.clone(),
             expires: token.expires_at.map(Ticks::iso),
             last_used: token.last_used_at.map(Ticks::iso),
             revoked: token.revoked_at.map(Ticks::iso),
@@ -133,9 +138,9 @@ impl TokensPage {
             };
             vec![
                 html! { (DisplayName(&one.name)) },
-                html! { (one.role) },
+                html! { @match OperatorRole::from_name(one.role) { Some(role) => (role_word(lang, role)), None => (one.role) } },
                 state(kind, word),
-                html! { code { (one.created_by) } },
+                parts_name(&one.creator),
                 at(one.expires_at),
                 at(one.last_used_at),
                 html! { @if one.state != "revoked" && context.may(Permission::Keys) { (revoke_form(context, one)) } },
@@ -165,12 +170,10 @@ fn revoke_form(context: &Context, token: &TokenRow) -> Markup {
 fn new_form(context: &Context) -> Markup {
     let lang = context.lang();
     let (text, area, common) = (TokenText::of(lang), AreaText::of(lang), CommonText::of(lang));
-    let word = |role| match role {
-        OperatorRole::Viewer => text.viewer,
-        OperatorRole::Support => text.support,
-        OperatorRole::Admin => text.admin,
-    };
-    let roles = OperatorRole::ALL.map(|role| (role.as_str(), word(role)));
+    let words =
+        OperatorRole::ALL.map(|role| format!("{}: {}", role_word(lang, role), role_meaning(lang, role)));
+    let roles: Vec<(&str, &str)> =
+        OperatorRole::ALL.iter().zip(&words).map(|(role, words)| (role.as_str(), words.as_str())).collect();
     let lifetimes =
         [("month", area.month), ("quarter", area.quarter), ("year", area.year), ("never", area.no_end)];
     let is_refused = context.is_refused("add");

@@ -171,7 +171,7 @@ impl BackupsPage {
             ]
         };
         html! {
-            @if may_download { p.muted { (text.download_text) " " (CommonText::of(lang).fresh_needed) } }
+            @if may_download { p.muted.after { (text.download_text) " " (CommonText::of(lang).fresh_needed) } }
             (table(
                 lang,
                 &Table {

@@ -31,7 +31,7 @@ impl View<Context> for ConfigurationPage {
         let (text, common) = (ConfigurationText::of(lang), CommonText::of(lang));
         html! {
             h1 { (self.title(lang)) }
-            p.lead { (text.lead) }
+            p.lead { (text.lead) " " (text.explained) }
             form.filters method="get" {
                 div.field.wide {
                     label for="q" { (text.search) }
@@ -45,7 +45,7 @@ impl View<Context> for ConfigurationPage {
             }
             @if self.keys.is_empty() {
                 (empty_state(text.none, text.none_text, Some((common.clear_filter, context.path()))))
-            } @else { (self.table(context)) p.muted { (text.explained) } }
+            } @else { (self.table(context)) }
         }
     }
 

@@ -230,15 +230,9 @@ impl View<Context> for ResultsPage {
     fn content(&self, context: &Context) -> Markup {
         let lang = context.lang();
         let (text, words) = (BulkText::of(lang), WebhooksText::of(lang));
-        let count = |done: bool| {
-            let count = self.results.iter().filter(|one| one.done == done).count();
-            number(lang, u64::try_from(count).unwrap_or(u64::MAX))
-        };
-        let severity =
-            if self.results.iter().all(|one| one.done) { Severity::Success } else { Severity::Warning };
-        let summary = html! {
-            (self.action.words(text).0) ": " (count(true)) " " (text.done_count) ", " (count(false)) " " (text.not_done_count) "."
-        };
+        let done = self.results.iter().filter(|one| one.done).count();
+        let severity = if done == self.results.len() { Severity::Success } else { Severity::Warning };
+        let summary = html! { (summary(lang, self.action, done, self.results.len())) };
         let columns = [Column::main(words.receiver), Column::text(text.results), Column::text(text.reason)];
         let cells = |one: &BulkResultJson| {
             let href = context.webhook_path(&one.id);
@@ -263,9 +257,30 @@ impl View<Context> for ResultsPage {
     }
 }
 
+/// How many of the webhooks the action was done to.
+fn summary(lang: Lang, action: Action, done: usize, all: usize) -> String {
+    let name = action.words(BulkText::of(lang)).0;
+    let count = |value| number(lang, u64::try_from(value).unwrap_or(u64::MAX));
+    match (lang, done, all) {
+        (Lang::Es, 1, 1) => format!("{name}: hecho en el webhook elegido."),
+        (Lang::En, 1, 1) => format!("{name}: done for the webhook."),
+        (Lang::Es, 0, _) => format!("{name}: no se ha hecho en ningún webhook."),
+        (Lang::En, 0, _) => format!("{name}: done for no webhook."),
+        (Lang::Es, ..) => format!("{name}: hecho en {} de {} webhooks.", count(done), count(all)),
+        (Lang::En, ..) => format!("{name}: done for {} of {} webhooks.", count(done), count(all)),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn summary_counts_in_words() {
+        assert_eq!(summary(Lang::En, Action::Disable, 2, 3), "Pause: done for 2 of 3 webhooks.");
+        assert_eq!(summary(Lang::Es, Action::Disable, 1, 1), "Pausar: hecho en el webhook elegido.");
+        assert_eq!(summary(Lang::Es, Action::Enable, 0, 2), "Activar: no se ha hecho en ningún webhook.");
+    }
 
     #[test]
     fn page_says_what_an_action_does_to_each_webhook() {

@@ -6,7 +6,7 @@ use pages::webhooks::text::webhooks::{WebhookText, status_word};
 use pages::webhooks::{Reader, WebhookPages as _};
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, Table, empty_state, short_id, table};
+use ui::app::{Column, Table, empty_state, parts_name, short_id, table};
 use ui::{DisplayName, Lang, safe_href};
 
 use super::super::filter::{FILTERS, ListedRow};
@@ -39,7 +39,7 @@ impl View<Context> for WebhooksPage {
         html! {
             div.title-row { h1 { (shared.title) } span.live hidden { (CommonText::of(lang).live) } }
             p.lead { (text.lead) }
-            (filters(context))
+            @if !self.webhooks.is_empty() || context.query.has_any() { (filters(context)) }
             div #webhooks data-live=(live) data-live-part {
                 @if self.webhooks.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             }
@@ -190,7 +190,7 @@ impl WebhooksPage {
 pub(super) fn receiver(context: &Context, one: &ListedRow) -> Markup {
     let href = context.webhook_path(&one.row.id);
     html! {
-        a href=(safe_href(&href)) title=(one.row.url) { (DisplayName(&one.host)) }
+        a href=(safe_href(&href)) title=(one.row.url) { (parts_name(&one.host)) }
         span.sub { (DisplayName(one.row.shown_name())) " · " (one.row.resource) }
     }
 }

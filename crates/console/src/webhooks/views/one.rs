@@ -53,7 +53,7 @@ impl View<Context> for WebhookPage {
         let live = context.here(&[], [("format", "events")]);
         html! {
             p.crumbs { a href=(safe_href(&context.webhooks_path())) { (text.title) } }
-            div.title-row { h1 { (DisplayName(row.shown_name())) } span.live hidden { (CommonText::of(lang).live) } }
+            div.title-row { h1 { (text.one) " " (DisplayName(row.shown_name())) } span.live hidden { (CommonText::of(lang).live) } }
             div #webhook-state data-live=(live) data-live-part { (self.state_card(context)) }
             div #webhook-why data-live-part { (self.why_card(context)) }
             div #webhook-figures data-live-part { (self.content.figures.card(context)) }
@@ -134,13 +134,13 @@ impl WebhookPage {
                     button type="submit" class="button" name="do" value="enable" { (text.enable) }
                 }
             } @else {
-                details.more id="pause" {
+                details.more.danger id="pause" {
                     summary { (text.pause) }
                     form.stack method="post" action=(context.here(&[], [])) {
                         (context.form_token())
                         p { (own.pause_text) }
                         p.muted { (CommonText::of(lang).fresh_needed) }
-                        button type="submit" class="button secondary" name="do" value="pause" { (text.pause) }
+                        button type="submit" class="button destructive" name="do" value="pause" { (text.pause) }
                     }
                 }
             }
