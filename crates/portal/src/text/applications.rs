@@ -13,7 +13,7 @@ texts! {
         no_secret: "Es pública: no tiene secreto. Demuestra con PKCE que un código es suyo.", "It is public: it has no secret. It proves with PKCE that a code is its own.";
         introspect_line: "Dónde comprobar tokens (introspección)", "Where to check tokens (introspection)";
         products: "Productos", "Products";
-        status: "Estado", "Status";
+        status: "Estado", "State";
         active: "Activa", "Active";
         disabled: "Desactivada", "Disabled";
         disabled_text: "El operador la ha desactivado: nadie puede iniciar sesión con ella. Escribe a la persona de contacto.", "The operator has disabled it: nobody can sign in with it. Write to the contact.";
@@ -31,7 +31,7 @@ texts! {
         facts: "Datos", "Facts";
         scopes: "Scopes que puede pedir", "Scopes that it may ask for";
         consent: "Consentimiento", "Consent";
-        consent_required: "La persona lo confirma al elegir el tenant", "The person confirms it when choosing the tenant";
+        consent_required: "La persona lo confirma al elegir la organización", "The person confirms it when choosing the tenant";
         consent_none: "No se pregunta", "Not asked for";
         addresses: "Direcciones de retorno", "Redirect addresses";
         address: "Dirección", "Address";

@@ -6,13 +6,13 @@ use ui::Lang;
 
 texts! {
     CallText {
-        title: "Peticiones", "Requests";
+        title: "Llamadas", "Calls";
         lead: "Las últimas llamadas del equipo: al menos 1000 por suscripción, durante 7 días. De cada rechazo, el motivo exacto y qué hacer.", "The team's last calls: at least 1,000 per subscription, for 7 days. For every refusal, the exact reason and what to do.";
-        none: "Todavía no hay peticiones", "No requests yet";
+        none: "Todavía no hay llamadas", "No calls yet";
         none_text: "Aquí aparece cada llamada que lleve una clave del equipo, pocos segundos después. Prueba con la primera:", "Every call that carries one of the team's keys appears here a few seconds later. Try the first one:";
-        none_found: "Ninguna petición cumple el filtro", "No request matches the filter";
-        none_found_text: "Quita alguna condición. Las peticiones de más de 7 días ya no se guardan.", "Remove a condition. Requests older than 7 days are no longer kept.";
-        switched_off: "El registro de peticiones está desactivado", "The request log is switched off";
+        none_found: "Ninguna llamada cumple el filtro", "No call matches the filter";
+        none_found_text: "Quita alguna condición. Las llamadas de más de 7 días ya no se guardan.", "Remove a condition. Calls older than 7 days are no longer kept.";
+        switched_off: "El registro de llamadas está desactivado", "The log of calls is switched off";
         switched_off_text: "Las llamadas nuevas no aparecen aquí. El consumo de cada suscripción se sigue contando.", "New calls do not appear here. The usage of each subscription is still counted.";
         route: "Ruta", "Route";
         status: "Estado", "Status";
@@ -20,7 +20,7 @@ texts! {
         request_id: "Número de petición", "Request id";
         client: "Aplicación", "Application";
         key: "Clave", "Key";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         subscription: "Suscripción", "Subscription";
         result: "Resultado", "Result";
         any: "Cualquiera", "Any";
@@ -70,7 +70,7 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::SandboxMismatch,
-        "Se mezclan el entorno de pruebas y datos reales. Usa clave, aplicación y tenant que sean todos del entorno de pruebas o todos de datos reales.",
+        "Se mezclan el entorno de pruebas y datos reales. Usa clave, aplicación y organización que sean todas del entorno de pruebas o todas de datos reales.",
         "The sandbox and real data are mixed. Use a key, an application and a tenant that are all for the sandbox or all for real data.",
     ),
     (
@@ -110,7 +110,7 @@ const REFUSALS: &[(Refusal, &str, &str)] = &[
     ),
     (
         Refusal::CompanyUnknown,
-        "No existe esa empresa en el tenant del token. Lee primero la lista de empresas.",
+        "No existe esa empresa en la organización del token. Lee primero la lista de empresas.",
         "There is no such company in the token's tenant. Read the list of companies first.",
     ),
     (

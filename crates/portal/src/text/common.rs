@@ -15,7 +15,7 @@ texts! {
         reference: "Referencia", "Reference";
         sandbox: "Entorno de pruebas", "Sandbox";
         events: "Eventos", "Events";
-        calls: "Peticiones", "Requests";
+        calls: "Llamadas", "Calls";
         webhooks: "Webhooks", "Webhooks";
         signature: "Firmas", "Signatures";
         notices: "Avisos", "Notices";

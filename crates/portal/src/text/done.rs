@@ -52,7 +52,7 @@ const DONE: &[(&str, &str, &str)] = &[
     ),
     (
         "sandbox_reset",
-        "El entorno se ha restablecido: tiene otro tenant y otra contraseña.",
+        "El entorno se ha restablecido: tiene otra organización y otra contraseña.",
         "The sandbox was reset: it has another tenant and another password.",
     ),
     (

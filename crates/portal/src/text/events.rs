@@ -56,7 +56,7 @@ texts! {
         or_id_hint: "Aquí solo caben los 100 primeros.", "Only the first 100 fit here.";
         send_button: "Enviar un evento de prueba", "Send a test event";
         no_webhook: "Ningún webhook activo recibe este evento", "No active webhook receives this event";
-        no_webhook_text: "Suscribe uno con el comando de arriba. Cuando tu receptor acepte el saludo, podrás enviarle aquí un evento de prueba.", "Subscribe one with the command above. Once your receiver has accepted the handshake, you can send it a test event here.";
+        no_webhook_text: "Suscribe uno con el comando de arriba. Cuando tu receptor acepte el contrato, podrás enviarle aquí un evento de prueba.", "Subscribe one with the command above. Once your receiver has accepted the contract, you can send it a test event here.";
         not_subscribable: "Llega con cada suscripción; no hay que suscribirse a él.", "It comes with every subscription; there is no need to subscribe to it.";
     }
 }

@@ -19,7 +19,7 @@ texts! {
         step_listen: "Lee y escucha", "Read and listen";
         step_listen_text: "Llama a las tres API y suscribe un webhook: cada entrega va firmada, se reintenta y se puede repetir.", "Call the three APIs and subscribe a webhook: every delivery is signed, retried and can be replayed.";
         offer_identity: "Identidad", "Identity";
-        offer_identity_text: "OAuth 2.0 y OpenID Connect, elección de tenant al iniciar sesión, segundo factor y retirada del acceso.", "OAuth 2.0 and OpenID Connect, choice of the tenant at sign-in, second factor, and withdrawal of access.";
+        offer_identity_text: "OAuth 2.0 y OpenID Connect, elección de organización al iniciar sesión, segundo factor y retirada del acceso.", "OAuth 2.0 and OpenID Connect, choice of the tenant at sign-in, second factor, and withdrawal of access.";
         offer_reads: "Tres API de lectura", "Three read APIs";
         offer_reads_text: "Contabilidad, nóminas y facturación: páginas rápidas, filtros, y un canal de cambios del que no se escapa nada.", "Accounting, payroll and invoicing: fast pages, filters, and a feed of changes that misses nothing.";
         offer_webhooks: "Webhooks", "Webhooks";

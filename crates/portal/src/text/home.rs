@@ -8,6 +8,7 @@ texts! {
         lead: "De la primera clave a la primera entrega. Cada paso se marca solo en cuanto está hecho.", "From the first key to the first delivery. Each step is ticked off automatically once it is done.";
         checklist: "Puesta en marcha", "Getting started";
         all_done: "La integración está en marcha.", "The integration is up and running.";
+        all_done_failing: "Todos los pasos están hechos, pero hay webhooks que no entregan.", "All steps are done, but some webhooks do not deliver.";
         done: "Hecho", "Done";
         open: "Pendiente", "To do";
         key: "Consigue una clave", "Get a key";

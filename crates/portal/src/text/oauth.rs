@@ -51,7 +51,7 @@ const REQUEST: &[Meaning] = &[
     (
         "login_hint",
         "El correo con el que se rellena la página de inicio de sesión",
-        "The e-mail address that the sign-in page is filled in with",
+        "The email address that the sign-in page is filled in with",
     ),
     (
         "prompt",
@@ -128,13 +128,13 @@ const TOKEN_RESPONSE: &[Meaning] = &[
 const SCOPES: &[Meaning] = &[
     ("openid", "Un id_token: quién ha iniciado sesión", "An id_token: who signed in"),
     ("profile", "Nombre e idioma de la persona", "Name and language of the person"),
-    ("email", "Su correo electrónico", "Their e-mail address"),
+    ("email", "Su correo electrónico", "Their email address"),
     (
         "offline_access",
         "Un refresh_token, para seguir sin la persona",
         "A refresh_token, to go on without the person",
     ),
-    ("IDInfo", "Nombre y correo electrónico", "Name and e-mail address"),
+    ("IDInfo", "Nombre y correo electrónico", "Name and email address"),
     (
         "SVC.ES.NEWPOL.COR.API",
         "Datos generales de personas y empresas",

@@ -21,7 +21,7 @@ const BOTH: &[Meaning] = &[
         "How they proved it: password, with a password; 2fa, with a second factor too",
     ),
     ("given_name", "Cómo se llama la persona", "What the person is called"),
-    ("email", "Su correo electrónico", "Their e-mail address"),
+    ("email", "Su correo electrónico", "Their email address"),
 ];
 
 const ACCESS: &[Meaning] = &[
@@ -93,7 +93,7 @@ const ID: &[Meaning] = &[
     (
         "preferred_username",
         "El nombre con el que inicia sesión: su correo electrónico",
-        "The name that they sign in with: their e-mail address",
+        "The name that they sign in with: their email address",
     ),
     ("email_verified", "Que el correo es suyo: siempre true", "That the address is theirs: always true"),
     ("updated_at", "Cuándo cambió su nombre o su idioma", "When their name or language last changed"),

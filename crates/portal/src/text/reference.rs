@@ -45,7 +45,7 @@ texts! {
         command_line: "Línea de comandos", "Command line";
         command_line_text: "El programa aldaba también sirve para desarrollar:", "The program aldaba also helps you develop:";
         dev: "El servicio entero en tu máquina, con datos de muestra y un receptor", "The whole service on your machine, with sample data and a receiver";
-        listen: "Recibe webhooks en tu máquina: responde al saludo, comprueba la firma y muestra cada evento", "Receives webhooks on your machine: answers the handshake, verifies the signature and prints each event";
+        listen: "Recibe webhooks en tu máquina: acepta el contrato, comprueba la firma y muestra cada evento", "Receives webhooks on your machine: accepts the contract, verifies the signature and prints each event";
         trigger: "Escribe un cambio de prueba en tu servicio local, que envía el evento", "Writes a test change to your local service, which sends the event";
         verify: "Comprueba una firma y dice por qué no coincide", "Verifies a signature and says why it does not match";
         print_openapi: "Imprime el documento OpenAPI o AsyncAPI", "Prints the OpenAPI or AsyncAPI document";

@@ -9,13 +9,13 @@ use ui::Lang;
 texts! {
     SandboxText {
         title: "Entorno de pruebas", "Sandbox";
-        lead: "Un tenant de tu equipo con datos de ejemplo: prueba aquí lecturas, inicio de sesión, eventos y webhooks sin tocar los datos de nadie.", "A tenant of your team with sample data: try reads, sign-in, events and webhooks here without touching anybody's data.";
+        lead: "Una organización de tu equipo con datos de ejemplo: prueba aquí lecturas, inicio de sesión, eventos y webhooks sin tocar los datos de nadie.", "A tenant of your team with sample data: try reads, sign-in, events and webhooks here without touching anybody's data.";
         tab_data: "Datos y token", "Data and token";
         tab_receiver: "Eventos y receptor", "Events and receiver";
         closed: "Aquí no hay entornos de pruebas", "There are no sandboxes here";
         closed_text: "Quien opera este servicio los ha desactivado. Lo demás del portal funciona igual. Si necesitas uno, escribe a la persona de contacto.", "The operator of this service has switched them off. The rest of the portal works as usual. If you need one, write to the contact.";
         none: "Tu equipo todavía no tiene entorno de pruebas", "Your team has no sandbox yet";
-        none_text: "Es un tenant solo de tu equipo con empresas, clientes, cuentas, nóminas y facturas de ejemplo, una cuenta para iniciar sesión en él y un receptor de webhooks ya preparado. Nadie más lo ve y puedes restablecerlo cuando quieras.", "It is a tenant of your own with sample companies, customers, accounts, payroll and invoices, an account to sign in to it, and a receiver of webhooks that is ready to use. Nobody else sees it, and you can reset it at any time.";
+        none_text: "Es una organización solo de tu equipo con empresas, clientes, cuentas, nóminas y facturas de ejemplo, una cuenta para iniciar sesión en ella y un receptor de webhooks ya preparado. Nadie más la ve y puedes restablecerla cuando quieras.", "It is a tenant of your own with sample companies, customers, accounts, payroll and invoices, an account to sign in to it, and a receiver of webhooks that is ready to use. Nobody else sees it, and you can reset it at any time.";
         make: "Crear el entorno de pruebas", "Create the sandbox";
         make_first: "Primero crea el entorno", "Create the sandbox first";
         incomplete: "El entorno está a medias", "The sandbox is not complete";
@@ -27,7 +27,7 @@ texts! {
         disabled_text: "No se puede usar hasta que lo active de nuevo. Escribe a la persona de contacto.", "It cannot be used until the operator enables it again. Write to the contact.";
         ready: "Listo", "Ready";
         facts: "Acceso", "Access";
-        tenant: "Tenant", "Tenant";
+        tenant: "Organización", "Tenant";
         user: "Cuenta para iniciar sesión", "Account to sign in with";
         password: "Contraseña", "Password";
         reveal: "Mostrar", "Reveal";
@@ -41,7 +41,7 @@ texts! {
         see_calls: "Ver las llamadas del equipo", "See the team's requests";
         see_webhooks: "Ver los webhooks del entorno", "See the sandbox's webhooks";
         reset: "Restablecer el entorno de pruebas", "Reset the sandbox";
-        reset_text: "El entorno vuelve a sus datos de ejemplo. Se destruyen sus registros y todo lo que hayas cambiado en ellos, sus webhooks con el historial de entregas, los tokens emitidos para él y lo que ha recibido el receptor. El tenant y las empresas tendrán otros identificadores y la cuenta otra contraseña. Se conservan las claves y las aplicaciones de tu equipo.", "The sandbox goes back to its sample data. This destroys its records and all that you have changed in them, its webhooks with their history of deliveries, the tokens that were issued for it, and what the receiver got. The tenant and the companies get other ids, and the account another password. Your team's keys and applications stay.";
+        reset_text: "El entorno vuelve a sus datos de ejemplo. Se destruyen sus registros y todo lo que hayas cambiado en ellos, sus webhooks con el historial de entregas, los tokens emitidos para él y lo que ha recibido el receptor. La organización y las empresas tendrán otros identificadores y la cuenta otra contraseña. Se conservan las claves y las aplicaciones de tu equipo.", "The sandbox goes back to its sample data. This destroys its records and all that you have changed in them, its webhooks with their history of deliveries, the tokens that were issued for it, and what the receiver got. The tenant and the companies get other ids, and the account another password. Your team's keys and applications stay.";
     }
 }
 
@@ -110,12 +110,12 @@ texts! {
         see_webhook: "Ver el webhook", "See the webhook";
         received: "Lo que ha llegado", "What arrived";
         none: "Todavía no ha llegado nada", "Nothing has arrived yet";
-        none_text: "Crea un webhook hacia el receptor: enseguida llega el saludo del contrato. Después haz que ocurra un evento y aparecerá aquí, con su firma comprobada.", "Create a webhook to the receiver: the handshake of the contract arrives at once. Then make an event happen, and it appears here with its signature verified.";
+        none_text: "Crea un webhook hacia el receptor: enseguida llega su contrato. Después haz que ocurra un evento y aparecerá aquí, con su firma comprobada.", "Create a webhook to the receiver: its contract arrives at once. Then make an event happen, and it appears here with its signature verified.";
         signature: "Firma", "Signature";
         verified: "Comprobada", "Verified";
         wrong: "No coincide", "Does not match";
         unsigned: "Sin firma", "Not signed";
-        unsigned_text: "El saludo de facturación no va firmado.", "The handshake of invoicing is not signed.";
+        unsigned_text: "El contrato de facturación no va firmado.", "The contract of invoicing is not signed.";
         answered: "Respuesta", "Answer";
         hung: "Ninguna: se dejó agotar el tiempo", "None: the attempt timed out";
         one: "Petición recibida", "Received request";

@@ -29,7 +29,7 @@ texts! {
         enter: "Entra como el usuario de pruebas", "Sign in as the sandbox user";
         enter_text: "El inicio de sesión se abre en otra pestaña. Escribe allí estos datos y, si te lo pregunta, autoriza la aplicación: el navegador vuelve solo al portal.", "The sign-in opens in another tab. Enter these there and, if you are asked, authorize the application: the browser comes back to the portal by itself.";
         enter_silent: "La petición se abre en otra pestaña y vuelve al momento, sin mostrar ninguna página.", "The request opens in another tab and comes back at once, without showing a page.";
-        email: "Correo electrónico", "E-mail address";
+        email: "Correo electrónico", "Email address";
         password: "Contraseña", "Password";
         open: "Abrir el inicio de sesión", "Open the sign-in";
         new_tab: "se abre en otra pestaña", "opens in another tab";

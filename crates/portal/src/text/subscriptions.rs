@@ -11,7 +11,7 @@ texts! {
         products: "Productos", "Products";
         product: "Producto", "Product";
         limits: "Llamadas por minuto", "Calls per minute";
-        status: "Estado", "Status";
+        status: "Estado", "State";
         since: "Desde", "Since";
         active: "Activa", "Active";
         suspended: "Suspendida", "Suspended";

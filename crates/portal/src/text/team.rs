@@ -10,7 +10,7 @@ texts! {
         no_team_text: "Un equipo reúne claves, aplicaciones y webhooks. Pide a una persona titular de tu equipo, o a la persona de contacto, que te añada.", "A team owns keys, applications and webhooks. Ask an owner of your team, or the contact, to add you.";
         members: "Miembros", "Members";
         name: "Nombre", "Name";
-        email: "Correo", "E-mail";
+        email: "Correo", "Email";
         role: "Rol", "Role";
         since: "Desde", "Since";
         owner: "Titular", "Owner";

@@ -14,7 +14,7 @@ pub(super) fn redirect_field(context: &Context, is_required: bool) -> Markup {
     html! {
         div.field {
             label for="redirect_uri" { (text.redirect) }
-            input #redirect_uri name="redirect_uri" type="text" inputmode="url" autocapitalize="none" spellcheck="false" value=[context.typed("redirect_uri")] required[is_required] aria-describedby="redirect-hint";
+            input #redirect_uri name="redirect_uri" type="text" inputmode="url" placeholder="https://app.example.com/callback" autocapitalize="none" spellcheck="false" value=[context.typed("redirect_uri")] required[is_required] aria-describedby="redirect-hint";
             span.hint #redirect-hint { (text.redirect_hint) }
         }
     }

@@ -120,7 +120,7 @@ impl View<Context> for CallsPage {
             @if !context.portal.settings.has_call_log {
                 (notice(Severity::Warning, "switched-off", &html! { (text.switched_off) }, Some(&html! { (text.switched_off_text) })))
             }
-            (self.filters(context))
+            @if !self.calls.is_empty() || context.query.has_any() { (self.filters(context)) }
             div #calls data-live=[live] data-live-part {
                 @if self.calls.is_empty() { (Self::empty(context)) } @else { (self.table(context)) }
             }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, Table, copy_block, empty_state, prose, table};
+use ui::app::{Column, Table, copy_block, empty_state, parts_code, prose, table};
 use ui::{Button, Field, Lang, button, field, hidden_field, plain_name, safe_href};
 
 use super::sandbox::SandboxState;
@@ -57,7 +57,7 @@ impl View<Context> for EventPage {
         let text = EventText::of(lang);
         html! {
             (self.crumbs(context))
-            h1 { code { (self.event.name) } }
+            h1 { (parts_code(&self.event.name)) }
             section.card {
                 h2 { (text.when) }
                 p lang="en" { (prose(&self.event.description)) }

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, Table, empty_state, number, table};
+use ui::app::{Column, Table, empty_state, number, parts_code, table};
 use ui::{Field, InputType, Lang, field, safe_href};
 
 use crate::catalogue::{Event, catalogue};
@@ -106,7 +106,7 @@ impl EventsPage {
             let links = html! {
                 ul.links {
                     @for event in events {
-                        li { a href=(safe_href(&context.team_path(&format!("events/{}", event.id)))) { code { (event.name) } } }
+                        li { a href=(safe_href(&context.team_path(&format!("events/{}", event.id)))) { (parts_code(&event.name)) } }
                     }
                 }
             };

@@ -5,7 +5,7 @@ use identity::Visitor;
 use maud::{Markup, html};
 use pages::View;
 use serde::Serialize;
-use ui::app::{State, empty_state, number, state};
+use ui::app::{State, empty_state, number, parts_code, state};
 use ui::{DisplayName, Lang, safe_href, timestamp};
 
 use super::sandbox::SandboxState;
@@ -87,7 +87,9 @@ impl View<Context> for Home {
             // A page with a key stays as it is: the next version would not have it.
             section.card #progress data-live=[self.live(context)] data-live-part {
                 h2 { (text.checklist) }
-                @if self.progress.is_complete() { p { (state(State::Ok, text.all_done)) } }
+                @if self.progress.is_complete() {
+                    p { @if self.failing.is_empty() { (state(State::Ok, text.all_done)) } @else { (state(State::Waiting, text.all_done_failing)) } }
+                }
                 @else { (self.sandbox_first(context)) }
                 ol.checklist { @for (number, step) in (1..).zip(self.steps(context)) { (step.markup(text, number)) } }
             }
@@ -120,7 +122,7 @@ impl FailingWebhook {
             _ => text.failing_since,
         };
         html! {
-            a href=(safe_href(&href)) { (self.url) } " · " (state(State::Bad, word))
+            a href=(safe_href(&href)) { (parts_code(&self.url)) } " · " (state(State::Bad, word))
             @if let Some(at) = self.since_at { " " (timestamp(lang, at)) }
             @if self.behind > 0 { " · " (number(lang, self.behind)) " " (text.behind) }
         }

@@ -4,7 +4,7 @@ use domain::subscription::Product;
 use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
-use ui::app::{Column, Table, copy_block, facts, table};
+use ui::app::{Column, Table, copy_block, facts, parts_code, table};
 use ui::{Button, ButtonStyle, Lang, button, duration, plain_name, safe_href};
 
 use crate::context::Context;
@@ -171,7 +171,7 @@ impl ReferencePage {
             let apis: Vec<&Api> = self.apis.iter().filter(|api| api.product == product).collect();
             let cells = vec![
                 html! { b { (name) } span.sub { (about) } },
-                html! { ul.links { @for api in &apis { li { code { (api.url) } } } } },
+                html! { ul.links { @for api in &apis { li { (parts_code(&api.url)) } } } },
                 html! { ul.links { @for api in &apis { li { (scopes(text, api)) } } } },
             ];
             (product.as_str().to_owned(), cells)
@@ -259,9 +259,9 @@ impl HandOver {
 fn scopes(text: &ReferenceText, api: &Api) -> Markup {
     html! {
         @match (api.scope, api.webhook_scope) {
-            (Some(scope), Some(webhooks)) => { code { (scope) } ", " (text.for_webhooks) " " code { (webhooks) } " " (text.for_webhooks_end) },
-            (Some(scope), None) => code { (scope) },
-            (None, Some(webhooks)) => { (text.only_webhooks) " " code { (webhooks) } },
+            (Some(scope), Some(webhooks)) => { (parts_code(scope)) ", " (text.for_webhooks) " " (parts_code(webhooks)) " " (text.for_webhooks_end) },
+            (Some(scope), None) => (parts_code(scope)),
+            (None, Some(webhooks)) => { (text.only_webhooks) " " (parts_code(webhooks)) },
             (None, None) => "–",
         }
     }

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use store::ReceivedRequest;
-use ui::app::{Column, State, Table, copy_block, fact_lines, state, table, tabs};
+use ui::app::{Column, State, Table, copy_block, fact_lines, parts_code, state, table, tabs};
 use ui::{Lang, safe_href, timestamp};
 
 use crate::context::Context;
@@ -99,7 +99,7 @@ impl ReceivedRow {
         let href = context.team_path(&format!("sandbox/received/{}", self.number));
         vec![
             timestamp(lang, self.at),
-            html! { a href=(safe_href(&href)) { code { (self.event) } } span.sub { "#" (self.number) } },
+            html! { a href=(safe_href(&href)) { (parts_code(&self.event)) } span.sub { "#" (self.number) } },
             self.signature(lang),
             self.answer(lang),
         ]
@@ -165,7 +165,7 @@ impl ReceivedPage {
         };
         fact_lines(&[
             (common.time, timestamp(lang, self.row.at)),
-            (text.event, html! { code { (self.row.event) } }),
+            (text.event, parts_code(&self.row.event)),
             (text.signature, signature),
             (text.answered, self.row.answer(lang)),
             (text.method, html! { code { (self.method) " " (self.target) } }),

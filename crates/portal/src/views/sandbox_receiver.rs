@@ -6,7 +6,7 @@ use maud::{Markup, html};
 use operator::admin::TeamWebhook;
 use serde::Serialize;
 use store::ReceiverMode;
-use ui::app::{Column, Table, copy_block, empty_state, fact_lines, table};
+use ui::app::{Column, Table, copy_block, empty_state, fact_lines, parts_code, table};
 use ui::{Button, DisplayName, Lang, button, safe_href};
 
 use super::sandbox::{SandboxState, head, missing};
@@ -155,7 +155,7 @@ impl MadeEvents {
         let (last, before) = self.events.split_last().map_or(("", &[][..]), |(last, before)| (last, before));
         let event = catalogue().all().find(|event| event.name == *last);
         let mut rows = vec![
-            (text.event, html! { code { (last) } }),
+            (text.event, parts_code(last)),
             (text.record, html! { code { (DisplayName(&self.record)) } }),
         ];
         rows.extend(
@@ -169,7 +169,7 @@ impl MadeEvents {
                 @if let Some(event) = event {
                     p { a href=(safe_href(&context.team_path(&format!("events/{}", event.id)))) { (text.see_event) } }
                 }
-                @if !before.is_empty() { p.small.muted { (text.made_before) " " @for name in before { code { (name) } " " } } }
+                @if !before.is_empty() { p.small.muted { (text.made_before) " " @for name in before { (parts_code(name)) " " } } }
                 h3 { (text.goes_to) }
                 div #goes-to data-live-part {
                     @if self.webhooks.is_empty() { p.muted { (text.goes_nowhere) } }

@@ -4,8 +4,8 @@
 use domain::Ticks;
 use maud::{Markup, html};
 use serde_json::{Map, Value};
-use ui::app::{Column, State, Table, state, table};
-use ui::{DisplayName, Icon, Lang, timestamp};
+use ui::app::{Column, State, Table, parts_code, state, table};
+use ui::{Icon, Lang, plain_name, timestamp};
 
 use super::sign_in::Named;
 use crate::text::oauth;
@@ -103,7 +103,7 @@ pub(super) fn pairs(
 ) -> Markup {
     let cells = |one: &Named| {
         let cells = vec![
-            html! { code.whole { (DisplayName(&one.name)) } },
+            parts_code(&plain_name(&one.name)),
             html! { code { (one.value) } },
             html! { (meaning(lang, &one.name)) },
         ];
@@ -115,7 +115,7 @@ pub(super) fn pairs(
 fn claims(lang: Lang, token: &str, of: &Map<String, Value>, meaning: MeaningOf) -> Markup {
     let cells = |(name, value): (&String, &Value)| {
         let cells = vec![
-            html! { code.whole { (name) } },
+            parts_code(name),
             html! {
                 code { (shown(value)) }
                 @if let Some(at) = value.as_i64().filter(|_| TIMES.contains(&name.as_str())) {

@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use pages::{Csv, View};
 use serde::Serialize;
 use store::{Invitation, TeamRole};
-use ui::app::{Column, Table, copy_block, table};
+use ui::app::{Column, Table, copy_block, parts_name, table};
 use ui::{Button, ButtonStyle, DisplayName, Field, Lang, badge, button, field, hidden_field, timestamp};
 
 use crate::context::Context;
@@ -141,7 +141,7 @@ impl TeamPage {
         let cells = |one: &InvitationRow| {
             let role = if one.role == "owner" { text.owner } else { text.member };
             vec![
-                html! { (DisplayName(&one.email)) },
+                parts_name(&one.email),
                 html! { (role) },
                 html! { (timestamp(lang, one.expires_at)) @if one.is_expired { " " (badge(text.expired)) } },
                 invitation_actions(context, one),
@@ -241,7 +241,7 @@ fn invite_form(context: &Context) -> Markup {
             p.muted { (text.invite_text) }
             form.stack method="post" action=(context.here(&[], [])) {
                 (context.form_token())
-                (field(&Field { name: "email", label: text.email, value: context.typed("email"), inputmode: Some("email"), is_required: true, ..Field::default() }))
+                (field(&Field { name: "email", label: text.email, value: context.typed("email"), inputmode: Some("email"), placeholder: Some("ana@example.com"), is_required: true, ..Field::default() }))
                 div.field {
                     label for="role" { (text.role) }
                     select #role name="role" { option value="member" { (text.member) } option value="owner" { (text.owner) } }

@@ -56,7 +56,7 @@ impl View<Context> for WebhookPage {
         let live = context.here(&[], [("format", "events")]);
         html! {
             p.crumbs { a href=(safe_href(&context.webhooks_path())) { (text.title) } }
-            div.title-row { h1 { (DisplayName(self.row.shown_name())) } span.live hidden { (CommonText::of(lang).live) } }
+            div.title-row { h1 { (text.one) " " (DisplayName(self.row.shown_name())) } span.live hidden { (CommonText::of(lang).live) } }
             @if let Some(secret) = &self.new_secret {
                 section.card.secret-once role="status" {
                     h2 { (own.new_secret) }

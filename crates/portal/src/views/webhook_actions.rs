@@ -42,7 +42,7 @@ impl WebhookPage {
                         p { (text.change_url_text) }
                         div.field {
                             label for="url" { (text.new_url) }
-                            input #url name="url" type="text" inputmode="url" autocapitalize="none" spellcheck="false" required value=(context.typed("url").unwrap_or(&self.row.url));
+                            input #url name="url" type="text" inputmode="url" placeholder="https://hooks.example.com/aldaba" autocapitalize="none" spellcheck="false" required value=(context.typed("url").unwrap_or(&self.row.url));
                         }
                         button type="submit" class="button" name="do" value="change_url" { (text.change_url) }
                     }

@@ -39,7 +39,7 @@ impl View<Context> for WebhooksPage {
         html! {
             div.title-row { h1 { (text.title) } span.live hidden { (CommonText::of(lang).live) } }
             p.lead { (text.lead) }
-            (self.filters(context))
+            @if !self.webhooks.is_empty() || context.query.has_any() { (self.filters(context)) }
             div #webhooks data-live=(live) data-live-part {
                 @if self.webhooks.is_empty() { (self.empty(context)) } @else { (self.table(context)) }
             }
