@@ -43,6 +43,7 @@ texts! {
         failing_since: "falla desde", "failing since";
         disabled: "desactivado por el servicio", "disabled by the service";
         suspended: "suspendido: el acceso ha terminado", "suspended: access has ended";
+        behind_one: "evento pendiente", "event waiting";
         behind: "eventos pendientes", "events waiting";
     }
 }

@@ -38,7 +38,7 @@ texts! {
         more_companies: "Hay más: la API las lista todas.", "There are more: the API lists all of them.";
         see_also: "Sigue por aquí", "Go on here";
         open_docs: "Probar llamadas en la referencia", "Try calls in the reference";
-        see_calls: "Ver las llamadas del equipo", "See the team's requests";
+        see_calls: "Ver las llamadas del equipo", "See the team's calls";
         see_webhooks: "Ver los webhooks del entorno", "See the sandbox's webhooks";
         reset: "Restablecer el entorno de pruebas", "Reset the sandbox";
         reset_text: "El entorno vuelve a sus datos de ejemplo. Se destruyen sus registros y todo lo que hayas cambiado en ellos, sus webhooks con el historial de entregas, los tokens emitidos para él y lo que ha recibido el receptor. La organización y las empresas tendrán otros identificadores y la cuenta otra contraseña. Se conservan las claves y las aplicaciones de tu equipo.", "The sandbox goes back to its sample data. This destroys its records and all that you have changed in them, its webhooks with their history of deliveries, the tokens that were issued for it, and what the receiver got. The tenant and the companies get other ids, and the account another password. Your team's keys and applications stay.";

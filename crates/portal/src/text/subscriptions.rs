@@ -68,7 +68,7 @@ texts! {
         by_route: "Por ruta, últimos 30 días", "By route, last 30 days";
         by_day: "Por día, últimos 30 días", "By day, last 30 days";
         no_usage: "Todavía no hay llamadas con esta suscripción.", "There are no calls with this subscription yet.";
-        see_calls: "Ver las peticiones", "See its requests";
+        see_calls: "Ver las llamadas", "See its calls";
         accounting: "Contabilidad", "Accounting";
         payroll: "Nóminas", "Payroll";
         invoicing: "Facturación", "Invoicing";

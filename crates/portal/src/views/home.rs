@@ -124,7 +124,7 @@ impl FailingWebhook {
         html! {
             a href=(safe_href(&href)) { (parts_code(&self.url)) } " · " (state(State::Bad, word))
             @if let Some(at) = self.since_at { " " (timestamp(lang, at)) }
-            @if self.behind > 0 { " · " (number(lang, self.behind)) " " (text.behind) }
+            @if self.behind > 0 { " · " (number(lang, self.behind)) " " (if self.behind == 1 { text.behind_one } else { text.behind }) }
         }
     }
 }
