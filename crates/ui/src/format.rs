@@ -17,7 +17,7 @@ const WORD_CHARS_MAX: usize = 24;
 impl Render for DisplayName<'_> {
     fn render(&self) -> Markup {
         let name = plain_name(self.0);
-        html! { bdi .long[has_long_word(&name)] { (name) } }
+        html! { bdi class=[has_long_word(&name).then_some("long")] { (name) } }
     }
 }
 

@@ -177,9 +177,10 @@ fn pages_comply_with_the_content_security_policy() {
             assert!(tag.name != "style" && tag.name != "iframe" && tag.name != "base", "{name}");
             // Scripts are files of ours; the pages that have them have a policy that allows them.
             let is_file = tag.get("src").is_some_and(|src| src.starts_with("/look/"));
-            let has_reason =
-                ["data-passkey=", "data-reveals=", "<time "].iter().any(|mark| page.contains(mark))
-                    || name.starts_with("permissions");
+            let has_reason = ["data-passkey=", "data-reveals=", "data-copy=", "<time "]
+                .iter()
+                .any(|mark| page.contains(mark))
+                || name.starts_with("permissions");
             let is_allowed = is_form_post || is_file && (has_reason || name.starts_with("factors"));
             assert!(tag.name != "script" || is_allowed, "{name}");
             for (attribute, value) in &tag.attributes {

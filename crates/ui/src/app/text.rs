@@ -103,13 +103,13 @@ pub fn download_button(lang: Lang, id: &str, file: &str) -> Markup {
 
 /// A long name of parts (an address, a dotted name, the name of an event) as code that breaks between them, not within a word.
 pub fn parts_code(text: &str) -> Markup {
-    html! { code .long[has_long_part(text)] { (with_breaks(text)) } }
+    html! { code class=[has_long_part(text).then_some("long")] { (with_breaks(text)) } }
 }
 
 /// The same of an address or a host that somebody chose, as [`crate::DisplayName`] shows names.
 pub fn parts_name(text: &str) -> Markup {
     let name = plain_name(text);
-    html! { bdi .long[has_long_part(&name)] { (with_breaks(&name)) } }
+    html! { bdi class=[has_long_part(&name).then_some("long")] { (with_breaks(&name)) } }
 }
 
 fn with_breaks(text: &str) -> Markup {
