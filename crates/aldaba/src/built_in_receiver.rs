@@ -9,7 +9,7 @@ use axum::http::{HeaderName, HeaderValue};
 use domain::Clock;
 use store::{AttemptTiming, ReceivedRequest, ReceiverMode, Sandbox, Store, Webhook};
 use tokio::time::{Instant, sleep, timeout};
-use webhooks::egress::{EgressError, Exchange, OutboundRequest, Phase, ReceiverResponse};
+use webhooks::egress::{EgressError, Exchange, MaySend, OutboundRequest, Phase, ReceiverResponse};
 use webhooks::engine::Transport;
 use webhooks::{AddressedReceiver, ReceiverAddresses};
 
@@ -29,10 +29,13 @@ pub(crate) struct BuiltInReceiver<T> {
 
 #[async_trait]
 impl<T: Transport> Transport for BuiltInReceiver<T> {
-    async fn send(&self, request: OutboundRequest) -> Exchange {
+    async fn send(&self, request: OutboundRequest, may_send: &MaySend<'_>) -> Exchange {
         let AddressedReceiver::BuiltIn(receiver) = self.addresses.receiver_of(&request.url) else {
-            return self.outside.send(request).await;
+            return self.outside.send(request, may_send).await;
         };
+        if !may_send() {
+            return Exchange::failed(EgressError::NotAllowed);
+        }
         let started = Instant::now();
         let timed_out = Err(EgressError::TimedOut(Phase::Response));
         let result = timeout(request.timeout, self.receive(receiver, &request)).await.unwrap_or(timed_out);

@@ -38,6 +38,9 @@ pub enum EgressError {
     /// The failure is on this side; the receiver has no part in it.
     #[error("not sent because of an internal error: {0}")]
     Internal(String),
+    /// The caller does not allow it any more.
+    #[error("not sent: what it was decided on has changed")]
+    NotAllowed,
 }
 
 impl EgressError {
@@ -49,7 +52,7 @@ impl EgressError {
             Self::Unresolved { .. } => "unresolved",
             Self::Connect { .. } => "connect",
             Self::Tls(_) => "tls",
-            Self::TimedOut(Phase::Socket) | Self::Internal(_) => "internal",
+            Self::TimedOut(Phase::Socket) | Self::Internal(_) | Self::NotAllowed => "internal",
             Self::TimedOut(_) => "timed_out",
             Self::Broken(_) => "broken",
             Self::NotHttp(_) => "not_http",
@@ -58,7 +61,7 @@ impl EgressError {
 
     /// Whether the failure is on this side, so that it must not count against the receiver.
     pub fn is_internal(&self) -> bool {
-        matches!(self, Self::TimedOut(Phase::Socket) | Self::Internal(_))
+        matches!(self, Self::TimedOut(Phase::Socket) | Self::Internal(_) | Self::NotAllowed)
     }
 
     pub(super) fn from_connect(address: SocketAddr, error: &io::Error) -> Self {

@@ -11,7 +11,7 @@ use hyper::body::{Body, Incoming};
 
 use super::error::{EgressError, is_connection_gone};
 use super::pool::Lease;
-use super::request::{Phase, Progress, ReceiverResponse};
+use super::request::{MaySend, Phase, Progress, ReceiverResponse};
 
 /// How much of a response body is read.
 pub const RESPONSE_BYTES_MAX: usize = 16 * 1024;
@@ -55,6 +55,7 @@ impl PreparedRequest {
     pub(super) async fn send(
         &mut self,
         mut lease: Lease,
+        may_send: &MaySend<'_>,
         progress: &mut Progress,
     ) -> Result<ReceiverResponse, ExchangeError> {
         progress.enter(Phase::Response);
@@ -68,6 +69,10 @@ impl PreparedRequest {
         let response = match lease.sender() {
             Some(sender) => {
                 sender.ready().await.map_err(|error| failed(&error))?;
+                if !may_send() {
+                    lease.put_back();
+                    return Err(ExchangeError::Final(EgressError::NotAllowed));
+                }
                 sender.send_request(request).await.map_err(|error| failed(&error))?
             }
             None => return Err(ExchangeError::ConnectionGone(EgressError::Broken("it is closed".into()))),

@@ -24,7 +24,7 @@ use tokio_rustls::TlsConnector;
 
 pub use error::EgressError;
 pub use exchange::RESPONSE_BYTES_MAX;
-pub use request::{Exchange, OutboundRequest, Phase, ReceiverResponse};
+pub use request::{Exchange, MaySend, OutboundRequest, Phase, ReceiverResponse};
 pub use resolver::{Resolver, SystemResolver};
 
 use dialler::Dialler;
@@ -107,10 +107,16 @@ impl Egress {
 
     /// Sends a request. It ends at its timeout, in whatever phase it is then.
     pub async fn send(&self, request: OutboundRequest) -> Exchange {
+        self.send_if(request, &|| true).await
+    }
+
+    /// Sends a request if `may_send` still says so when a connection is open: the wait for a socket, name resolution,
+    /// connecting and TLS come before. Otherwise the result is [`EgressError::NotAllowed`].
+    pub async fn send_if(&self, request: OutboundRequest, may_send: &MaySend<'_>) -> Exchange {
         let start = Instant::now();
         let deadline = start + request.timeout;
         let mut progress = Progress::start(start);
-        let result = timeout_at(deadline, self.0.send(request, deadline, &mut progress)).await;
+        let result = timeout_at(deadline, self.0.send(request, may_send, deadline, &mut progress)).await;
         let result = result.unwrap_or_else(|_| Err(EgressError::TimedOut(progress.phase())));
         progress.end(result)
     }
@@ -133,6 +139,7 @@ impl Inner {
     async fn send(
         &self,
         request: OutboundRequest,
+        may_send: &MaySend<'_>,
         deadline: Instant,
         progress: &mut Progress,
     ) -> Result<ReceiverResponse, EgressError> {
@@ -143,12 +150,12 @@ impl Inner {
             PreparedRequest { method: request.method, uri, headers, body: request.body, now: request.now };
         let lease = self.connection(&url, false, deadline, progress).await?;
         let reused = lease.reused;
-        match prepared.send(lease, progress).await {
+        match prepared.send(lease, may_send, progress).await {
             Ok(response) => Ok(response),
             // The receiver closed the idle connection, which it may: the request is sent again over a new one, once.
             Err(ExchangeError::ConnectionGone(_)) if reused => {
                 let lease = self.connection(&url, true, deadline, progress).await?;
-                prepared.send(lease, progress).await.map_err(ExchangeError::into_error)
+                prepared.send(lease, may_send, progress).await.map_err(ExchangeError::into_error)
             }
             Err(error) => Err(error.into_error()),
         }

@@ -12,6 +12,9 @@ use tokio::time::Instant;
 
 use super::error::EgressError;
 
+/// Whether a request may still be sent; the egress asks just before it writes the first byte, each time that it writes it.
+pub type MaySend<'a> = dyn Fn() -> bool + Send + Sync + 'a;
+
 /// One request to a receiver.
 #[derive(Clone, Debug)]
 pub struct OutboundRequest {

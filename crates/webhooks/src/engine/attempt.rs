@@ -1,6 +1,7 @@
 //! One delivery attempt: what it sends and to which receiver. Builds and signs the request.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -35,6 +36,8 @@ pub struct Target {
     id_key: [u8; 32],
     /// Computed at the first attempt and dropped when the webhook has nothing in flight, which is most of the time.
     prepared: Mutex<Option<Arc<PreparedTarget>>>,
+    /// How often attempts were withdrawn: those that were decided before are not sent any more.
+    withdrawals: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -51,6 +54,8 @@ struct PreparedTarget {
 pub struct Attempt {
     pub target: Arc<Target>,
     pub(crate) kind: AttemptKind,
+    /// The target's withdrawals when it was decided.
+    withdrawals: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -82,7 +87,14 @@ impl Target {
             previous_secret: webhook.previous_secret.clone(),
             id_key,
             prepared: Mutex::default(),
+            withdrawals: AtomicU64::new(0),
         }
+    }
+
+    /// The webhook has changed, is suspended or is no longer this node's: attempts that were decided and not yet sent are not
+    /// sent any more.
+    pub(crate) fn withdraw(&self) {
+        self.withdrawals.fetch_add(1, Ordering::AcqRel);
     }
 
     pub fn webhook(&self) -> WebhookId {
@@ -147,6 +159,15 @@ impl Target {
 }
 
 impl Attempt {
+    pub(crate) fn new(target: &Arc<Target>, kind: AttemptKind) -> Self {
+        Self { target: target.clone(), kind, withdrawals: target.withdrawals.load(Ordering::Acquire) }
+    }
+
+    /// Whether the webhook is as it was when the attempt was decided.
+    pub(crate) fn is_current(&self) -> bool {
+        self.withdrawals == self.target.withdrawals.load(Ordering::Acquire)
+    }
+
     /// The signed request. Every attempt of the same event or handshake has the same body and id; only the headers that
     /// depend on `now` differ.
     pub fn sign(&self, now: Ticks, timeout: Duration) -> Result<OutboundRequest, EgressError> {

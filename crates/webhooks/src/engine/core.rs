@@ -13,13 +13,12 @@ use super::delivery::InFlight;
 use super::deterministic::{SeededRandom, StableMap, StableSet};
 use super::owner_interner::OwnerInterner;
 use super::owner_queues::OwnerQueues;
+use super::send_gate::SendGate;
 use super::suspension::Access;
 use super::tail_cache::TailCache;
 use super::webhook_state::WebhookState;
 use super::{Command, Input, Moment, Settings, TailKey};
 
-/// An attempt starts only where the lease outlives its timeout by this much.
-const LEASE_MARGIN: Duration = Duration::from_secs(1);
 /// How long the core sends no reads after a read failed.
 const READS_PAUSE: Duration = Duration::from_millis(200);
 /// A wall clock that goes back by more than this was ahead before.
@@ -49,12 +48,14 @@ pub struct Core {
     /// The last reload of each webhook that is being loaded.
     pub(super) reloads: StableMap<WebhookId, u64>,
     pub(super) next_reload: u64,
-    /// When the shard leases end, on the monotonic clock.
-    pub(super) leased_until: Duration,
+    /// What attempts compare before they are sent; it holds when the shard leases end and how recent the core's knowledge is.
+    pub(super) gate: SendGate,
     /// The orderly stop has begun: nothing starts any more.
     is_stopping: bool,
     pub(super) access: Access,
     pub(super) in_flight: StableMap<u64, InFlight>,
+    /// How many of them an earlier state of their webhook started; mostly none.
+    pub(super) orphans: usize,
     /// When each receiver host last got a handshake attempt that an owner had asked for.
     pub(super) asked_hosts: StableMap<Box<str>, Ticks>,
     next_attempt_id: u64,
@@ -79,6 +80,7 @@ pub struct Core {
 impl Core {
     pub fn new(settings: Settings, seed: u64, now: Moment) -> Self {
         Self {
+            gate: SendGate::new(&settings),
             settings,
             random: SeededRandom::new(seed),
             now,
@@ -92,10 +94,10 @@ impl Core {
             loading: StableMap::default(),
             reloads: StableMap::default(),
             next_reload: 0,
-            leased_until: Duration::ZERO,
             is_stopping: false,
             access: Access::default(),
             in_flight: StableMap::default(),
+            orphans: 0,
             asked_hosts: StableMap::default(),
             next_attempt_id: 0,
             next_epoch: 0,
@@ -132,12 +134,14 @@ impl Core {
             Input::DisabledOwnersRead { disabled, access_version } => {
                 self.disabled_owners_read(disabled, access_version);
             }
+            Input::ChangesRead { until } => self.gate.set_known_until(until),
             Input::TailRead { key, after, serial, read } => self.tail_read(&key, after, serial, read.ok()),
             Input::RecordRead { webhook, epoch, record_key, upto, read } => {
                 self.record_read(webhook, epoch, record_key, upto, read.ok());
             }
             Input::HeadRead { webhook, number, head } => self.head_read(webhook, number, head.ok()),
             Input::AttemptFinished { attempt_id, exchange } => self.attempt_finished(attempt_id, &exchange),
+            Input::AttemptNotSent { attempt_id } => self.attempt_not_sent(attempt_id),
             Input::CheckpointWritten(results) => self.checkpoint_written(results.ok()),
         }
     }
@@ -166,6 +170,7 @@ impl Core {
     /// Starts what is due at `now` and returns the commands to execute.
     pub fn settle(&mut self, now: Moment) -> Vec<Command> {
         self.set_now(now);
+        self.gate.set_access_version(self.access.applied());
         while let Some((at, webhook)) = self.due.first().copied().filter(|(at, _)| *at <= now.wall) {
             self.due.remove(&(at, webhook));
             if let Some(state) = self.webhooks.get_mut(&webhook) {
@@ -195,6 +200,11 @@ impl Core {
             .min()
     }
 
+    /// What the driver asks before it sends a request.
+    pub fn gate(&self) -> SendGate {
+        self.gate.clone()
+    }
+
     pub fn counts(&self) -> DeliveryCounts {
         self.counts.clone()
     }
@@ -202,6 +212,7 @@ impl Core {
     /// Starts nothing from now on; attempts in flight finish and are checkpointed.
     pub fn stop(&mut self) {
         self.is_stopping = true;
+        self.gate.stop();
         self.checkpoints.write_soon();
     }
 
@@ -219,10 +230,9 @@ impl Core {
         self.now.steady >= self.reads_paused_until
     }
 
-    /// Whether an attempt that starts now ends while this node still holds its shards.
+    /// Whether attempts may start now: access is known, nothing is stopping, and the [`SendGate`] is open.
     pub(super) fn can_start(&self) -> bool {
-        let end = self.now.steady + self.settings.timeout + LEASE_MARGIN;
-        self.access.is_current() && !self.is_stopping && end < self.leased_until
+        self.access.is_current() && !self.is_stopping && self.gate.may_begin(self.now.steady)
     }
 
     fn committed(&mut self, changes: ChangeSet) {

@@ -13,7 +13,7 @@ use super::core::Core;
 use super::failures::{FAILURES_IN_A_ROW_MAX, LANES_MAX, postponed};
 use super::lanes::LaneAction;
 use super::owner_queues::OwnerNumber;
-use super::webhook_state::WebhookState;
+use super::webhook_state::{HandshakeState, WebhookState};
 use super::{Command, SharedEvent};
 use crate::egress::Exchange;
 
@@ -37,7 +37,17 @@ impl InFlight {
     pub(super) fn event_time(&self) -> Option<Ticks> {
         match &self.source {
             AttemptSource::Queue(event) | AttemptSource::Lane(event) => Some(event.entry.version),
-            AttemptSource::Handshake(_) | AttemptSource::Replay { .. } => None,
+            AttemptSource::Handshake { .. } | AttemptSource::Replay { .. } => None,
+        }
+    }
+
+    /// The record whose event it delivers to this webhook. Replays are outside the order.
+    pub(super) fn record_of(&self, webhook: WebhookId) -> Option<i64> {
+        match &self.source {
+            AttemptSource::Queue(event) | AttemptSource::Lane(event) if self.webhook == webhook => {
+                Some(event.record_key)
+            }
+            _ => None,
         }
     }
 }
@@ -47,8 +57,14 @@ impl InFlight {
 pub(super) enum AttemptSource {
     Queue(SharedEvent),
     Lane(SharedEvent),
-    Handshake(u32),
-    Replay { number: u32 },
+    Handshake {
+        number: u32,
+        /// The handshake before the attempt started.
+        before: Box<HandshakeState>,
+    },
+    Replay {
+        number: u32,
+    },
 }
 
 impl WebhookState {
@@ -124,7 +140,7 @@ impl Core {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         state.in_flight += 1;
         self.owner_queues.attempt_started(state.owner, state.is_slow);
-        let attempt = Attempt { target: state.target.clone(), kind };
+        let attempt = Attempt::new(&state.target, kind);
         let in_flight = InFlight {
             webhook,
             epoch: state.epoch,
@@ -144,10 +160,9 @@ impl Core {
         let outcome = classify(&attempt.expected(), exchange);
         let timing = exchange.timing;
         let took_long = outcome.timed_out || timing.total >= self.settings.timeout * SLOW_PERCENT / 100;
+        let is_current = self.take_back(webhook, epoch);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let is_current = state.epoch == epoch;
         if is_current {
-            state.in_flight -= 1;
             state.is_slow = took_long || (state.is_slow && !outcome.succeeded);
         }
         self.dirty.insert(webhook);
@@ -159,10 +174,47 @@ impl Core {
                 let lane = state.lanes.get(event.record_key).copied().filter(|_| is_current);
                 self.event_finished(webhook, &event, lane, is_current, &outcome, timing);
             }
-            AttemptSource::Handshake(number) => self.handshake_finished(webhook, number, &outcome, timing),
+            AttemptSource::Handshake { number, .. } => {
+                self.handshake_finished(webhook, number, &outcome, timing);
+            }
             AttemptSource::Replay { number } => {
                 self.replay_finished(webhook, number, is_current, &attempt.kind, &outcome, timing);
             }
+        }
+        self.wake(webhook);
+        self.queue_read(webhook);
+    }
+
+    /// An attempt is no longer in flight; returns whether the webhook's present state started it.
+    fn take_back(&mut self, webhook: WebhookId, epoch: u64) -> bool {
+        match self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
+            Some(state) => state.in_flight -= 1,
+            None => {
+                self.orphans -= 1;
+                return false;
+            }
+        }
+        true
+    }
+
+    /// An attempt was not sent: it is due again, as if it had never been decided.
+    pub(super) fn attempt_not_sent(&mut self, attempt_id: u64) {
+        let Some(in_flight) = self.in_flight.remove(&attempt_id) else { return };
+        let InFlight { webhook, epoch, source, owner, was_slow, .. } = in_flight;
+        self.owner_queues.attempt_finished(owner, was_slow);
+        let is_current = self.take_back(webhook, epoch);
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        match source {
+            AttemptSource::Queue(event) | AttemptSource::Lane(event) if !is_current => {
+                state.release(event.record_key);
+            }
+            AttemptSource::Queue(event) => state.queue.push_front(event),
+            AttemptSource::Lane(event) => {
+                state.lanes.release(event.record_key);
+            }
+            AttemptSource::Handshake { number, before } => self.handshake_not_sent(webhook, number, &before),
+            AttemptSource::Replay { .. } if is_current => state.replays.attempt_not_sent(),
+            AttemptSource::Replay { .. } => {}
         }
         self.wake(webhook);
         self.queue_read(webhook);
@@ -194,6 +246,7 @@ impl Core {
             state.pending().attempts.push(attempt_record(purpose, number, now, outcome, timing));
         }
         if !is_current {
+            state.release(event.record_key);
             return;
         }
         let buffered = state.buffered();

@@ -13,7 +13,9 @@ use web::Tasks;
 use super::core::Core;
 use super::counts::DeliveryCounts;
 use super::log_reader::RECORD_ROWS;
+use super::polling::Poll;
 use super::ports::{EngineStore, Ports};
+use super::send_gate::SendGate;
 use super::shard_leases::{ReleaseShards, ShardLeases};
 use super::{Attempt, Command, Input, Moment, Settings, TailKey};
 use crate::EngineNotifier;
@@ -76,7 +78,7 @@ impl Engine {
     /// end in order once `stopped` says so.
     pub fn start<S: EngineStore + ?Sized>(
         ports: Ports<S>,
-        settings: Settings,
+        mut settings: Settings,
         node: Guid,
         tasks: &dyn Tasks,
         stopped: watch::Receiver<bool>,
@@ -84,30 +86,36 @@ impl Engine {
         let (sender, receiver) = mpsc::unbounded_channel();
         let inputs = InputSender(sender);
         let started = Instant::now();
+        settings.is_store_shared = ports.store.is_shared();
         let (leases, renewals_guard) = ShardLeases::new(ports.store.clone(), node, &settings, started);
         let leases = Arc::new(leases);
         let (ended_guard, ended) = watch::channel(());
+        let mut seed = [0; 8];
+        ports.random.fill(&mut seed);
+        let now = Moment { wall: ports.clock.now(), steady: started.elapsed() };
+        let timeout = settings.timeout;
+        let core = Core::new(settings, u64::from_le_bytes(seed), now);
         let driver = Driver {
             ports,
             inputs: inputs.clone(),
             leases: leases.clone(),
-            timeout: settings.timeout,
+            gate: core.gate(),
+            timeout,
             started,
             abandoned: watch::channel(false).0,
         };
-        let mut seed = [0; 8];
-        driver.ports.random.fill(&mut seed);
-        let core = Core::new(settings, u64::from_le_bytes(seed), driver.now());
         // Before anything is loaded: what changes from now on is signalled, what changed before is loaded.
         let invalidation = driver.ports.store.invalidation();
         invalidation.commit_signal().listen();
         let access_version = invalidation.access_version();
         inputs.send(Input::Committed(ChangeSet { access_version, ..ChangeSet::default() }));
         let counts = core.counts();
-        let renewing = leases.clone().renew(inputs.clone(), renewals_guard, stopped.clone());
-        let store = driver.ports.store.clone();
-        let polling = super::polling::poll(store.clone(), inputs.clone());
-        let listening = super::polling::listen(store, inputs.clone(), leases.renew_soon());
+        let poll = Arc::new(Poll::new(driver.ports.store.clone(), inputs.clone(), started));
+        // What is loaded before the poll knows the last change could change unnoticed.
+        let first = poll.begun();
+        let renewing = leases.clone().renew(inputs.clone(), first, renewals_guard, stopped.clone());
+        let polling = poll.clone().run();
+        let listening = poll.listen(leases.renew_soon());
         tasks.spawn("shard-leases", Box::pin(renewing));
         tasks.spawn("webhook-poll", Box::pin(until_stopped(stopped.clone(), polling)));
         tasks.spawn("commit-listener", Box::pin(until_stopped(stopped.clone(), listening)));
@@ -153,6 +161,7 @@ struct Driver<S: ?Sized> {
     ports: Ports<S>,
     inputs: InputSender,
     leases: Arc<ShardLeases<S>>,
+    gate: SendGate,
     /// Of one attempt.
     timeout: Duration,
     started: Instant,
@@ -162,11 +171,12 @@ struct Driver<S: ?Sized> {
 
 impl<S: ?Sized> Clone for Driver<S> {
     fn clone(&self) -> Self {
-        let Self { ports, inputs, leases, timeout, started, abandoned } = self;
+        let Self { ports, inputs, leases, gate, timeout, started, abandoned } = self;
         Self {
             ports: ports.clone(),
             inputs: inputs.clone(),
             leases: leases.clone(),
+            gate: gate.clone(),
             timeout: *timeout,
             started: *started,
             abandoned: abandoned.clone(),
@@ -253,9 +263,20 @@ impl<S: EngineStore + ?Sized> Driver<S> {
     }
 
     async fn send(&self, attempt: &Attempt) -> Exchange {
-        match attempt.sign(self.ports.clock.now(), self.timeout) {
-            Ok(request) => self.ports.transport.send(request).await,
-            Err(error) => Exchange::failed(error),
+        let request = match attempt.sign(self.ports.clock.now(), self.timeout) {
+            Ok(request) => request,
+            Err(error) => return Exchange::failed(error),
+        };
+        let begun = self.started.elapsed();
+        let may_send = || {
+            let access_version = self.ports.store.invalidation().access_version();
+            self.gate.may_send(attempt, begun, self.started.elapsed(), access_version)
+        };
+        // Now, before a connection is opened for nothing, and again when it is open.
+        if may_send() {
+            self.ports.transport.send(request, &may_send).await
+        } else {
+            Exchange::failed(EgressError::NotAllowed)
         }
     }
 
@@ -342,6 +363,10 @@ impl Drop for AttemptReport {
             tracing::error!(attempt_id = self.attempt_id, "a delivery attempt ended without a result");
             Exchange::failed(EgressError::Internal("the attempt's task panicked".into()))
         });
-        self.inputs.send(Input::AttemptFinished { attempt_id: self.attempt_id, exchange });
+        let attempt_id = self.attempt_id;
+        self.inputs.send(match exchange.result {
+            Err(EgressError::NotAllowed) => Input::AttemptNotSent { attempt_id },
+            _ => Input::AttemptFinished { attempt_id, exchange },
+        });
     }
 }

@@ -58,6 +58,7 @@ impl WebhookState {
 
     pub(super) fn disable(&mut self, now: Ticks, why: String) {
         self.flags.disabled = true;
+        self.target.withdraw();
         self.audit(AuditKind::WebhookDisabled, now, &why);
         self.pending().disabled = Some(why);
     }

@@ -12,6 +12,7 @@ use super::classify::Outcome;
 use super::core::Core;
 use super::delivery::{AttemptSource, attempt_record};
 use super::failures::postponed;
+use super::webhook_state::HandshakeState;
 
 /// Past this many hosts, those whose pause is over are forgotten.
 const ASKED_HOSTS_MAX: usize = 1000;
@@ -61,10 +62,11 @@ impl Core {
         let may_send =
             can_start && state.needs_handshake() && state.handshake.due_at(now, host_asked_at) <= now;
         if let Some(head) = head.filter(|_| may_send) {
+            let before = Box::new(state.handshake);
             let is_early = state.handshake.start(head, now);
             let kind = AttemptKind::Handshake { number, at: state.handshake.at };
             let host = is_early.then(|| state.target.host());
-            self.send(webhook, AttemptSource::Handshake(number), kind);
+            self.send(webhook, AttemptSource::Handshake { number, before }, kind);
             if let Some(host) = host {
                 self.note_asked_host(host);
             }
@@ -75,6 +77,19 @@ impl Core {
             self.pause_reads();
         }
         self.wake(webhook);
+    }
+
+    /// The attempt was not sent: it is due again, and the host's turn is not taken.
+    pub(super) fn handshake_not_sent(&mut self, webhook: WebhookId, number: u32, before: &HandshakeState) {
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        if state.handshake.number != number || !state.handshake.is_in_flight {
+            return;
+        }
+        let host = state.target.host();
+        if self.asked_hosts.get(&host).copied() == state.handshake.started_at {
+            self.asked_hosts.remove(&host);
+        }
+        state.handshake.undo_start(before);
     }
 
     pub(super) fn handshake_finished(

@@ -32,6 +32,8 @@ enum LaneActivity {
     Waiting,
     Reading,
     Sending,
+    /// It waits for an attempt at its record that an earlier state of the webhook started.
+    Held,
 }
 
 /// What a lane that is due needs next.
@@ -81,6 +83,21 @@ impl Lanes {
                 true
             }
         }
+    }
+
+    /// Starts nothing of the record until [`Lanes::release`]; returns whether it has a lane.
+    pub(crate) fn hold(&mut self, record_key: i64) -> bool {
+        let Some(parked) = self.by_record.get_mut(&record_key) else { return false };
+        self.due.remove(&(parked.lane.retry.next_at, record_key));
+        parked.activity = LaneActivity::Held;
+        true
+    }
+
+    /// The record's lane waits again, as long as before: its attempt was not sent, or an earlier one has ended. Returns whether
+    /// it has a lane.
+    pub(crate) fn release(&mut self, record_key: i64) -> bool {
+        self.wait(record_key);
+        self.by_record.contains_key(&record_key)
     }
 
     /// When the oldest parked event happened; where it was not read yet, when it first failed.

@@ -20,6 +20,7 @@ mod owner_queues;
 mod polling;
 mod ports;
 mod replay;
+mod send_gate;
 mod shard_assignment;
 mod shard_leases;
 mod suspension;
@@ -43,6 +44,7 @@ pub use counts::DeliveryCounts;
 pub use driver::Engine;
 pub(crate) use failures::{FAILURES_IN_A_ROW_MAX, LANES_MAX};
 pub use ports::{EngineStore, Ports, Transport};
+pub use send_gate::SendGate;
 
 use crate::egress::Exchange;
 
@@ -70,6 +72,8 @@ pub struct Settings {
     pub retention: Duration,
     /// Whether sandboxes are open: nothing is sent from closed ones.
     pub is_sandbox_open: bool,
+    /// Whether other nodes use the same store: then nothing starts on old knowledge. [`Engine::start`] asks the store.
+    pub is_store_shared: bool,
 }
 
 const RETENTION: Duration = Duration::from_secs(30 * 24 * 60 * 60);
@@ -85,6 +89,7 @@ impl Settings {
             ask_after: Duration::from_secs(30),
             retention: RETENTION,
             is_sandbox_open: true,
+            is_store_shared: false,
         }
     }
 }
@@ -127,6 +132,11 @@ pub enum Input {
         disabled: DisabledOwners,
         access_version: u64,
     },
+    /// Every change of a webhook or of access that was committed before `until`, on the monotonic clock, has arrived as an
+    /// input: a poll that began then is complete.
+    ChangesRead {
+        until: Duration,
+    },
     TailRead {
         key: TailKey,
         after: u64,
@@ -148,6 +158,10 @@ pub enum Input {
     AttemptFinished {
         attempt_id: u64,
         exchange: Exchange,
+    },
+    /// The attempt was not made, because the [`SendGate`] did not allow it any more: the core decides again.
+    AttemptNotSent {
+        attempt_id: u64,
     },
     CheckpointWritten(Result<Vec<CheckpointResult>, ()>),
 }

@@ -6,18 +6,20 @@ use async_trait::async_trait;
 use domain::{Clock, Random};
 use store::{ChangeLog, Deliveries, Maintenance, Nodes};
 
-use crate::egress::{Egress, Exchange, OutboundRequest};
+use crate::egress::{Egress, Exchange, MaySend, OutboundRequest};
 
 /// Sends a request to a receiver and returns its response, or why there is none.
 #[async_trait]
 pub trait Transport: Send + Sync + 'static {
-    async fn send(&self, request: OutboundRequest) -> Exchange;
+    /// Asks `may_send` as late as possible, before the first byte; if it says no, nothing is sent, and the result is
+    /// [`EgressError::NotAllowed`](crate::egress::EgressError::NotAllowed).
+    async fn send(&self, request: OutboundRequest, may_send: &MaySend<'_>) -> Exchange;
 }
 
 #[async_trait]
 impl Transport for Egress {
-    async fn send(&self, request: OutboundRequest) -> Exchange {
-        Self::send(self, request).await
+    async fn send(&self, request: OutboundRequest, may_send: &MaySend<'_>) -> Exchange {
+        self.send_if(request, may_send).await
     }
 }
 

@@ -130,6 +130,11 @@ impl ReplayQueue {
         Some(progress(replay, false))
     }
 
+    /// The attempt was not sent: it is due again.
+    pub(crate) fn attempt_not_sent(&mut self) {
+        self.activity = ReplayActivity::Waiting;
+    }
+
     fn finish(&mut self) -> Option<ReplayStep> {
         self.events.clear();
         let replay = self.open.pop_front()?;

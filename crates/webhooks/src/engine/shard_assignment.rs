@@ -18,7 +18,7 @@ impl Core {
         asked: Vec<u8>,
         given: &[u8],
     ) {
-        self.leased_until = until;
+        self.gate.set_leased_until(until);
         self.given.retain(|shard| !given.contains(shard));
         leases.retain(|lease| !self.given.contains(&lease.shard));
         let asked = asked.into_iter().filter(|shard| !self.given.contains(shard)).collect();
@@ -114,6 +114,7 @@ impl Core {
     pub(super) fn reload(&mut self, webhook: WebhookId) {
         if let Some(state) = self.webhooks.get_mut(&webhook) {
             state.is_frozen = true;
+            state.target.withdraw();
         }
         self.next_reload += 1;
         self.reloads.insert(webhook, self.next_reload);
@@ -148,6 +149,10 @@ impl Core {
                 state.handshake.continue_from(earlier);
             }
             state.clamp_loaded(self.now.wall, self.latest_due());
+            if self.orphans > 0 {
+                let records = self.in_flight.values().filter_map(|one| one.record_of(webhook));
+                records.for_each(|record| state.hold(record));
+            }
             self.tails.entry(state.tail_key.clone()).or_default().webhooks.insert(webhook);
             self.webhooks.insert(webhook, Box::new(state));
         }
@@ -158,6 +163,8 @@ impl Core {
 
     pub(super) fn remove_webhook(&mut self, webhook: WebhookId) {
         let Some(state) = self.webhooks.remove(&webhook) else { return };
+        state.target.withdraw();
+        self.orphans += state.in_flight;
         self.buffered -= state.buffered();
         self.dirty.remove(&webhook);
         if let Some(at) = state.due {

@@ -88,16 +88,23 @@ impl<S: EngineStore + ?Sized> ShardLeases<S> {
         self.renew_soon.notify_one();
     }
 
-    /// Renews the leases until shutdown or release. A renewal that is under way then ends first: it could lease the shards
+    /// Renews the leases, once `may_begin`, until shutdown or release. A renewal that is under way then ends first: it could lease the shards
     /// again after their release.
     pub(super) async fn renew(
         self: Arc<Self>,
         inputs: InputSender,
+        mut may_begin: watch::Receiver<bool>,
         _guard: watch::Sender<()>,
         mut stopped: watch::Receiver<bool>,
     ) {
         let mut released = self.is_released.subscribe();
         let mut held = 0;
+        tokio::select! {
+            biased;
+            _ = stopped.wait_for(|stop| *stop) => {}
+            _ = released.wait_for(|is_released| *is_released) => {}
+            _ = may_begin.wait_for(|begun| *begun) => {}
+        }
         while !*stopped.borrow() && !*released.borrow() {
             let next = self.renew_and_report(&inputs, &mut held).await;
             let pause = async {

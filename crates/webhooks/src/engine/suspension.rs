@@ -34,7 +34,12 @@ pub(super) struct Access {
 impl Access {
     /// Whether the core has applied every change of access that was made through this process.
     pub(super) fn is_current(&self) -> bool {
-        self.is_known && self.version <= self.signalled.min(self.owners_read)
+        self.is_known && self.version <= self.applied()
+    }
+
+    /// The core has applied the changes of access up to this version.
+    pub(super) fn applied(&self) -> u64 {
+        self.signalled.min(self.owners_read)
     }
 
     pub(super) fn signalled(&mut self, version: u64) {
@@ -114,7 +119,10 @@ impl Core {
     pub(super) fn apply_access(&mut self, webhook: WebhookId) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let suspension = self.access.suspension(state);
-        state.is_suspended = suspension.is_some();
+        let was_suspended = std::mem::replace(&mut state.is_suspended, suspension.is_some());
+        if state.is_suspended && !was_suspended {
+            state.target.withdraw();
+        }
         // Before the first read of the disabled owners, a webhook that seems to be entitled may not be.
         if !self.access.is_known {
             return;

@@ -54,6 +54,9 @@ pub(crate) struct WebhookState {
     pub(crate) queue: VecDeque<SharedEvent>,
     /// Records with an event in the queue or in flight, and their later events.
     busy_records: StableMap<i64, VecDeque<SharedEvent>>,
+    /// Records with an attempt in flight that an earlier state of the webhook started. Its result does not count, but until it
+    /// has ended, nothing of the record starts: the receiver could get the later event first.
+    held_records: StableSet<i64>,
     pub(crate) in_flight: usize,
     pub(crate) lanes: Lanes,
     /// The last attempt timed out, or took nearly as long.
@@ -133,6 +136,7 @@ impl WebhookState {
             window: VecDeque::new(),
             queue: VecDeque::new(),
             busy_records: StableMap::default(),
+            held_records: StableSet::default(),
             in_flight: 0,
             lanes: Lanes::new(loaded.lanes),
             is_slow: false,
@@ -232,7 +236,7 @@ impl WebhookState {
 
     /// Frees the memory that only a webhook with events in flight needs.
     pub(crate) fn release_buffers(&mut self) {
-        if self.in_flight == 0 && self.window.is_empty() {
+        if self.in_flight == 0 && self.window.is_empty() && self.held_records.is_empty() {
             self.window = VecDeque::new();
             self.queue = VecDeque::new();
             self.busy_records = StableMap::default();
@@ -275,13 +279,32 @@ impl WebhookState {
     /// An event was delivered: the next one of its record can start.
     pub(crate) fn mark_delivered(&mut self, event: &SharedEvent) {
         self.mark_done(event.entry.sequence);
-        if let Some(later) = self.busy_records.get_mut(&event.record_key) {
+        self.queue_next_of(event.record_key);
+    }
+
+    fn queue_next_of(&mut self, record_key: i64) {
+        if let Some(later) = self.busy_records.get_mut(&record_key) {
             match later.pop_front() {
                 Some(next) => self.queue.push_back(next),
                 None => {
-                    self.busy_records.remove(&event.record_key);
+                    self.busy_records.remove(&record_key);
                 }
             }
+        }
+    }
+
+    /// Starts nothing of the record until [`WebhookState::release`].
+    pub(crate) fn hold(&mut self, record_key: i64) {
+        self.held_records.insert(record_key);
+        if !self.lanes.hold(record_key) {
+            self.busy_records.entry(record_key).or_default();
+        }
+    }
+
+    /// The attempt that an earlier state of the webhook started has ended.
+    pub(crate) fn release(&mut self, record_key: i64) {
+        if self.held_records.remove(&record_key) && !self.lanes.release(record_key) {
+            self.queue_next_of(record_key);
         }
     }
 
@@ -335,6 +358,12 @@ impl HandshakeState {
         self.started_at = Some(now);
         self.answered_at = self.answered_at.max(self.asked_at);
         self.retry.is_some_and(|retry| retry.next_at > now)
+    }
+
+    /// The attempt was not sent: as before [`HandshakeState::start`].
+    pub(crate) fn undo_start(&mut self, before: &Self) {
+        self.is_in_flight = false;
+        (self.started_at, self.answered_at) = (before.started_at, before.answered_at);
     }
 
     /// The owner's request that no attempt has answered yet.

@@ -389,3 +389,35 @@ async fn no_socket_permit_is_lost() {
     }
     assert_eq!(last.counts().accepted, 4, "all four sockets are available");
 }
+
+#[tokio::test]
+async fn request_that_is_no_longer_allowed_is_not_sent_and_leaves_its_connection_to_the_next() {
+    let server = Server::responding(OK).await;
+    let egress = egress();
+    let exchange = egress.send_if(request(&server.url("/")), &|| false).await;
+    assert_eq!(exchange.result.unwrap_err(), EgressError::NotAllowed);
+    let exchange = egress.send_if(request(&server.url("/")), &|| true).await;
+    assert_eq!(exchange.result.unwrap().status, 200);
+    assert!(exchange.reused, "it was asked when the connection was open");
+    assert_eq!((server.requests().len(), server.counts().accepted), (1, 1));
+}
+
+/// A connection that the receiver has closed while it was idle: the second try is asked again.
+#[tokio::test]
+async fn request_that_is_sent_a_second_time_is_asked_again() {
+    let server = Server::start(|mut connection| async move {
+        if connection.read_request().await.is_some() {
+            connection.send(OK).await;
+        }
+        // The next request gets no response.
+        connection.read_request().await;
+    })
+    .await;
+    let egress = egress();
+    response_to(&egress, request(&server.url("/"))).await;
+    let asked = std::sync::atomic::AtomicUsize::new(0);
+    let once = || asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed) == 0;
+    let exchange = egress.send_if(request(&server.url("/")), &once).await;
+    assert_eq!(exchange.result.unwrap_err(), EgressError::NotAllowed);
+    assert_eq!(server.requests().len(), 2);
+}

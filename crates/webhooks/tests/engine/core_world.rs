@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::retry::Schedule;
 use domain::{ClientId, Guid, TenantId, WebhookId};
-use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, Webhooks as _};
+use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, WebhookChange, Webhooks as _};
 use webhooks::egress::{EgressError, Exchange, ReceiverResponse};
 use webhooks::engine::{Attempt, Command, Core, Input, Moment, Settings, TailKey};
 
@@ -25,6 +25,7 @@ pub(super) struct World {
     pub(super) ahead: Duration,
     pub(super) in_flight: Vec<(u64, Attempt)>,
     records: u64,
+    values: u64,
 }
 
 impl World {
@@ -33,16 +34,23 @@ impl World {
         Self::with_pauses(vec![LEASE])
     }
 
+    /// With a store that other nodes use too.
+    pub(super) fn shared() -> Self {
+        let mut world = Self::new();
+        world.core = core_with(Settings { is_store_shared: true, ..settings(vec![LEASE]) }, world.now());
+        world
+    }
+
     pub(super) fn with_pauses(pauses: Vec<Duration>) -> Self {
         let (fixture, random) = (Fixture::new(1), SeededRandom::new(1));
         let (at, ahead) = (Duration::ZERO, Duration::ZERO);
-        let core = new_core(pauses, Moment { wall: START, steady: at });
-        Self { fixture, core, random, at, ahead, in_flight: Vec::new(), records: 0 }
+        let core = core_with(settings(pauses), Moment { wall: START, steady: at });
+        Self { fixture, core, random, at, ahead, in_flight: Vec::new(), records: 0, values: 0 }
     }
 
     /// The process ends and another one starts.
     pub(super) fn restart(&mut self, pauses: Vec<Duration>) {
-        self.core = new_core(pauses, self.now());
+        self.core = core_with(settings(pauses), self.now());
         self.in_flight.clear();
         self.start();
     }
@@ -108,6 +116,38 @@ impl World {
         (0..records).for_each(|_| self.add_change(owner));
         let heads = block_on(self.fixture.store.log_heads()).unwrap();
         self.input(Input::HeadsRead(heads));
+    }
+
+    /// A change of one record, whose event the core reads at once.
+    pub(super) fn change_record(&mut self, owner: usize, record: u64) {
+        self.values += 1;
+        let action = format!(r#""action":"upsert","data":{{"value":{}}}"#, self.values);
+        self.fixture.apply_record_change(TENANTS[owner], resources()[0], record, &action);
+        let heads = block_on(self.fixture.store.log_heads()).unwrap();
+        self.input(Input::HeadsRead(heads));
+    }
+
+    /// The owner changes the webhook; the core learns of it.
+    pub(super) fn change_webhook(&mut self, webhook: WebhookId, change: WebhookChange) {
+        block_on(self.fixture.store.change_webhook(webhook, None, change, &AuditContext::default())).unwrap();
+        self.input(Input::WebhookChanged(webhook));
+    }
+
+    /// The sequences of the events in flight.
+    pub(super) fn sequences(&self) -> Vec<u64> {
+        self.in_flight.iter().filter_map(|(_, attempt)| attempt.sequence()).collect()
+    }
+
+    /// Ends one attempt in flight.
+    pub(super) fn finish(&mut self, attempt_id: u64, response: ReceiverResponse) {
+        self.in_flight.retain(|(id, _)| *id != attempt_id);
+        let exchange = Exchange { result: Ok(response), timing: AttemptTiming::default(), reused: false };
+        self.input(Input::AttemptFinished { attempt_id, exchange });
+    }
+
+    /// Whether the driver may send an attempt that began just now, with this version of access in the process.
+    pub(super) fn may_send(&self, attempt: &Attempt, access_version: u64) -> bool {
+        self.core.gate().may_send(attempt, self.at, self.at, access_version)
     }
 
     /// Applies an input; the caller executes the commands.
@@ -191,9 +231,13 @@ impl World {
     }
 }
 
-fn new_core(pauses: Vec<Duration>, now: Moment) -> Core {
+fn settings(pauses: Vec<Duration>) -> Settings {
     let schedule = Schedule { pauses, window: LEASE * 24 };
-    Core::new(Settings { in_flight_max: SLOTS, ..Settings::new(schedule, TIMEOUT) }, 1, now)
+    Settings { in_flight_max: SLOTS, ..Settings::new(schedule, TIMEOUT) }
+}
+
+fn core_with(settings: Settings, now: Moment) -> Core {
+    Core::new(settings, 1, now)
 }
 
 pub(super) fn accepted() -> ReceiverResponse {

@@ -6,7 +6,12 @@ mod clock_jumps;
 mod core_world;
 mod giving;
 mod handshake;
+mod hanging_store;
+mod not_sent;
+mod order;
 mod owner_shares;
+mod recent_knowledge;
+mod sending;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,12 +23,14 @@ use domain::retry::Schedule;
 use domain::{Clock, Guid, Ticks, WebhookId};
 use parking_lot::Mutex;
 use store::memory::MemoryStore;
-use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, SHARDS, Webhooks as _};
+use store::{
+    AttemptTiming, AuditContext, Deliveries as _, DeliveryQuery, LeaseRenewal, SHARDS, Webhooks as _,
+};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 use web::{BoxFuture, Tasks};
-use webhooks::egress::{Exchange, OutboundRequest, ReceiverResponse};
+use webhooks::egress::{Exchange, MaySend, OutboundRequest, ReceiverResponse};
 use webhooks::engine::{Engine, Ports, Settings, Transport};
 
 use crate::simulation::fixture::{Fixture, START, random_webhook, resources};
@@ -33,6 +40,11 @@ const NODE: [u8; 16] = [1; 16];
 const OTHER_NODE: [u8; 16] = [2; 16];
 /// Long enough for a slow machine; no test waits for it to end.
 const LONG_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// All attempts of a webhook.
+fn query(webhook: WebhookId) -> DeliveryQuery {
+    DeliveryQuery { webhook, before: None, since: None, only_failed: false, rows_max: 1000 }
+}
 
 /// Keeps the handles of the tasks, as a supervisor does.
 #[derive(Default)]
@@ -79,7 +91,7 @@ struct PanickingTransport {
 
 #[async_trait]
 impl Transport for PanickingTransport {
-    async fn send(&self, _request: OutboundRequest) -> Exchange {
+    async fn send(&self, _request: OutboundRequest, _may_send: &MaySend<'_>) -> Exchange {
         let left = self.panics_left.load(Ordering::Relaxed);
         if left > 0 {
             self.panics_left.store(left - 1, Ordering::Relaxed);

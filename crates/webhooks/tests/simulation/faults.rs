@@ -13,8 +13,9 @@ use webhooks::engine::Input;
 use crate::authorization::{ALL_SCOPES, USER};
 
 use super::fixture::{CLIENTS, SUBSCRIPTIONS, TEAM, TENANTS, block_on, random_webhook};
+use super::oracle::Served;
 use super::receiver::Behaviour;
-use super::world::{SimEvent, World};
+use super::world::{FAULTS, SimEvent, World};
 
 const WEBHOOKS_MAX: usize = 8;
 
@@ -49,7 +50,7 @@ impl World {
         }
         let pause = self.random.span(10..1500);
         self.after(pause, SimEvent::Fault);
-        match self.random.below(22) {
+        match self.random.below(28) {
             0..=3 => self.subscribe(),
             4..=7 => self.change_random_webhook(),
             8..=11 => self.change_behaviour(),
@@ -61,6 +62,9 @@ impl World {
             19 | 20 => self.change_access(),
             17 => self.prune(),
             18 => self.back_up_or_restore(),
+            22 | 23 => self.stall(),
+            24 => self.hang_polls(),
+            25..=27 => self.disable_and_enable(),
             _ => {}
         }
     }
@@ -73,7 +77,7 @@ impl World {
         let new = random_webhook(&mut self.random, url);
         let id = new.id;
         block_on(self.fixture.store.subscribe(new, 100, &AuditContext::default())).unwrap();
-        self.oracle.changed(id, self.at, None);
+        self.oracle.note_access(&self.fixture.store, self.at);
         self.notify_others(id, None);
     }
 
@@ -140,14 +144,12 @@ impl World {
             self.oracle.expect_nothing_upto(webhook.id, head);
         }
         // The node that serves the change notifies its engine before it answers; the others get a signal.
-        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
-        let notified = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
-        let notified = notified.then_some(node);
+        let notified = self.serving_node();
         if let Some(node) = notified {
             let incarnation = self.nodes[node].incarnation;
             self.input(node, incarnation, Input::WebhookChanged(webhook.id));
         }
-        self.oracle.changed(webhook.id, self.at, notified);
+        self.oracle.changed(webhook.clone(), Served { at: self.at, node: notified });
         self.notify_others(webhook.id, notified);
     }
 
@@ -195,6 +197,46 @@ impl World {
         self.nodes[node].skew = if self.random.percent(50) { ticks } else { -ticks };
     }
 
+    /// A node stands still, as after SIGSTOP: for a moment, or for longer than its leases last.
+    fn stall(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let pause =
+            if self.random.percent(50) { self.random.span(5..500) } else { self.random.span(500..15_000) };
+        self.nodes[node].stalled_until = (self.at + pause).min(FAULTS);
+    }
+
+    /// The store does not answer a node's polls; its other queries, and the renewals of its leases, go on.
+    fn hang_polls(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let pause = self.random.span(500..10_000);
+        self.nodes[node].polls_hang_until = self.at + pause;
+    }
+
+    /// An owner disables a webhook and soon enables it again, perhaps while attempts are in flight.
+    fn disable_and_enable(&mut self) {
+        let enabled: Vec<Webhook> = self.webhooks().into_iter().filter(|webhook| webhook.enabled).collect();
+        if enabled.is_empty() {
+            return;
+        }
+        let webhook = self.random.pick(&enabled).clone();
+        self.change_webhook(&webhook, WebhookChange::Disable);
+        let pause = self.random.span(0..60);
+        self.after(pause, SimEvent::Enable(webhook.id));
+    }
+
+    pub(crate) fn enable(&mut self, webhook: domain::WebhookId) {
+        let found = block_on(self.fixture.store.find_webhook(webhook)).unwrap();
+        if let Some(webhook) = found {
+            self.change_webhook(&webhook, WebhookChange::Enable);
+        }
+    }
+
+    /// The node that serves the next change, if it can.
+    fn serving_node(&mut self) -> Option<usize> {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        Some(node).filter(|node| self.nodes[*node].serves(self.at))
+    }
+
     fn cut_off(&mut self) {
         let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
         let pause = self.random.span(100..20_000);
@@ -233,7 +275,21 @@ impl World {
             block_on(self.fixture.store.set_client_status(&client, status, &AuditContext::default()))
                 .unwrap();
         }
-        self.oracle.status_changed(self.at);
+        let served = Served { at: self.at, node: self.serving_node() };
+        self.oracle.status_changed(&self.fixture.store, served);
+        self.signal_access(served.node, store::ChangeSet::default());
+    }
+
+    /// The process that serves a change of access moves its version before it answers, and signals its engine.
+    fn signal_access(&mut self, node: Option<usize>, changes: store::ChangeSet) {
+        let Some(node) = node else { return };
+        let own = &mut self.nodes[node];
+        own.access_version += 1;
+        let (incarnation, access_version) = (own.incarnation, own.access_version);
+        let input = Box::new(Input::Committed(store::ChangeSet { access_version, ..changes }));
+        let pause = self.random.span(0..20);
+        self.after(pause, SimEvent::Input { node, incarnation, input });
+        self.after(pause, SimEvent::ReadOwners { node, incarnation });
     }
 
     /// A user withdraws or gives an authorization, perhaps a narrower one, or is disabled or enabled.
@@ -262,21 +318,16 @@ impl World {
         .unwrap();
     }
 
-    /// The engine of the node that serves the change learns of it before the response; most others get a signal, and all
-    /// of them poll.
+    /// The node that serves the change sends nothing more from its response on; most others get a signal, and all of them poll.
     pub(crate) fn access_changed(&mut self, changes_before: u64) {
         let webhooks = block_on(self.fixture.store.changed_webhooks(changes_before)).unwrap().webhooks;
-        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
-        let notified = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
-        let notified = notified.then_some(node);
+        let notified = self.serving_node();
+        self.oracle.note_access(&self.fixture.store, self.at);
         let changes = store::ChangeSet { webhooks: webhooks.into_iter().collect(), ..Default::default() };
         for webhook in &changes.webhooks {
-            self.oracle.access_changed(*webhook, self.at, notified);
+            self.oracle.access_changed(*webhook, Served { at: self.at, node: notified });
         }
-        if let Some(node) = notified {
-            let incarnation = self.nodes[node].incarnation;
-            self.input(node, incarnation, Input::Committed(changes.clone()));
-        }
+        self.signal_access(notified, changes.clone());
         for node in (0..self.nodes.len()).filter(|node| Some(*node) != notified) {
             if self.random.percent(80) {
                 let (incarnation, pause) = (self.nodes[node].incarnation, self.random.span(0..20));
@@ -298,7 +349,7 @@ impl World {
         }
         // A restore needs every node stopped, with nothing in flight.
         self.stop_all();
-        self.oracle.restored(&self.fixture.store, self.at);
+        self.oracle.restored(&self.fixture.store);
         for node in 0..self.nodes.len() {
             let pause = self.random.span(10..3000);
             self.after(pause, SimEvent::Start { node });
@@ -340,7 +391,8 @@ impl World {
             ))
             .unwrap();
         }
-        self.oracle.status_changed(self.at);
+        let served = Served { at: self.at, node: None };
+        self.oracle.status_changed(&self.fixture.store, served);
         let before = block_on(self.fixture.store.changed_webhooks(0)).unwrap().last_change;
         self.set_account_status(Status::Active);
         for tenant in TENANTS {
@@ -351,6 +403,7 @@ impl World {
         self.access_changed(before);
         for node in 0..self.nodes.len() {
             self.nodes[node].cut_off_until = self.nodes[node].cut_off_until.min(self.at);
+            self.nodes[node].polls_hang_until = self.nodes[node].polls_hang_until.min(self.at);
             self.nodes[node].skew = 0;
             self.after(Duration::ZERO, SimEvent::Start { node });
         }

@@ -1,10 +1,12 @@
 //! The engine's main test: a deterministic simulation with thousands of seeds and every kind of fault.
 //! `ALDABA_SEED=n` runs one seed; `ALDABA_SEEDS=n` runs that many.
 
+mod attempts;
 mod faults;
 pub(crate) mod fixture;
 mod node;
 mod oracle;
+mod polls;
 pub(crate) mod random;
 mod receiver;
 mod silence;

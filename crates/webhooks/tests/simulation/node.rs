@@ -1,4 +1,5 @@
-//! A simulated node: a core whose wall clock may be wrong, whose connection to the store may be cut, and which may crash.
+//! A simulated node: a core whose wall clock may be wrong, whose connection to the store may be cut, and which may stall and
+//! crash.
 
 use std::time::Duration;
 
@@ -21,8 +22,16 @@ pub(crate) struct Node {
     /// By how much its wall clock is wrong, in ticks.
     pub(crate) skew: i64,
     pub(crate) cut_off_until: Duration,
-    /// The last change of a webhook that its poll has read.
-    pub(crate) changes_read_upto: u64,
+    /// Its process stands still until then, as after SIGSTOP: what arrives meanwhile waits.
+    pub(crate) stalled_until: Duration,
+    /// The store does not answer its polls until then, only its other queries.
+    pub(crate) polls_hang_until: Duration,
+    /// When its last poll ends: the next read of the disabled owners waits for it.
+    pub(crate) poll_ends_at: Duration,
+    /// The last change of a webhook that its poll has read; nothing is leased before.
+    pub(crate) changes_read_upto: Option<u64>,
+    /// The version of access in its process: moves with every change of access that it serves.
+    pub(crate) access_version: u64,
     started_at: Duration,
     /// Shards that its next renewal gives to nodes that asked.
     pub(crate) gives: Vec<u8>,
@@ -44,7 +53,11 @@ impl Node {
             core: None,
             skew: 0,
             cut_off_until: Duration::ZERO,
-            changes_read_upto: 0,
+            stalled_until: Duration::ZERO,
+            polls_hang_until: Duration::ZERO,
+            poll_ends_at: Duration::ZERO,
+            changes_read_upto: None,
+            access_version: 0,
             started_at: Duration::ZERO,
             gives: Vec::new(),
             shards_held: 0,
@@ -61,7 +74,9 @@ impl Node {
         let mut id = [self.number; 16];
         id[..4].copy_from_slice(&self.incarnation.to_be_bytes());
         self.id = Guid::from_bytes(id);
-        self.changes_read_upto = 0;
+        self.changes_read_upto = None;
+        self.poll_ends_at = steady;
+        self.access_version = 0;
         self.started_at = steady;
         self.core = Some(Core::new(settings(self.retention), seed, self.moment(steady)));
     }
@@ -72,6 +87,7 @@ impl Node {
         self.gives.clear();
         self.shards_held = 0;
         self.stops_at = None;
+        self.stalled_until = Duration::ZERO;
     }
 
     pub(crate) fn renewal(&mut self, steady: Duration) -> LeaseRenewal {
@@ -88,9 +104,13 @@ impl Node {
         Moment { wall: Ticks(START.0 + ticks + self.skew), steady }
     }
 
-    /// Whether it is cut off from the store, or has been back too briefly to have read every change.
-    pub(crate) fn may_be_stale(&self, steady: Duration) -> bool {
-        self.cut_off_until > Duration::ZERO && steady < self.cut_off_until + Duration::from_millis(1500)
+    /// Whether it can serve a change.
+    pub(crate) fn serves(&self, steady: Duration) -> bool {
+        self.core.is_some() && self.stops_at.is_none() && !self.is_cut_off(steady) && !self.is_stalled(steady)
+    }
+
+    pub(crate) fn is_stalled(&self, steady: Duration) -> bool {
+        steady < self.stalled_until
     }
 
     pub(crate) fn is_cut_off(&self, steady: Duration) -> bool {
@@ -100,5 +120,5 @@ impl Node {
 
 fn settings(retention: Duration) -> Settings {
     let schedule = Schedule { pauses: PAUSES.map(Duration::from_secs).to_vec(), window: WINDOW };
-    Settings { retention, ..Settings::new(schedule, TIMEOUT) }
+    Settings { retention, is_store_shared: true, ..Settings::new(schedule, TIMEOUT) }
 }

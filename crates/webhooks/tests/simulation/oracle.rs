@@ -9,15 +9,25 @@ use domain::{ClientId, TenantId, Ticks, WebhookId};
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, Authorizations as _, ChangeLog as _, CheckpointResult, Deliveries as _, History as _,
-    LogEvent, Webhook, WebhookCheckpoint, Webhooks as _,
+    LogEvent, Webhook, WebhookCheckpoint, WebhookQuery, Webhooks as _,
 };
 use webhooks::egress::OutboundRequest;
 use webhooks::engine::Attempt;
 
 use super::fixture::{TENANTS, block_on, resources};
 
-/// How much later another node may learn of a change.
-const PROPAGATION_MAX: Duration = Duration::from_millis(1500);
+/// How much later other nodes may act on a change than the one that served it; nothing excuses a node from it.
+const PROPAGATION_MAX: Duration = Duration::from_secs(2);
+
+/// A change of something, and the node that served it: that node knows it at once.
+#[derive(Clone, Copy)]
+pub(crate) struct Served {
+    pub(crate) at: Duration,
+    pub(crate) node: Option<usize>,
+}
+
+/// Which run of a node made an attempt, and the attempt's id there.
+pub(crate) type AttemptKey = (usize, u32, u64);
 
 #[derive(Default)]
 pub(crate) struct Oracle {
@@ -28,12 +38,16 @@ pub(crate) struct Oracle {
     ids: HashMap<String, (WebhookId, u64)>,
     /// A webhook need not receive events up to this sequence.
     expect_nothing_upto: HashMap<WebhookId, u64>,
-    /// When a webhook was last changed, and which node was notified before the response.
-    changed: HashMap<WebhookId, (Duration, Option<usize>)>,
-    /// When the access of a webhook's owner last changed, and which node was notified before the response.
-    access_changed: HashMap<WebhookId, (Duration, Option<usize>)>,
-    /// When a tenant or client was last enabled or disabled.
-    status_changed: Duration,
+    /// What owners changed of a webhook: the webhook before the change.
+    changed: HashMap<WebhookId, Vec<(Served, Webhook)>>,
+    /// The last change of the authorizations of a webhook's owner.
+    access_changed: HashMap<WebhookId, Served>,
+    /// When a tenant, client, team or subscription last changed.
+    status_changed: Option<Served>,
+    /// Since when nothing may be sent to a webhook because its owner has no access.
+    access_ended: HashMap<WebhookId, Duration>,
+    /// The attempt that is on its way to a receiver or has no answer yet, for each record of a webhook.
+    on_the_wire: HashMap<(WebhookId, i64), (AttemptKey, u64)>,
     /// When each event was first seen in the log.
     seen_at: HashMap<(TenantId, u64), Duration>,
     /// The longest that a webhook's receiver has waited for an event, by its address.
@@ -41,6 +55,43 @@ pub(crate) struct Oracle {
     pub(crate) attempts: u64,
     pub(crate) successes: u64,
     pub(crate) disabled: u64,
+}
+
+/// Whether the attempt may be sent to a webhook in this state, as far as its own owner's changes go.
+fn allows(webhook: &Webhook, attempt: &Attempt) -> bool {
+    let flags = webhook.flags();
+    let is_wanted = match attempt.handshake() {
+        Some(number) => flags.needs_handshake(webhook.family()) && number == webhook.handshake.number,
+        None => flags.is_active(),
+    };
+    is_wanted && attempt.target.url == webhook.url
+}
+
+/// Why no authorization entitles the webhook's owner.
+fn authorization_fault(store: &MemoryStore, webhook: &Webhook) -> Option<domain::Suspension> {
+    let access = block_on(store.owner_access(&webhook.owner)).unwrap();
+    access.authorization_gap(webhook.resource.area())
+}
+
+/// Why the webhook's tenant, client or team does not allow deliveries.
+fn owner_fault(store: &MemoryStore, webhook: &Webhook) -> Option<&'static str> {
+    let disabled = block_on(store.disabled_owners()).unwrap();
+    let product = webhook.resource.area().product();
+    let lacks_product = |limited: &[(ClientId, Products)]| {
+        let limited = limited.iter().find(|(client, _)| *client == webhook.owner.client);
+        limited.is_some_and(|(_, products)| !products.contains(product))
+    };
+    if disabled.tenants.contains(&webhook.owner.tenant) {
+        Some("a disabled tenant")
+    } else if disabled.clients.contains(&webhook.owner.client) {
+        Some("a disabled client")
+    } else if lacks_product(&disabled.limited_clients) {
+        Some("a client without the product")
+    } else if lacks_product(&disabled.team_clients) {
+        Some("a client whose team has no subscription to the product")
+    } else {
+        None
+    }
 }
 
 impl Oracle {
@@ -60,7 +111,7 @@ impl Oracle {
 
     /// The store was restored from a backup: later events never happened. Requests and ids are still remembered, because
     /// none of them may be used for another event.
-    pub(crate) fn restored(&mut self, store: &MemoryStore, at: Duration) {
+    pub(crate) fn restored(&mut self, store: &MemoryStore) {
         for ((tenant, resource), known) in &mut self.events {
             let resource = resources().into_iter().find(|candidate| candidate.code() == *resource).unwrap();
             let restored = block_on(store.read_tail(tenant, resource, 0, usize::MAX)).unwrap().events;
@@ -69,19 +120,36 @@ impl Oracle {
         }
         self.changed.clear();
         self.access_changed.clear();
-        self.status_changed = at;
+        self.status_changed = None;
+        self.on_the_wire.clear();
+        // Nodes start after a restore, and read everything then.
+        self.access_ended.clear();
+        self.note_access(store, Duration::ZERO);
     }
 
-    pub(crate) fn changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
-        self.changed.insert(webhook, (at, node));
+    pub(crate) fn changed(&mut self, before: Webhook, served: Served) {
+        self.changed.entry(before.id).or_default().push((served, before));
     }
 
-    pub(crate) fn access_changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
-        self.access_changed.insert(webhook, (at, node));
+    pub(crate) fn access_changed(&mut self, webhook: WebhookId, served: Served) {
+        self.access_changed.insert(webhook, served);
     }
 
-    pub(crate) fn status_changed(&mut self, at: Duration) {
-        self.status_changed = at;
+    pub(crate) fn status_changed(&mut self, store: &MemoryStore, served: Served) {
+        self.status_changed = Some(served);
+        self.note_access(store, served.at);
+    }
+
+    /// Notes whose access has ended or stands again since the last call.
+    pub(crate) fn note_access(&mut self, store: &MemoryStore, at: Duration) {
+        let all = WebhookQuery { rows_max: usize::MAX, ..WebhookQuery::default() };
+        for webhook in block_on(store.webhooks(&all)).unwrap() {
+            if owner_fault(store, &webhook).is_some() || authorization_fault(store, &webhook).is_some() {
+                self.access_ended.entry(webhook.id).or_insert(at);
+            } else {
+                self.access_ended.remove(&webhook.id);
+            }
+        }
     }
 
     /// The webhook starts again at the head: its owner enabled it after disabling it.
@@ -89,71 +157,73 @@ impl Oracle {
         self.expect_nothing_upto.insert(webhook, upto);
     }
 
-    /// A node starts an attempt. `may_be_stale`: it may not have learned of the last changes.
+    /// The first byte of an attempt leaves a node.
     pub(crate) fn attempt_started(
         &mut self,
         store: &MemoryStore,
         attempt: &Attempt,
         at: Duration,
-        node: usize,
-        may_be_stale: bool,
+        key: AttemptKey,
     ) {
         self.attempts += 1;
         let id = attempt.target.webhook();
         let webhook = block_on(store.find_webhook(id)).unwrap().expect("the webhook exists");
-        self.check_access(store, &webhook, at, node, may_be_stale);
-        let (changed_at, notified) = self.changed.get(&id).copied().unwrap_or_default();
-        let may_not_know = notified != Some(node) && (may_be_stale || at < changed_at + PROPAGATION_MAX);
-        if may_not_know {
-            return;
-        }
-        let flags = webhook.flags();
-        if attempt.handshake().is_some() {
-            assert!(flags.needs_handshake(webhook.family()), "a handshake of {webhook:?}");
-            assert_eq!(attempt.handshake(), Some(webhook.handshake.number), "an old handshake");
-        } else {
-            assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
-        }
-        assert_eq!(attempt.target.url, webhook.url, "an attempt to an old address");
-        if !may_be_stale && at >= self.status_changed + PROPAGATION_MAX {
-            let disabled = block_on(store.disabled_owners()).unwrap();
-            assert!(!disabled.tenants.contains(&webhook.owner.tenant), "an attempt for a disabled tenant");
-            assert!(!disabled.clients.contains(&webhook.owner.client), "an attempt for a disabled client");
-            let product = webhook.resource.area().product();
-            let has_product = |limited: &[(ClientId, Products)]| {
-                let limited = limited.iter().find(|(client, _)| *client == webhook.owner.client);
-                limited.is_none_or(|(_, products)| products.contains(product))
-            };
-            assert!(has_product(&disabled.limited_clients), "an attempt for a client without the product");
+        self.check_access(store, &webhook, at, key.0);
+        let changes = self.changed.get(&id).map_or(&[][..], Vec::as_slice);
+        let known =
+            changes.iter().rposition(|(served, _)| served.node == Some(key.0)).map_or(0, |last| last + 1);
+        let mut earlier = changes[known..].iter().filter(|(served, _)| at < served.at + PROPAGATION_MAX);
+        assert!(
+            allows(&webhook, attempt) || earlier.any(|(_, before)| allows(before, attempt)),
+            "at {at:?} node {} sends to {}, which is not or no longer so: {webhook:?}",
+            key.0,
+            attempt.target.url
+        );
+        self.check_order(&webhook, attempt, key);
+    }
+
+    /// Nothing is sent to a webhook whose owner has no access: at once on the node that served the end of access, after the
+    /// propagation on others, whatever has happened to them.
+    fn check_access(&self, store: &MemoryStore, webhook: &Webhook, at: Duration, node: usize) {
+        if let Some(ended) = self.access_ended.get(&webhook.id) {
+            let late = at.saturating_sub(*ended);
             assert!(
-                has_product(&disabled.team_clients),
-                "an attempt for a client whose team has no subscription to the product"
+                late < PROPAGATION_MAX,
+                "at {at:?} node {node} sends {late:?} after the end of access: {webhook:?}"
+            );
+        }
+        let is_own = |served: Option<&Served>| served.is_some_and(|served| served.node == Some(node));
+        if is_own(self.access_changed.get(&webhook.id)) {
+            assert_eq!(
+                authorization_fault(store, webhook),
+                None,
+                "at {at:?} node {node} itself ended the access"
+            );
+        }
+        if is_own(self.status_changed.as_ref()) {
+            assert_eq!(owner_fault(store, webhook), None, "at {at:?} node {node} itself ended the access");
+        }
+    }
+
+    /// No attempt of a record starts while another one of it is on its way: the receiver could get the later event first.
+    fn check_order(&mut self, webhook: &Webhook, attempt: &Attempt, key: AttemptKey) {
+        let Some(sequence) = attempt.sequence() else { return };
+        let record = (webhook.id, self.event(webhook, sequence).record_key);
+        if let Some((other, on_its_way)) = self.on_the_wire.insert(record, (key, sequence)) {
+            panic!(
+                "{key:?} sends {sequence} while {other:?} has sent {on_its_way} of the same record: {webhook:?}"
             );
         }
     }
 
-    /// Nothing is sent to a webhook whose owner has no authorization: at once on the node that served the end of access,
-    /// after the propagation on others.
-    fn check_access(
-        &self,
-        store: &MemoryStore,
-        webhook: &Webhook,
-        at: Duration,
-        node: usize,
-        may_be_stale: bool,
-    ) {
-        let (changed_at, notified) = self.access_changed.get(&webhook.id).copied().unwrap_or_default();
-        if notified != Some(node) && (may_be_stale || at < changed_at + PROPAGATION_MAX) {
-            return;
-        }
-        let access = block_on(store.owner_access(&webhook.owner)).unwrap();
-        let gap = access.authorization_gap(webhook.resource.area());
-        assert_eq!(
-            gap,
-            None,
-            "an attempt without an authorization, {:?} after its end: {webhook:?}",
-            at.saturating_sub(changed_at)
-        );
+    /// The attempt has been answered, or has timed out.
+    pub(crate) fn attempt_ended(&mut self, key: AttemptKey) {
+        self.on_the_wire.retain(|_, (other, _)| *other != key);
+    }
+
+    /// A node that stops in order has closed its connections to receivers.
+    pub(crate) fn attempts_abandoned(&mut self, node: usize, incarnation: u32) {
+        self.on_the_wire.retain(|_, (key, _)| (key.0, key.1) != (node, incarnation));
     }
 
     /// A request arrives: it must equal earlier requests for its event, and the event must belong to the webhook.

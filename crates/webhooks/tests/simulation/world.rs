@@ -7,6 +7,7 @@ use domain::{Ticks, WebhookId};
 use store::{
     Deliveries as _, History as _, StoreError, Webhook, WebhookCheckpoint, WebhookQuery, Webhooks as _,
 };
+use webhooks::egress::Exchange;
 use webhooks::engine::{Attempt, Command, Input, TailKey};
 
 use crate::authorization::ALL_SCOPES;
@@ -15,30 +16,112 @@ use super::fixture::{Fixture, block_on};
 use super::node::{Node, PAUSES, TIMEOUT, WINDOW};
 use super::oracle::Oracle;
 use super::random::SeededRandom;
-use super::receiver::{Behaviour, accepts, timed_out};
+use super::receiver::Behaviour;
 
 /// How long faults are injected, and how long the world then runs without any.
-const FAULTS: Duration = Duration::from_secs(90);
+pub(crate) const FAULTS: Duration = Duration::from_secs(90);
 const RECOVERY: Duration = Duration::from_secs(60);
 const RENEW_EVERY: Duration = Duration::from_millis(500);
 /// How long an orderly stop waits for attempts in flight, and how often it looks.
 const STOP_WAIT: Duration = Duration::from_millis(700);
 const STOP_TICK: Duration = Duration::from_millis(20);
-const POLL_EVERY: Duration = Duration::from_millis(900);
 
 /// Something that happens at a moment of simulated time. `incarnation` says which run of the node it belongs to.
 pub(crate) enum SimEvent {
-    Input { node: usize, incarnation: u32, input: Box<Input> },
-    Execute { node: usize, incarnation: u32, command: Box<Command> },
-    Arrive { node: usize, incarnation: u32, attempt_id: u64, attempt: Attempt },
-    Wake { node: usize, incarnation: u32 },
-    Renew { node: usize, incarnation: u32 },
-    RenewOnce { node: usize, incarnation: u32 },
-    Stopping { node: usize, incarnation: u32 },
-    Poll { node: usize, incarnation: u32 },
-    Start { node: usize },
+    Input {
+        node: usize,
+        incarnation: u32,
+        input: Box<Input>,
+    },
+    Execute {
+        node: usize,
+        incarnation: u32,
+        command: Box<Command>,
+    },
+    /// The task of an attempt begins.
+    Begin {
+        node: usize,
+        incarnation: u32,
+        attempt_id: u64,
+        attempt: Attempt,
+    },
+    /// Its connection is open.
+    Transmit {
+        node: usize,
+        incarnation: u32,
+        attempt_id: u64,
+        attempt: Attempt,
+        begun: Duration,
+    },
+    /// Its request reaches the receiver.
+    Arrive {
+        node: usize,
+        incarnation: u32,
+        attempt_id: u64,
+        attempt: Attempt,
+        begun: Duration,
+    },
+    /// Its response, or its timeout.
+    Respond {
+        node: usize,
+        incarnation: u32,
+        attempt_id: u64,
+        exchange: Box<Exchange>,
+    },
+    Wake {
+        node: usize,
+        incarnation: u32,
+    },
+    Renew {
+        node: usize,
+        incarnation: u32,
+    },
+    RenewOnce {
+        node: usize,
+        incarnation: u32,
+    },
+    Stopping {
+        node: usize,
+        incarnation: u32,
+    },
+    Poll {
+        node: usize,
+        incarnation: u32,
+    },
+    ReadOwners {
+        node: usize,
+        incarnation: u32,
+    },
+    Enable(WebhookId),
+    Start {
+        node: usize,
+    },
     Change,
     Fault,
+}
+
+impl SimEvent {
+    /// The node whose process handles it.
+    fn process(&self) -> Option<usize> {
+        match self {
+            Self::Input { node, .. }
+            | Self::Begin { node, .. }
+            | Self::Transmit { node, .. }
+            | Self::Wake { node, .. }
+            | Self::Renew { node, .. }
+            | Self::RenewOnce { node, .. }
+            | Self::Stopping { node, .. }
+            | Self::Poll { node, .. }
+            | Self::ReadOwners { node, .. } => Some(*node),
+            Self::Execute { .. }
+            | Self::Arrive { .. }
+            | Self::Respond { .. }
+            | Self::Start { .. }
+            | Self::Enable(_)
+            | Self::Change
+            | Self::Fault => None,
+        }
+    }
 }
 
 pub(crate) struct World {
@@ -212,12 +295,28 @@ impl World {
     }
 
     fn handle(&mut self, event: SimEvent) {
+        if let Some(until) =
+            event.process().map(|node| self.nodes[node].stalled_until).filter(|until| *until > self.at)
+        {
+            return self.after(until.saturating_sub(self.at), event);
+        }
         match event {
             SimEvent::Input { node, incarnation, input } => self.input(node, incarnation, *input),
             SimEvent::Wake { node, incarnation } => self.input(node, incarnation, Input::Tick),
             SimEvent::Execute { node, incarnation, command } => self.execute(node, incarnation, *command),
-            SimEvent::Arrive { node, incarnation, attempt_id, attempt } => {
-                self.request_arrives(node, incarnation, attempt_id, &attempt);
+            SimEvent::Begin { node, incarnation, attempt_id, attempt } => {
+                self.begin(node, incarnation, attempt_id, attempt);
+            }
+            SimEvent::Transmit { node, incarnation, attempt_id, attempt, begun } => {
+                self.transmit(node, incarnation, attempt_id, attempt, begun);
+            }
+            SimEvent::Arrive { node, incarnation, attempt_id, attempt, begun } => {
+                self.request_arrives(node, incarnation, attempt_id, &attempt, begun);
+            }
+            SimEvent::Respond { node, incarnation, attempt_id, exchange } => {
+                self.oracle.attempt_ended((node, incarnation, attempt_id));
+                let input = Box::new(Input::AttemptFinished { attempt_id, exchange: *exchange });
+                self.after(Duration::ZERO, SimEvent::Input { node, incarnation, input });
             }
             SimEvent::Renew { node, incarnation } => {
                 if self.nodes[node].incarnation == incarnation {
@@ -232,6 +331,8 @@ impl World {
             }
             SimEvent::Stopping { node, incarnation } => self.stopping(node, incarnation),
             SimEvent::Poll { node, incarnation } => self.poll(node, incarnation),
+            SimEvent::ReadOwners { node, incarnation } => self.read_owners(node, incarnation),
+            SimEvent::Enable(webhook) => self.enable(webhook),
             SimEvent::Start { node } => self.start(node),
             SimEvent::Change => self.change(),
             SimEvent::Fault => self.inject_fault(),
@@ -241,8 +342,9 @@ impl World {
     /// Stops every node and drops what they had in flight.
     pub(crate) fn stop_all(&mut self) {
         self.nodes.iter_mut().for_each(Node::crash);
-        self.queue
-            .retain(|_, event| matches!(event, SimEvent::Change | SimEvent::Fault | SimEvent::Start { .. }));
+        self.queue.retain(|_, event| {
+            matches!(event, SimEvent::Change | SimEvent::Fault | SimEvent::Start { .. } | SimEvent::Enable(_))
+        });
     }
 
     fn start(&mut self, node: usize) {
@@ -261,14 +363,13 @@ impl World {
         let moment = own.moment(at);
         let Some(core) = own.core.as_mut().filter(|_| own.incarnation == incarnation) else { return };
         core.handle(moment, input);
+        core.observe_access(own.access_version);
         let commands = core.settle(moment);
         let next_wakeup = core.next_wakeup();
-        let may_be_stale = self.nodes[node].may_be_stale(at);
         for command in commands {
             if let Command::Send { attempt_id, attempt } = command {
-                self.oracle.attempt_started(&self.fixture.store, &attempt, at, node, may_be_stale);
-                let pause = self.random.span(0..40);
-                self.after(pause, SimEvent::Arrive { node, incarnation, attempt_id, attempt });
+                let pause = self.random.span(0..2);
+                self.after(pause, SimEvent::Begin { node, incarnation, attempt_id, attempt });
             } else if let Command::GiveShards(shards) = command {
                 self.nodes[node].gives.extend(shards);
                 self.after(Duration::from_millis(10), SimEvent::RenewOnce { node, incarnation });
@@ -281,27 +382,6 @@ impl World {
             let pause = pause.clamp(Duration::from_micros(1), Duration::from_secs(1));
             self.after(pause, SimEvent::Wake { node, incarnation });
         }
-    }
-
-    /// A request arrives, even if the node that sent it has crashed meanwhile.
-    fn request_arrives(&mut self, node: usize, incarnation: u32, attempt_id: u64, attempt: &Attempt) {
-        let request = attempt.sign(self.nodes[node].moment(self.at).wall, TIMEOUT).unwrap();
-        self.oracle.request_arrived(&self.fixture.store, attempt, &request);
-        let behaviour = self.behaviours.get(&attempt.target.url).copied().unwrap_or(Behaviour::Healthy);
-        let (exchange, pause) = behaviour.respond(attempt, &request, &mut self.random);
-        let (mut exchange, pause) = if pause < TIMEOUT { (exchange, pause) } else { (timed_out(), TIMEOUT) };
-        exchange.timing.total = pause;
-        if accepts(attempt, &request, &exchange) {
-            self.oracle.event_accepted(&self.fixture.store, attempt, self.at);
-        }
-        self.after(
-            pause,
-            SimEvent::Input {
-                node,
-                incarnation,
-                input: Box::new(Input::AttemptFinished { attempt_id, exchange }),
-            },
-        );
     }
 
     /// A command reaches the store. A checkpoint that was in flight when its node crashed may still be written.
@@ -392,6 +472,9 @@ impl World {
         if own.core.is_none() || own.is_cut_off(at) || own.stops_at.is_some() {
             return RENEW_EVERY;
         }
+        if own.changes_read_upto.is_none() {
+            return STOP_TICK;
+        }
         let renewal = self.nodes[node].renewal(at);
         let renewed = block_on(self.fixture.store.renew_shard_leases(&renewal)).unwrap();
         self.nodes[node].shards_held = renewed.held.len();
@@ -456,30 +539,8 @@ impl World {
         }
         let id = own.id;
         own.crash();
+        self.oracle.attempts_abandoned(node, incarnation);
         block_on(self.fixture.store.release_shards(id)).unwrap();
         self.shards_released();
-    }
-
-    /// What the real engine polls for signals that were lost.
-    fn poll(&mut self, node: usize, incarnation: u32) {
-        if self.nodes[node].incarnation != incarnation {
-            return;
-        }
-        self.after(POLL_EVERY, SimEvent::Poll { node, incarnation });
-        if self.nodes[node].is_cut_off(self.at) {
-            return;
-        }
-        let store = &self.fixture.store;
-        let changes_read_upto = block_on(store.changed_webhooks(self.nodes[node].changes_read_upto)).unwrap();
-        self.nodes[node].changes_read_upto = changes_read_upto.last_change;
-        let mut inputs: Vec<Input> =
-            changes_read_upto.webhooks.into_iter().map(Input::WebhookChanged).collect();
-        let disabled = block_on(store.disabled_owners()).unwrap();
-        inputs.push(Input::DisabledOwnersRead { disabled, access_version: 0 });
-        inputs.push(Input::HeadsRead(block_on(store.log_heads()).unwrap()));
-        for input in inputs {
-            let pause = self.random.span(0..10);
-            self.after(pause, SimEvent::Input { node, incarnation, input: Box::new(input) });
-        }
     }
 }
