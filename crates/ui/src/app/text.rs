@@ -5,6 +5,9 @@ use maud::{Markup, html};
 use crate::format::has_long_word;
 use crate::{Lang, plain_name, safe_href};
 
+/// A domain of so many characters is not broken.
+const DOMAIN_CHARS_MAX: usize = 16;
+
 /// How a thing is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
@@ -125,12 +128,21 @@ fn has_long_part(text: &str) -> bool {
     parts(text).into_iter().any(has_long_word)
 }
 
-/// The two sides of an address of mail, or else: a part ends after a separator, and before a capital that follows another letter: `invoice.`, `Customer`, `Created`.
+/// A part ends after a separator, and before a capital that follows another letter: `invoice.`, `Customer`, `Created`. The
+/// short domain of an address of mail stays whole: `com` alone in a line helps nobody.
 fn parts(text: &str) -> Vec<&str> {
-    let sides: Vec<&str> = text.split_inclusive('@').collect();
-    if sides.len() == 2 && !sides.iter().any(|side| has_long_word(side)) {
-        return sides;
+    match text.rsplit_once('@').filter(|(_, domain)| domain.chars().count() <= DOMAIN_CHARS_MAX) {
+        Some((_, domain)) => {
+            let local = text.get(..text.len() - domain.len()).unwrap_or_default();
+            let mut parts = words(local);
+            parts.push(domain);
+            parts
+        }
+        None => words(text),
     }
+}
+
+fn words(text: &str) -> Vec<&str> {
     let (mut parts, mut start, mut before) = (Vec::new(), 0, None);
     for (at, c) in text.char_indices() {
         let is_start = match before {
@@ -216,7 +228,7 @@ mod tests {
         assert_eq!(parts_code("a.b<").into_string(), "<code>a.<wbr>b&lt;</code>");
         assert_eq!(parts("https://a.example/b?c=D"), ["https://", "a.", "example/", "b?", "c=", "D"]);
         assert_eq!(parts("InvoiceCreated"), ["Invoice", "Created"]);
-        assert_eq!(parts("ana.soler@example.com"), ["ana.soler@", "example.com"]);
+        assert_eq!(parts("ana.soler@example.com"), ["ana.", "soler@", "example.com"]);
         let long = "x".repeat(30);
         assert_eq!(parts(&format!("ana@{long}.com")), ["ana@", &format!("{long}."), "com"]);
         assert_eq!(parts("DNS"), ["DNS"]);
