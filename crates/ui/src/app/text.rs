@@ -143,11 +143,11 @@ fn parts(text: &str) -> Vec<&str> {
 }
 
 fn words(text: &str) -> Vec<&str> {
-    let (mut parts, mut start, mut before) = (Vec::new(), 0, None);
+    let (mut parts, mut start, mut before, mut is_number) = (Vec::new(), 0, None, false);
     for (at, c) in text.char_indices() {
         let is_start = match before {
             // No break within numbers with dots: versions, addresses, ports.
-            Some('.' | ':') => c.is_alphabetic(),
+            Some('.' | ':') => c.is_alphabetic() || c.is_ascii_digit() && !is_number,
             Some('/' | '?' | '&' | '=' | '_' | '@' | '-') => c.is_alphanumeric(),
             Some(before) => before.is_lowercase() && c.is_uppercase(),
             None => false,
@@ -156,6 +156,7 @@ fn words(text: &str) -> Vec<&str> {
             parts.extend(text.get(start..at));
             start = at;
         }
+        is_number = before.is_some_and(|before: char| before.is_ascii_digit());
         before = Some(c);
     }
     parts.extend(text.get(start..));
@@ -229,6 +230,7 @@ mod tests {
         assert_eq!(parts("https://a.example/b?c=D"), ["https://", "a.", "example/", "b?", "c=", "D"]);
         assert_eq!(parts("InvoiceCreated"), ["Invoice", "Created"]);
         assert_eq!(parts("ana.soler@example.com"), ["ana.", "soler@", "example.com"]);
+        assert_eq!(parts("ana.2549c0@example.com"), ["ana.", "2549c0@", "example.com"]);
         let long = "x".repeat(30);
         assert_eq!(parts(&format!("ana@{long}.com")), ["ana@", &format!("{long}."), "com"]);
         assert_eq!(parts("DNS"), ["DNS"]);
