@@ -16,8 +16,7 @@ const WORD_CHARS_MAX: usize = 24;
 
 impl Render for DisplayName<'_> {
     fn render(&self) -> Markup {
-        let name = plain_name(self.0);
-        html! { bdi class=[has_long_word(&name).then_some("long")] { (name) } }
+        html! { bdi { (plain_name(self.0)) } }
     }
 }
 
@@ -168,6 +167,6 @@ mod tests {
         assert_eq!(DisplayName("a<b>&\"").render().into_string(), "<bdi>a&lt;b&gt;&amp;&quot;</bdi>");
         assert_eq!(DisplayName(" x\u{202e}y\nz\u{2067} ").render().into_string(), "<bdi>xy z</bdi>");
         let long = DisplayName(&"ñ".repeat(10_000)).render().into_string();
-        assert_eq!(long, format!("<bdi class=\"long\">{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
+        assert_eq!(long, format!("<bdi>{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
     }
 }
