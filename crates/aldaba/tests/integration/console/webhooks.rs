@@ -18,7 +18,13 @@ use crate::harness::{
 
 /// Subscribes without a user's authorization: the webhook is suspended, and nothing is ever sent.
 #[track_caller]
-fn add_webhook(server: &TestServer, number: u8, tenant: &TestTenant, client: &str, url: &str) -> String {
+pub(super) fn add_webhook(
+    server: &TestServer,
+    number: u8,
+    tenant: &TestTenant,
+    client: &str,
+    url: &str,
+) -> String {
     let new = NewWebhook {
         id: Guid::from_bytes([number; 16]),
         owner: WebhookOwner { tenant: TenantId::new(tenant.id.as_str()), client: ClientId::new(client) },
