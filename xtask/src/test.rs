@@ -24,7 +24,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
     steps.step("tests", || run_tests(&server))?;
     if !fast {
         steps.step("proofs", || prove::in_tests(&server))?;
-        steps.step("fuzz targets", fuzz_targets)?;
+        steps.step("fuzz", prove::input::bounded)?;
         steps.step("clients", clients::run_all)?;
         steps.step("kits", kits::run_all)?;
     }
@@ -44,20 +44,4 @@ fn run_tests(server: &Server) -> Result<(), Failure> {
 fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {
     let what = format!("cargo {}", arguments.join(" "));
     workspace::run(&what, server.set_environment(&mut workspace::cargo(arguments)))
-}
-
-/// Checks that the fuzz targets compile, without libFuzzer, which needs a C++ compiler.
-fn fuzz_targets() -> Result<(), Failure> {
-    // In the workspace's target folder, so that shared dependencies are checked once.
-    let target = workspace::target().display().to_string();
-    let arguments = [
-        "check",
-        "--manifest-path",
-        "fuzz/Cargo.toml",
-        "--target-dir",
-        &target,
-        "--no-default-features",
-        "--locked",
-    ];
-    workspace::run("cargo check of the fuzz targets", &mut workspace::cargo(&arguments))
 }

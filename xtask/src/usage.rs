@@ -5,7 +5,8 @@ pub const TEXT: &str = "\
 cargo xtask <command>
 
   test [--fast]      run every check: formatting, clippy, tidy, all tests with a temporary PostgreSQL server, the
-                     fuzz targets, `clients` and `kits`. --fast leaves out clippy and all that comes after the tests.
+                     fuzz targets for some seconds, `clients` and `kits`. --fast leaves out clippy and all that comes after
+                     the tests.
   clients [--bounded] [NAME...]
                      test the debug program with third-party clients in Python, Node and Rust, with Chromium on every
                      page, with Schemathesis on the OpenAPI documents, and with promtool on the metrics; or with the
@@ -24,6 +25,9 @@ cargo xtask <command>
   prove --bounded    the same in a short form of some minutes, on the debug program; writes nothing.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
+  prove input [--seconds N]
+                     hostile input to every parser of outside text, 600 s for each (two at once on two cores); writes the
+                     section of docs/reliability.md. `test` takes 3 s for each.
   prove outages      drop packets to the database for a minute, change its primary, crash and restart nodes; prints the
                      longest silences.
   prove supply-chain check licences, bans and sources of all dependencies (deny.toml); write an SBOM to target/.

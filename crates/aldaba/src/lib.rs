@@ -14,6 +14,8 @@ mod durable;
 pub mod embedded;
 mod exit;
 mod figures;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod gauges;
 mod health;
 mod listen;

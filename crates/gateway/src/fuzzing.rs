@@ -2,6 +2,7 @@
 //! functions.
 
 use axum::http::{HeaderMap, HeaderValue, Uri};
+use domain::fuzzing::signature;
 use web::ErrorResponse;
 
 use crate::context::{CONTEXT, Context};
@@ -12,14 +13,23 @@ const PATH: &str = "/accounting/api/customers";
 
 /// Parses any bytes as the header. The result is no valid header, an error that names the header, no company, or a
 /// company that round-trips.
-pub fn context(data: &[u8]) {
+pub fn context(data: &[u8]) -> u64 {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
-    let Ok(value) = HeaderValue::from_bytes(data) else { return };
+    let Ok(value) = HeaderValue::from_bytes(data) else { return 0 };
     let text = std::str::from_utf8(data).map(str::trim).unwrap_or_default();
-    match parse_context([value.clone()]) {
-        Err(error) => assert_names(&error, &[CONTEXT]),
-        Ok(Context::Absent) => assert!(text.is_empty() && std::str::from_utf8(data).is_ok()),
-        Ok(Context::None) => assert_eq!(text.to_ascii_lowercase(), "none"),
+    let outcome = match parse_context([value.clone()]) {
+        Err(error) => {
+            assert_names(&error, &[CONTEXT]);
+            signature(&error.problem.message)
+        }
+        Ok(Context::Absent) => {
+            assert!(text.is_empty() && std::str::from_utf8(data).is_ok());
+            1
+        }
+        Ok(Context::None) => {
+            assert_eq!(text.to_ascii_lowercase(), "none");
+            2
+        }
         Ok(Context::Company(id)) => {
             assert!(!id.is_empty() && text.starts_with('{') && text.ends_with('}'), "{text:?}");
             // A header cannot contain DEL.
@@ -31,12 +41,14 @@ pub fn context(data: &[u8]) {
                 Ok(Context::Company(other)) => assert_eq!(other, id),
                 other => panic!("{id:?} came back as {other:?}"),
             }
+            3 + u64::from(text.contains('\\'))
         }
-    }
+    };
     match parse_context([value.clone(), value]) {
         Err(error) => assert_names(&error, &[CONTEXT]),
         Ok(context) => panic!("sent twice, it is {context:?}"),
     }
+    outcome
 }
 
 fn parse_context<const N: usize>(values: [HeaderValue; N]) -> Result<Context, ErrorResponse> {
@@ -59,13 +71,16 @@ fn assert_names(error: &ErrorResponse, fields: &[&str]) {
 
 /// Parses any bytes as a query. The result is no valid URI, an error that names the parameter, or a page within its
 /// bounds whose links lead to the pages of the same list that they name.
-pub fn paging(data: &[u8]) {
+pub fn paging(data: &[u8]) -> u64 {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
-    let Ok(uri) = Uri::try_from([PATH.as_bytes(), b"?", data].concat()) else { return };
+    let Ok(uri) = Uri::try_from([PATH.as_bytes(), b"?", data].concat()) else { return 0 };
     let query = Query::parse(&uri);
     let paging = match Paging::parse(&query) {
         Ok(paging) => paging,
-        Err(error) => return assert_names(&error, &["pageNumber", "pageSize"]),
+        Err(error) => {
+            assert_names(&error, &["pageNumber", "pageSize"]);
+            return signature(&error.problem.message);
+        }
     };
     assert!((1..=PAGE_NUMBER_MAX).contains(&paging.number) && (1..=PAGE_SIZE_MAX).contains(&paging.size));
     assert_eq!(paging.number, unchecked_number(&query, "pageNumber").unwrap_or(1));
@@ -77,6 +92,8 @@ pub fn paging(data: &[u8]) {
     for total in [0, 1, offset, offset + 1, offset + paging.size, offset + paging.size + 1, i64::MAX as u64] {
         check_links(paging, total, &query);
     }
+    let known = ["filter", "OrderBy", "pageNumber", "pageSize"].map(|name| query.single(name).ok().flatten());
+    known.iter().fold(1, |outcome, value| outcome << 1 | u64::from(value.is_some()))
 }
 
 /// A numeric parameter, parsed without the checks.
@@ -141,7 +158,7 @@ mod tests {
 
     use super::*;
 
-    fn replay(target: &str, entry: fn(&[u8])) {
+    fn replay(target: &str, entry: fn(&[u8]) -> u64) {
         let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
         let files: Vec<_> = std::fs::read_dir(&seeds).unwrap().map(|file| file.unwrap().path()).collect();
         assert!(!files.is_empty(), "{seeds} is empty");

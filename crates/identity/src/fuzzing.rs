@@ -1,8 +1,12 @@
-//! Checks that the provider accepts no access token but those that it signed, byte for byte, and what it reads of passkeys.
+//! Checks that the provider accepts no access token but those that it signed, byte for byte, and what it reads of requests and
+//! passkeys.
 //! The fuzz targets and the property tests call the same functions.
 
+mod assertions;
+mod hints;
 mod mutator;
 mod passkeys;
+mod requests;
 #[cfg(test)]
 mod tests;
 
@@ -16,8 +20,11 @@ use web::Metrics;
 
 use crate::mail::MailIdentity;
 use crate::{Identity, MailSettings, Ports, RealmUrls, Settings};
+pub use assertions::passkey_assertion;
+pub use hints::{id_token_hint, ticket};
 use mutator::TokenMutator;
 pub use passkeys::{cbor, passkey_registration};
+pub use requests::{authorization_request, client_authentication, cookies, pkce};
 
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
@@ -33,7 +40,7 @@ static FIXTURE: LazyLock<Fixture> = LazyLock::new(Fixture::new);
 
 /// Takes any bytes as a token or as a series of mutations of a valid token. The result must be accepted only if it
 /// equals a valid token, cached or not, and the valid tokens must still identify their users.
-pub fn tokens(data: &[u8]) {
+pub fn tokens(data: &[u8]) -> u64 {
     let Fixture { uncached, cached, mutator } = &*FIXTURE;
     let token = mutator.mutate(data.strip_suffix(b"\n").unwrap_or(data));
     let is_valid = mutator.valid_tokens().contains(&token);
@@ -46,6 +53,7 @@ pub fn tokens(data: &[u8]) {
         let caller = cached.verify_access_token(valid).ok();
         assert_eq!(caller.map(|caller| caller.user.as_str().to_owned()).as_deref(), Some(user));
     }
+    u64::from(is_valid) << 8 | token.split('.').count().min(200) as u64
 }
 
 impl Fixture {

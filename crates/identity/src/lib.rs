@@ -42,7 +42,7 @@ use web::Metrics;
 
 pub use account_mails::AccountMails;
 pub use backchannel_logout::{LogoutSender, LogoutTransport};
-use claims::AccessTokenClaims;
+use claims::{AccessTokenClaims, IdTokenHint};
 pub use direct_authorization::{DirectAuthorization, DirectAuthorizationError, DirectRequest, DirectTokens};
 use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
@@ -198,6 +198,11 @@ impl Identity {
         let caller = known.caller.clone();
         self.token_cache.insert(token, known);
         Ok(caller)
+    }
+
+    /// The claims of an `id_token_hint`, if it is an id_token of this provider. The caller compares its audience.
+    fn verify_hint(&self, token: &str) -> Option<IdTokenHint> {
+        jwt::verify::<IdTokenHint>(&self.keys, token).filter(|hint| hint.is_valid_for(&self.settings))
     }
 
     /// Revokes a grant; this node refuses its tokens at once.

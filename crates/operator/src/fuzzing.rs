@@ -18,11 +18,12 @@ enum Split {
 /// Any bytes as a body in pieces. The first line says how to cut: every byte is the length of a piece, in turn; a `j` in
 /// front declares the body as JSON. The rest is the body, without one newline at its end. However it is cut, the same
 /// items come out, each within the limit, and the splitter holds no more than the limit allows.
-pub fn body_splitter(data: &[u8]) {
+pub fn body_splitter(data: &[u8]) -> u64 {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
     let (cuts, body) = data.split_at(data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len()));
     let body = body.strip_prefix(b"\n").unwrap_or(body);
     let (is_json, cuts) = cuts.strip_prefix(b"j").map_or((false, cuts), |cuts| (true, cuts));
+    let mut outcome = u64::from(is_json);
     for item_bytes_max in [SMALL_ITEM_BYTES_MAX, ITEM_BYTES_MAX] {
         let whole = split(&[body], is_json, item_bytes_max);
         assert_eq!(split(&pieces(body, cuts), is_json, item_bytes_max), whole, "cut by {cuts:?}");
@@ -34,7 +35,18 @@ pub fn body_splitter(data: &[u8]) {
         } else if !is_json && start.first().is_some_and(u8::is_ascii) {
             assert_eq!(whole, (lines(body, item_bytes_max), None));
         }
+        let kinds = whole.0.iter().fold(0_u64, |kinds, item| {
+            kinds
+                | match item {
+                    Split::Text(..) => 1,
+                    Split::TooLong(_) => 2,
+                    Split::Unfinished(_) => 4,
+                }
+        });
+        outcome =
+            outcome << 12 | kinds << 8 | (whole.0.len().min(15) as u64) << 4 | u64::from(whole.1.is_some());
     }
+    outcome
 }
 
 fn pieces<'a>(mut body: &'a [u8], cuts: &[u8]) -> Vec<&'a [u8]> {

@@ -3,6 +3,8 @@
 
 pub mod egress;
 pub mod engine;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod history;
 pub mod management;
 mod receiver_address;

@@ -1,5 +1,6 @@
 //! `cargo xtask prove`: long checks that `cargo xtask test` runs only in part, or not at all.
 
+pub(crate) mod input;
 mod page;
 mod scenario;
 
@@ -33,6 +34,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
         [] => all(),
         ["--bounded"] => bounded(),
         ["crash"] => crash(),
+        [input::NAME, rest @ ..] => input::command(rest),
         ["outages"] => outages(),
         ["clients"] => clients::prove(),
         ["supply-chain"] => supply_chain::check(),
@@ -40,7 +42,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
             scenario::prove(scenario, arguments.get(2).copied())
         }
         _ => Err(Failure::usage(format!(
-            "`prove` takes clients, crash, outages, supply-chain or a scenario ({}), not `{}`",
+            "`prove` takes clients, crash, input, outages, supply-chain or a scenario ({}), not `{}`",
             scenario::SCENARIOS.iter().map(|scenario| scenario.name).collect::<Vec<_>>().join(", "),
             arguments.join(" ")
         ))),
@@ -53,6 +55,7 @@ fn all() -> Result<(), Failure> {
     for scenario in scenario::SCENARIOS {
         steps.step(scenario.name, || scenario::prove(scenario, None))?;
     }
+    steps.step(input::NAME, || input::command(&[]))?;
     steps.finish();
     Ok(())
 }
@@ -67,6 +70,7 @@ fn bounded() -> Result<(), Failure> {
     for scenario in scenario::SCENARIOS {
         steps.step(scenario.name, || scenario::prove_bounded(scenario, &server))?;
     }
+    steps.step(input::NAME, input::bounded)?;
     server.stop()?;
     steps.finish();
     Ok(())

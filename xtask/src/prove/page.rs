@@ -4,28 +4,21 @@ use std::fmt::Write as _;
 
 use serde_json::Value;
 
-use super::scenario::Scenario;
-
 /// The page with the section of a scenario replaced by what a run saw.
-pub(super) fn with_section(
-    page: &str,
-    scenario: &Scenario,
-    report: &Value,
-    run: &str,
-) -> Result<String, String> {
-    let (begin, end) = markers(scenario.name);
+pub(super) fn with_section(page: &str, name: &str, report: &Value, run: &str) -> Result<String, String> {
+    let (begin, end) = markers(name);
     let missing = || format!("docs/reliability.md has no `{begin}` before a `{end}`");
     let (before, rest) = page.split_once(&begin).ok_or_else(missing)?;
     let (_, after) = rest.split_once(&end).ok_or_else(missing)?;
-    Ok(format!("{before}{begin}\n{}{end}{after}", section(scenario, report, run)))
+    Ok(format!("{before}{begin}\n{}{end}{after}", section(name, report, run)))
 }
 
 fn markers(name: &str) -> (String, String) {
     (format!("<!-- written by `cargo xtask prove {name}` -->"), format!("<!-- end of {name} -->"))
 }
 
-fn section(scenario: &Scenario, report: &Value, run: &str) -> String {
-    let mut text = format!("\n{run} Repeat it with `cargo xtask prove {}`.\n", scenario.name);
+fn section(scenario: &str, report: &Value, run: &str) -> String {
+    let mut text = format!("\n{run} Repeat it with `cargo xtask prove {scenario}`.\n");
     for part in report["parts"].as_array().into_iter().flatten() {
         let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
         let (name, tried) = (word(&part["name"]), word(&part["tried"]));
@@ -56,6 +49,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::prove::input;
     use crate::prove::scenario::SCENARIOS;
 
     fn page() -> String {
@@ -65,13 +59,12 @@ mod tests {
 
     #[test]
     fn section_is_replaced_and_the_rest_stays() {
-        let scenario = SCENARIOS.iter().find(|one| one.name == "nodes").unwrap();
         let figures = json!([
             {"name": "lost", "value": "0", "bound": "0", "is_met": true},
             {"name": "silence", "value": "9 s", "bound": "at most 8 s", "is_met": false},
         ]);
         let report = json!({"parts": [{"name": "kill", "tried": "Ten times.", "figures": figures}]});
-        let written = with_section(&page(), scenario, &report, "Run today.").unwrap();
+        let written = with_section(&page(), "nodes", &report, "Run today.").unwrap();
         assert!(written.starts_with("# Reliability\n\n## Nodes\n") && written.ends_with("\n\n## Others\n"));
         assert!(
             written
@@ -84,8 +77,8 @@ mod tests {
     #[test]
     fn every_scenario_has_its_place_on_the_page() {
         let page = std::fs::read_to_string(crate::workspace::root().join("docs/reliability.md")).unwrap();
-        for scenario in SCENARIOS {
-            let (begin, end) = markers(scenario.name);
+        for name in SCENARIOS.iter().map(|scenario| scenario.name).chain([input::NAME]) {
+            let (begin, end) = markers(name);
             let (_, rest) = page.split_once(&begin).unwrap_or_else(|| panic!("no {begin}"));
             assert!(rest.contains(&end), "no {end}");
         }

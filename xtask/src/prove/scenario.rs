@@ -73,7 +73,7 @@ pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failu
     })?;
     // A part alone is a look, not a proof.
     if only.is_none() {
-        write_section(scenario, &report)?;
+        write_section(scenario.name, &report)?;
     }
     if output.status.success() {
         Ok(())
@@ -131,12 +131,13 @@ fn command(scenario: &Scenario, proof: &Path, program: &Path) -> Result<Command,
     Ok(command)
 }
 
-fn write_section(scenario: &Scenario, report: &Value) -> Result<(), Failure> {
+/// Writes what a run saw to the section of the page.
+pub(super) fn write_section(name: &str, report: &Value) -> Result<(), Failure> {
     let path: PathBuf = workspace::root().join(PAGE);
     let text = fs::read_to_string(&path).map_err(|error| format!("{PAGE}: {error}"))?;
-    let text = page::with_section(&text, scenario, report, &run_line())?;
+    let text = page::with_section(&text, name, report, &run_line())?;
     fs::write(&path, text).map_err(|error| format!("{PAGE}: {error}"))?;
-    println!("{PAGE}: the section of {} is written", scenario.name);
+    println!("{PAGE}: the section of {name} is written");
     Ok(())
 }
 

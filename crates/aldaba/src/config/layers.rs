@@ -48,18 +48,13 @@ type Faults = Vec<ConfigFault>;
 
 /// All settings, with the errors in names and types. An invalid setting keeps the value of the layer below.
 pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
-    let mut faults = Vec::new();
-    let mut settings = Settings::new();
-    for (key, setting) in defaults()? {
-        settings.insert(key, setting);
-    }
-    if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
-        let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
-        for (key, setting) in read_toml(&text, &path)? {
-            let setting = Setting { value: resolve_paths(&key, setting.value, &folder), ..setting };
-            apply(&mut settings, &key, setting, &folder, &mut faults);
+    let (mut settings, mut faults) = match read_file(sources).map_err(|fault| vec![fault])? {
+        Some((path, text)) => {
+            let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
+            gather_text(&text, &path, &folder)?
         }
-    }
+        None => (defaults()?.into_iter().collect(), Vec::new()),
+    };
     let current_folder = Path::new("");
     for (name, text) in &sources.environment {
         let Some(path) = name.strip_prefix(ENVIRONMENT) else {
@@ -74,6 +69,17 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
         let layer = ConfigurationLayer::CommandLine;
         let setting = Setting { value: text_value(text), layer, origin: "the command line".into() };
         apply(&mut settings, key, setting, current_folder, &mut faults);
+    }
+    Ok((settings, faults))
+}
+
+/// The defaults, with the settings of a file over them. Its paths are relative to `folder`.
+pub(super) fn gather_text(text: &str, name: &str, folder: &Path) -> Result<(Settings, Faults), Faults> {
+    let mut faults = Vec::new();
+    let mut settings: Settings = defaults()?.into_iter().collect();
+    for (key, setting) in read_toml(text, name)? {
+        let setting = Setting { value: resolve_paths(&key, setting.value, folder), ..setting };
+        apply(&mut settings, &key, setting, folder, &mut faults);
     }
     Ok((settings, faults))
 }

@@ -5,6 +5,8 @@ pub(crate) mod address;
 mod backup;
 mod duration;
 mod exposure;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod layers;
 mod logging;
 mod mail;

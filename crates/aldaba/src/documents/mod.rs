@@ -1,6 +1,8 @@
 //! The OpenAPI documents, merged from those of the crates, and the AsyncAPI document of the notifications. The program
 //! prints them (`aldaba openapi`), serves them next to the APIs, and shows them in Swagger UI.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod page_location;
 mod prefill;
 mod routes;

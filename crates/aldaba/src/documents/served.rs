@@ -77,7 +77,7 @@ fn render(document: &OpenApi) -> StaticResponse {
 }
 
 /// The tags of the query: comma-separated, in one or several parameters.
-fn wanted_tags(uri: &Uri) -> Result<Vec<String>, ErrorResponse> {
+pub(super) fn wanted_tags(uri: &Uri) -> Result<Vec<String>, ErrorResponse> {
     let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
     let values = pairs.filter(|(name, _)| name.eq_ignore_ascii_case(PARAMETER)).map(|(_, value)| value);
     let mut tags = Vec::new();

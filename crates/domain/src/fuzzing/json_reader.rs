@@ -12,13 +12,17 @@ const GROWTH_MAX: usize = 3;
 /// Parses any bytes as a JSON object. An error names a column within the text. `serde_json` accepts every accepted text
 /// with the same value; the output is compact, within the limits, and parses to itself; `canonical` is stable and
 /// independent of the order of members.
-pub fn json(data: &[u8]) {
+pub fn json(data: &[u8]) -> u64 {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
     match Object::parse(data) {
-        Ok(object) => check_object(data, &object),
+        Ok(object) => {
+            check_object(data, &object);
+            object.members().count().min(8) as u64
+        }
         Err(error) => {
             assert!((1..=data.len() + 1).contains(&error.column), "{error} of {data:?}");
             assert!(!error.reason.is_empty());
+            super::signature(&error.to_string())
         }
     }
 }

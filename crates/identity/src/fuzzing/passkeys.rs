@@ -1,5 +1,6 @@
 //! Checks of the readers of what authenticators and browsers send: CBOR, and a whole registration.
 
+use domain::fuzzing::signature;
 use domain::secret::base64url;
 use serde_json::json;
 
@@ -16,8 +17,11 @@ const CREDENTIAL_ID: &[u8] = b"a credential";
 
 /// Takes any bytes as CBOR. What is accepted is within the bounds and, written again, the same value; another byte after it
 /// is refused.
-pub fn cbor(data: &[u8]) {
-    let Ok((value, rest)) = decode_first(data) else { return };
+pub fn cbor(data: &[u8]) -> u64 {
+    let (value, rest) = match decode_first(data) {
+        Ok(decoded) => decoded,
+        Err(error) => return signature(&format!("{error:?}")),
+    };
     let (depth, items) = measure(&value);
     assert!(depth <= DEPTH_MAX && items <= ITEMS_MAX, "{depth} {items}");
     let used = &data[..data.len() - rest.len()];
@@ -27,21 +31,26 @@ pub fn cbor(data: &[u8]) {
     assert!(written.len() <= used.len());
     assert_eq!(decode(&written).as_ref(), Ok(&value));
     assert!(decode(&[used, &[0]].concat()).is_err());
+    (depth.min(20) << 8 | items.min(200) << 1 | usize::from(rest.is_empty())) as u64
 }
 
 /// Takes any text that begins with a brace as a browser's response, and other bytes as the attestation object of an
 /// otherwise valid one. An accepted credential is within the bounds, and its key can be used.
-pub fn passkey_registration(data: &[u8]) {
+pub fn passkey_registration(data: &[u8]) -> u64 {
     let json = match data {
         [b'{', ..] => String::from_utf8_lossy(data).into_owned(),
         _ => response(data),
     };
-    let Ok(credential) = verified(&json) else { return };
+    let credential = match verified(&json) {
+        Ok(credential) => credential,
+        Err(error) => return signature(&format!("{error:?}")),
+    };
     assert!((1..=1023).contains(&credential.id.as_bytes().len()));
     assert!(json.contains(&credential.id.to_text()), "{json}");
     assert!(credential.is_backup_eligible || !credential.is_backed_up);
     assert!(credential.transports.len() <= 8);
     assert!(PublicKey::parse(&credential.public_key).is_ok());
+    credential.transports.len() as u64
 }
 
 pub(super) fn verified(json: &str) -> Result<Credential, WebauthnError> {

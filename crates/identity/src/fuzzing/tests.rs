@@ -15,7 +15,7 @@ fn seeds_pass() {
     check_seeds("passkey_registration", passkey_registration);
 }
 
-fn check_seeds(target: &str, check: fn(&[u8])) {
+fn check_seeds(target: &str, check: fn(&[u8]) -> u64) {
     let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
     let files: Vec<_> = std::fs::read_dir(&seeds).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(!files.is_empty(), "{seeds} is empty");

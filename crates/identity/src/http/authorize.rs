@@ -141,10 +141,6 @@ impl Site {
         })
     }
 
-    pub(crate) fn verify_hint(&self, token: &str) -> Option<IdTokenHint> {
-        jwt::verify::<IdTokenHint>(&self.keys, token).filter(|hint| hint.is_valid_for(&self.settings))
-    }
-
     /// Takes the next step of the flow: redirects to a page, or sends the authorization response.
     pub(crate) async fn advance(
         &self,

@@ -163,7 +163,7 @@ fn user_agent(headers: &HeaderMap) -> String {
 }
 
 /// A cookie of the request, unless it is too long.
-pub(super) fn cookie<'a>(headers: &'a HeaderMap, name: &str, bytes_max: usize) -> Option<&'a str> {
+pub(crate) fn cookie<'a>(headers: &'a HeaderMap, name: &str, bytes_max: usize) -> Option<&'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = pairs.find(|(cookie, _)| *cookie == name)?;

@@ -225,10 +225,25 @@ fn form_decoded(text: &str) -> String {
 }
 
 /// Whether a code verifier matches a code challenge (PKCE, S256).
-pub(super) fn matches_challenge(verifier: &str, challenge: &str) -> bool {
+pub(crate) fn matches_challenge(verifier: &str, challenge: &str) -> bool {
     let is_well_formed = (43..=128).contains(&verifier.len())
         && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
     let hash = domain::secret::base64url(digest(&SHA256, verifier.as_bytes()).as_ref());
     is_well_formed
         && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
+}
+
+/// What the fuzz targets call.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing {
+    use super::{ClientCredentials, EndpointError, HeaderMap, Params};
+
+    /// Id, secret, and whether they came from the header.
+    pub(crate) fn client_credentials(
+        headers: &HeaderMap,
+        form: &Params,
+    ) -> Result<(String, Option<String>, bool), EndpointError> {
+        let ClientCredentials { id, secret, used_basic } = super::client_credentials(headers, form)?;
+        Ok((id, secret, used_basic))
+    }
 }

@@ -57,6 +57,14 @@ use routes::{account_routes, provider_routes};
 pub use sandbox_run::SandboxRun;
 pub(crate) use token::TokenResponse;
 
+/// What the fuzz targets call.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing {
+    pub(crate) use super::browser::cookie;
+    pub(crate) use super::client_auth::fuzzing::client_credentials;
+    pub(crate) use super::client_auth::{EndpointError, matches_challenge};
+}
+
 /// Serves every route of the identity provider, below `/auth/core`, with the pages of the users.
 pub fn router(identity: Arc<Identity>) -> Router {
     let site = Arc::new(Site::new(identity, Realm::Users));

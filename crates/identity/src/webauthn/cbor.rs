@@ -90,7 +90,7 @@ impl<'a> Value<'a> {
         if let Self::Map(entries) = self { Some(entries) } else { None }
     }
 
-    #[cfg(test)]
+    #[cfg(any(test, feature = "fuzzing"))]
     pub(crate) fn integer(number: i64) -> Self {
         u64::try_from(number).map_or(Self::Negative(number.unsigned_abs().wrapping_sub(1)), Self::Unsigned)
     }

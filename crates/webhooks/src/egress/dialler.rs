@@ -130,9 +130,14 @@ async fn attach<T>(permit: SocketPermit, meter: Meter, stream: T) -> Result<Leas
 where
     T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
 {
+    let handshake = connection_builder().handshake(TokioIo::new(stream)).await;
+    let (sender, connection) = handshake.map_err(|error| EgressError::from_http(&error))?;
+    Ok(permit.attach(sender, connection, meter))
+}
+
+/// The limits of what is read of a response.
+pub(super) fn connection_builder() -> http1::Builder {
     let mut builder = http1::Builder::new();
     builder.max_buf_size(BUFFER_BYTES_MAX);
-    let (sender, connection) =
-        builder.handshake(TokioIo::new(stream)).await.map_err(|error| EgressError::from_http(&error))?;
-    Ok(permit.attach(sender, connection, meter))
+    builder
 }

@@ -95,7 +95,7 @@ impl PreparedRequest {
 }
 
 /// The body up to the limit, and whether that is all of it.
-async fn read_body(mut body: Incoming) -> hyper::Result<(Bytes, bool)> {
+pub(super) async fn read_body(mut body: Incoming) -> hyper::Result<(Bytes, bool)> {
     let mut first = Bytes::new();
     let mut joined = BytesMut::new();
     while let Some(frame) = body.frame().await {
@@ -121,7 +121,7 @@ async fn read_body(mut body: Incoming) -> hyper::Result<(Bytes, bool)> {
 }
 
 /// Retry-After as seconds or as an HTTP date; anything else is ignored.
-fn retry_after(headers: &HeaderMap, now: Ticks) -> Option<Duration> {
+pub(super) fn retry_after(headers: &HeaderMap, now: Ticks) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));

@@ -4,6 +4,8 @@
 mod dialler;
 mod error;
 mod exchange;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod metered_stream;
 mod pool;
 mod request;

@@ -122,7 +122,7 @@ impl Management {
 }
 
 /// The set of `eventTypes`.
-fn parse_event_types(resource: Resource, members: &mut JsonBody) -> Option<EventKinds> {
+pub(super) fn parse_event_types(resource: Resource, members: &mut JsonBody) -> Option<EventKinds> {
     let requested = members.texts("eventTypes")?;
     let unknown = requested.iter().find(|name| parse_semantic_name(resource, name).is_none());
     if let Some(unknown) = unknown {

@@ -17,7 +17,7 @@ use super::response;
 use super::{HandlerResult, Management, RouteGroup, errors};
 use crate::AddressedReceiver;
 
-const DESCRIPTION_CHARS_MAX: usize = 1000;
+pub(super) const DESCRIPTION_CHARS_MAX: usize = 1000;
 pub(super) const ACTIONS: [EventKind; 3] = [EventKind::Created, EventKind::Updated, EventKind::Deleted];
 
 impl Management {
@@ -85,7 +85,7 @@ impl Management {
     }
 }
 
-fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
+pub(super) fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
     let name = members.text("entity", NAME_CHARS_MAX)?;
     let entity = Resource::find(Area::Invoicing, &name);
     if entity.is_none() {
@@ -97,7 +97,7 @@ fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
     entity
 }
 
-fn parse_action(members: &mut JsonBody, entity: Option<Resource>) -> Option<EventKind> {
+pub(super) fn parse_action(members: &mut JsonBody, entity: Option<Resource>) -> Option<EventKind> {
     let name = members.text("action", NAME_CHARS_MAX)?;
     let Some(action) = ACTIONS.into_iter().find(|action| action.as_str() == name) else {
         let hint = did_you_mean(&name, ACTIONS.map(EventKind::as_str));

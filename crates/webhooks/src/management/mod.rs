@@ -6,6 +6,8 @@ mod actions;
 mod body;
 mod built_in;
 mod errors;
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
 mod history;
 mod history_json;
 mod invoicing;
