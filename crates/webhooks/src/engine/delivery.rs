@@ -187,14 +187,12 @@ impl Core {
 
     /// An attempt is no longer in flight; returns whether the webhook's present state started it.
     fn take_back(&mut self, webhook: WebhookId, epoch: u64) -> bool {
-        match self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
-            Some(state) => state.in_flight -= 1,
-            None => {
-                self.orphans -= 1;
-                return false;
-            }
+        if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
+            state.in_flight -= 1;
+            return true;
         }
-        true
+        self.orphans -= 1;
+        false
     }
 
     /// An attempt was not sent: it is due again, as if it had never been decided.
