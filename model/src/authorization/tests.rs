@@ -64,10 +64,11 @@ fn expected(fault: Fault) -> (AuthorizationModel, &'static str) {
         Fault::OneReadIsEnough | Fault::TenantOverlooked => (GROUNDS, NOTHING_WITHOUT_ACCESS),
         Fault::StartsBeforeOwnersAreRead => (MOVING_OWNERS, NOTHING_WITHOUT_ACCESS),
         Fault::StoredSuspensionIsEnough => (MOVING, NOTHING_WITHOUT_ACCESS),
-        Fault::RefusedCountsAsDelivered | Fault::FailureForgottenInSuspension => (EVENTS, NOTHING_LOST),
+        Fault::RefusedCountsAsDelivered | Fault::FailureForgottenInSuspension | Fault::ResumesAtHead => {
+            (EVENTS, NOTHING_LOST)
+        }
         Fault::DecidedCountsWhenGiven => (MOVING, NOTHING_LOST),
         Fault::ServiceResumesAtHead => (OWNER, NOTHING_LOST),
-        Fault::ResumesAtHead => (EVENTS, NOTHING_LOST),
         Fault::EventsPassedInSuspension => (EVENTS, KEPT_FOR_LATER),
         Fault::BacklogIsSentTogether | Fault::DecidedHoldsNothingBack => (EVENTS, IN_ORDER),
         Fault::EndIsNotTakenOver | Fault::GrantRevivesEnded | Fault::EnableRevivesEnded => {
