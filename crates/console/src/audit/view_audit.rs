@@ -304,10 +304,8 @@ fn change_line(lang: Lang, change: &ChangeView) -> Markup {
     let value = |value: &Value| {
         let plain = plain_value(value);
         // A time as the page shows times; the CSV file has it as it is stored.
-        match Ticks::parse_iso(&plain).filter(|_| plain.contains('T')) {
-            Some(at) => timestamp(lang, at),
-            None => html! { (DisplayName(&plain)) },
-        }
+        let at = Ticks::parse_iso(&plain).filter(|_| plain.contains('T'));
+        at.map_or_else(|| html! { (DisplayName(&plain)) }, |at| timestamp(lang, at))
     };
     html! {
         span.sub.change {
