@@ -6,6 +6,9 @@ use crate::{Shape, Target};
 
 /// How deep an input is nested at once.
 const NESTINGS: [usize; 6] = [1, 2, 16, 63, 64, 130];
+/// Values of every type.
+const JSON_VALUES: &[&str] =
+    &["null", "true", "false", "0", "-1", "1.5", "1e400", "\"\"", "\"a\"", "[]", "[null]", "{}"];
 /// Bytes of a run that is removed, repeated or copied.
 const RUN_BYTES_MAX: usize = 64;
 
@@ -48,7 +51,7 @@ impl Mutator {
 
     fn change(&self, input: &mut Vec<u8>, rng: &mut Rng) {
         let at = rng.below(input.len() + 1);
-        match rng.below(14) {
+        match rng.below(16) {
             0 => flip(input, at, rng),
             1 => replace(input, at..at + 1, &[rng.byte()]),
             2 => {
@@ -69,6 +72,8 @@ impl Mutator {
             10 => change_number(input, at, rng),
             11 => self.nest(input, at, rng),
             12 => encode(input, at, rng),
+            13 | 14 if self.shape == Shape::Json => self.change_member(input, at, rng),
+            13 | 14 => self.change_field(input, at, rng),
             _ => change_case(input, at, rng),
         }
     }
@@ -104,6 +109,20 @@ impl Mutator {
                 insert(input, field.end, &more);
             }
         }
+    }
+
+    /// Gives the next member of a JSON object another value, or adds one in front of it.
+    fn change_member(&self, input: &mut Vec<u8>, at: usize, rng: &mut Rng) {
+        let rest = input.get(at..).unwrap_or_default();
+        let Some(colon) = rest.iter().position(|byte| *byte == b':') else { return };
+        let value = rng.pick(JSON_VALUES);
+        if rng.once_in(3) {
+            let name = rng.pick(&self.tokens).escape_ascii().to_string();
+            let start = self.field(input, at + colon).start;
+            return insert(input, start, format!("\"{name}\":{value},").as_bytes());
+        }
+        let field = self.field(input, at + colon + 1);
+        replace(input, field, value.as_bytes());
     }
 
     /// Wraps a field into arrays, objects, quotes or brackets.

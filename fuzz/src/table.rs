@@ -22,9 +22,9 @@ impl Target {
 
 const CONFIGURATION: &str = "[server]\nlisten = \"127.0.0.1:8080\"\n[store]\nurl = \"sqlite:a.db\"\n\
                              master_key = \"correct-horse-battery\"\n[egress]\nallow = [\"10.0.0.0/8\"]\n";
-const ACCOUNTING: &str = r#"{"thirdPartyApplicationName":"App","url":"https://app.example/hook","secret":"s3cret","eventTypes":["Customers.Created"]}"#;
+const ACCOUNTING: &str = r#"{"thirdPartyApplicationName":"App","url":"https://app.example/hook","secret":"s3cret","eventTypes":["Svc.ACC.Customers.CustomerCreated"]}"#;
 const INVOICING: &str = r#"{"uri":"https://app.example/api/webhooks/incoming/Invoicing","entity":"Bank","action":"Created","secret":"x","isPaused":false,"desc":"d"}"#;
-const UPSERT: &str = r#"{"resource":"customers","company":"c1","correlationId":"k1","action":"upsert","data":{"tradeName":"Peña","nif":"12345678Z"},"user":"eva"}"#;
+const UPSERT: &str = r#"{"area":"accounting","resource":"customers","company":"c1","correlationId":"k1","action":"upsert","data":{"tradeName":"Peña","accountCode":"430000001"},"user":"eva"}"#;
 const BACKUP: &str = "{\"aldaba_backup\":1,\"schema\":40,\"taken_at\":\"2026-11-15\"}\n{\"table\":\"tenants\"}\n[\"a\",null,1]\n{\"tables\":{\"tenants\":1},\"sha256\":\"00\"}\n";
 const DELIVERY: &str =
     "$\n\n\n\n\n{\"Entity\":\"Bank\",\"EntityId\":\"7\",\"TenantId\":\"t\",\"User\":\"eva\",\"Changes\":[]}";
@@ -47,9 +47,10 @@ pub const TARGETS: &[Target] = &[
         "the same items however the body is cut, each within the limit"),
     target("cbor", Shape::Binary, identity::fuzzing::cbor, "within the limits of depth and items, and the same value when written again"),
     target("change", Shape::Json, changes::change, "one record within the limits, or a documented code")
-        .seeds(&[UPSERT, r#"{"resource":"companies","correlationId":"c1","data":{"accountLength":8}}"#,
-            r#"{"resource":"accounts","company":"c","correlationId":"1","action":"delete"}"#, r#"{"resource":"x"}"#, "{"])
-        .words(&["resource", "company", "correlationId", "action", "upsert", "disable", "enable", "delete", "fail", "data", "user",
+        .seeds(&[UPSERT, r#"{"area":"payroll","resource":"companies","action":"upsert","data":{"companyCode":12,"companyName":"x","identifierNumber":""}}"#, r#"{"area":"invoicing","resource":"Due","correlationId":"d1","action":"upsert","data":{}}"#,
+            r#"{"area":"accounting","resource":"companies","correlationId":"c1","action":"upsert","data":{"accountLength":8}}"#,
+            r#"{"area":"accounting","resource":"accounts","company":"c","correlationId":"1","action":"disable"}"#, r#"{"area":"accounting","resource":"x"}"#, "{"])
+        .words(&["area", "accounting", "core", "import", "payroll", "invoicing", "resource", "company", "correlationId", "action", "upsert", "disable", "enable", "delete", "fail", "data", "user",
             "sourceInterface", "sourceAction", "accountLength", "accountCode", "companyCode", "lastUpdate", "version", "state",
             "payroll-companies", "customers", "suppliers", "journal-entries", "identifierNumber"]),
     target("client_authentication", Shape::Form, identity::fuzzing::client_authentication,
@@ -127,7 +128,7 @@ pub const TARGETS: &[Target] = &[
         .words(&["\n", "http://127.0.0.1", "http://[::1]", "com.example.app:/", "http://oob"]),
     target("subscription", Shape::Json, webhooks::fuzzing::subscription, "both families: every fault with its member, values as another parser reads them")
         .seeds(&[ACCOUNTING, INVOICING, r#"{"secret":"x","overlapHours":24.0}"#, r#"{"secret":"","url":1}"#, "[]"])
-        .words(&["eventTypes", "secret", "url", "uri", "entity", "action", "isPaused", "overlapHours", "description", "desc", "from", "Customers.Updated",
+        .words(&["eventTypes", "secret", "url", "uri", "entity", "action", "isPaused", "overlapHours", "description", "desc", "from", "Svc.ACC.Customers.CustomerUpdated",
             "Deleted", "thirdPartyApplicationName"]),
     target("tags", Shape::Form, aldaba::fuzzing::tags, "tags of the document, or a short refusal")
         .seeds(&["tags=Customers,Invoicing", "tags=customers&TAGS=+invoicing", "tags=Custmers", "other=1", "tags=,,,"])
