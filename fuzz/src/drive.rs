@@ -96,11 +96,7 @@ pub fn drive(
 fn hanging(current: &Current) -> Option<Finding> {
     let current = current.lock();
     let (target, since, input) = current.as_ref()?;
-    (since.elapsed() > HANG).then(|| Finding {
-        target: *target,
-        kind: FindingKind::Hang,
-        input: input.clone(),
-    })
+    (since.elapsed() > HANG).then(|| Finding { target, kind: FindingKind::Hang, input: input.clone() })
 }
 
 /// Calls a target with one input: the finding, if it is one.

@@ -68,12 +68,11 @@ impl Mutator {
                 let token = rng.pick(&self.tokens);
                 replace(input, at..at + token.len(), token);
             }
-            8 | 9 => self.change_field(input, at, rng),
             10 => change_number(input, at, rng),
             11 => self.nest(input, at, rng),
             12 => encode(input, at, rng),
             13 | 14 if self.shape == Shape::Json => self.change_member(input, at, rng),
-            13 | 14 => self.change_field(input, at, rng),
+            8 | 9 | 13 | 14 => self.change_field(input, at, rng),
             _ => change_case(input, at, rng),
         }
     }

@@ -91,7 +91,7 @@ pub(crate) fn codes(data: &[u8]) -> u64 {
         assert_eq!(RecoveryCode::parse(recovery.canonical().reveal()).as_ref(), Some(recovery));
         assert_eq!(RecoveryCode::parse(recovery.grouped().reveal()).as_ref(), Some(recovery));
     }
-    let length = text.chars().filter(|c| c.is_ascii_alphanumeric()).count().min(40) as u64;
+    let length = text.chars().filter(char::is_ascii_alphanumeric).count().min(40) as u64;
     u64::from(code.is_some())
         | u64::from(secret.is_some()) << 1
         | u64::from(recovery.is_some()) << 2
