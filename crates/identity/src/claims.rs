@@ -3,7 +3,8 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::second_factor::{SECOND_FACTOR_METHOD, has_second_factor};
 use domain::{AccountId, Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks};
-use serde::{Deserialize, Serialize};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Deserializer, Serialize};
 use store::{Client, TenantMembership};
 
 use crate::settings::{CLOCK_TOLERANCE, ID_TOKEN_TTL, Settings};
@@ -287,12 +288,36 @@ pub(crate) struct IdTokenHint {
     iss: String,
     pub(crate) aud: String,
     pub(crate) sub: String,
-    /// Only access tokens have a `jti`; they are not accepted as hints.
-    jti: Option<String>,
+    /// Access tokens and logout tokens have a `jti`, whatever its value; they are not accepted as hints.
+    #[serde(default, rename = "jti", deserialize_with = "is_present")]
+    has_jti: bool,
+}
+
+/// True for any value, null among them.
+fn is_present<'de, D: Deserializer<'de>>(member: D) -> Result<bool, D::Error> {
+    IgnoredAny::deserialize(member).map(|_| true)
 }
 
 impl IdTokenHint {
     pub(crate) fn is_valid_for(&self, settings: &Settings) -> bool {
-        self.iss == settings.issuer && self.jti.is_none()
+        self.iss == settings.issuer && !self.has_jti
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hint_with_a_jti_of_any_value_is_refused() {
+        let settings = crate::fuzzing::settings();
+        let is_accepted = |more: &str| {
+            let claims = format!(r#"{{"iss":"{}","aud":"app","sub":"maria"{more}}}"#, settings.issuer);
+            serde_json::from_str::<IdTokenHint>(&claims).is_ok_and(|hint| hint.is_valid_for(&settings))
+        };
+        assert!(is_accepted("") && is_accepted(r#","exp":0"#));
+        for jti in [r#""grant.1""#, "null", r#""""#, "1", "[]", "{}", "false"] {
+            assert!(!is_accepted(&format!(r#","jti":{jti}"#)), "{jti}");
+        }
     }
 }
