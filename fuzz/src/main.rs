@@ -95,7 +95,9 @@ impl Options {
 
 fn run(options: &Options) -> ExitCode {
     if options.is_list {
-        TARGETS.iter().for_each(|target| print(&mut std::io::stdout(), target.name));
+        for target in TARGETS {
+            print(&mut std::io::stdout(), target.name);
+        }
         return ExitCode::SUCCESS;
     }
     if let (Some(input), [target]) = (&options.input, &options.targets[..]) {

@@ -79,6 +79,7 @@ const REASONS: &[(&str, Diagnosis)] = &[
     ("the connection broke", Diagnosis::ConnectionBroken),
     ("the response is not HTTP", Diagnosis::NotHttp),
     ("not sent because of an internal error", Diagnosis::ServiceFault),
+    ("not sent: what it was decided on has changed", Diagnosis::ServiceFault),
 ];
 
 impl Diagnosis {
@@ -230,7 +231,7 @@ mod tests {
             },
             EgressError::Broken(_) => Diagnosis::ConnectionBroken,
             EgressError::NotHttp(_) => Diagnosis::NotHttp,
-            EgressError::Internal(_) => Diagnosis::ServiceFault,
+            EgressError::Internal(_) | EgressError::NotAllowed => Diagnosis::ServiceFault,
         }
     }
 
@@ -253,6 +254,7 @@ mod tests {
             EgressError::Broken("it ended before the response was complete".into()),
             EgressError::NotHttp("its headers are too long".into()),
             EgressError::Internal("the node stops".into()),
+            EgressError::NotAllowed,
         ];
         let phases =
             [Phase::Socket, Phase::Resolve, Phase::Connect, Phase::Tls, Phase::Response, Phase::Body];

@@ -176,7 +176,7 @@ async fn attempt_is_not_sent_when_access_ends_while_its_connection_opens() {
                 let change = WebhookChange::Enable;
                 running.store.change_webhook(running.webhook(), None, change, &context).await.unwrap();
             }
-            _ => authorize(&*running.store, tenant.as_str(), client.as_str(), ALL_SCOPES, START).await,
+            _ => authorize(&running.store, tenant.as_str(), client.as_str(), ALL_SCOPES, START).await,
         }
         // The schedule's pause is a minute: an attempt that counted as failed would come then.
         running.wait_for("it is sent when access stands again", |running| running.sent() == 1).await;

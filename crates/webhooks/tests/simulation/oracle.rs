@@ -44,8 +44,9 @@ pub(crate) struct Oracle {
     access_changed: HashMap<WebhookId, Served>,
     /// When a tenant, client, team or subscription last changed.
     status_changed: Option<Served>,
-    /// Since when nothing may be sent to a webhook because its owner has no access.
-    access_ended: HashMap<WebhookId, Duration>,
+    /// Why nothing may be sent to a webhook, and since when. Each reason counts for itself: where one ends within two seconds
+    /// of the beginning of another, a node may have heard of the one and not yet of the other.
+    access_ended: HashMap<(WebhookId, &'static str), Duration>,
     /// The attempt that is on its way to a receiver or has no answer yet, for each record of a webhook.
     on_the_wire: HashMap<(WebhookId, i64), (AttemptKey, u64)>,
     /// When each event was first seen in the log.
@@ -74,24 +75,20 @@ fn authorization_fault(store: &MemoryStore, webhook: &Webhook) -> Option<domain:
 }
 
 /// Why the webhook's tenant, client or team does not allow deliveries.
-fn owner_fault(store: &MemoryStore, webhook: &Webhook) -> Option<&'static str> {
+fn owner_faults(store: &MemoryStore, webhook: &Webhook) -> Vec<&'static str> {
     let disabled = block_on(store.disabled_owners()).unwrap();
     let product = webhook.resource.area().product();
     let lacks_product = |limited: &[(ClientId, Products)]| {
         let limited = limited.iter().find(|(client, _)| *client == webhook.owner.client);
         limited.is_some_and(|(_, products)| !products.contains(product))
     };
-    if disabled.tenants.contains(&webhook.owner.tenant) {
-        Some("a disabled tenant")
-    } else if disabled.clients.contains(&webhook.owner.client) {
-        Some("a disabled client")
-    } else if lacks_product(&disabled.limited_clients) {
-        Some("a client without the product")
-    } else if lacks_product(&disabled.team_clients) {
-        Some("a client whose team has no subscription to the product")
-    } else {
-        None
-    }
+    let faults = [
+        (disabled.tenants.contains(&webhook.owner.tenant), "a disabled tenant"),
+        (disabled.clients.contains(&webhook.owner.client), "a disabled client"),
+        (lacks_product(&disabled.limited_clients), "a client without the product"),
+        (lacks_product(&disabled.team_clients), "a client whose team has no subscription to the product"),
+    ];
+    faults.into_iter().filter(|(holds, _)| *holds).map(|(_, fault)| fault).collect()
 }
 
 impl Oracle {
@@ -144,10 +141,11 @@ impl Oracle {
     pub(crate) fn note_access(&mut self, store: &MemoryStore, at: Duration) {
         let all = WebhookQuery { rows_max: usize::MAX, ..WebhookQuery::default() };
         for webhook in block_on(store.webhooks(&all)).unwrap() {
-            if owner_fault(store, &webhook).is_some() || authorization_fault(store, &webhook).is_some() {
-                self.access_ended.entry(webhook.id).or_insert(at);
-            } else {
-                self.access_ended.remove(&webhook.id);
+            let mut faults = owner_faults(store, &webhook);
+            faults.extend(authorization_fault(store, &webhook).map(|_| "no authorization"));
+            self.access_ended.retain(|(id, fault), _| *id != webhook.id || faults.contains(fault));
+            for fault in faults {
+                self.access_ended.entry((webhook.id, fault)).or_insert(at);
             }
         }
     }
@@ -185,11 +183,11 @@ impl Oracle {
     /// Nothing is sent to a webhook whose owner has no access: at once on the node that served the end of access, after the
     /// propagation on others, whatever has happened to them.
     fn check_access(&self, store: &MemoryStore, webhook: &Webhook, at: Duration, node: usize) {
-        if let Some(ended) = self.access_ended.get(&webhook.id) {
+        for ((_, fault), ended) in self.access_ended.iter().filter(|((id, _), _)| *id == webhook.id) {
             let late = at.saturating_sub(*ended);
             assert!(
                 late < PROPAGATION_MAX,
-                "at {at:?} node {node} sends {late:?} after the end of access: {webhook:?}"
+                "at {at:?} node {node} sends {late:?} after the end of access ({fault}): {webhook:?}"
             );
         }
         let is_own = |served: Option<&Served>| served.is_some_and(|served| served.node == Some(node));
@@ -201,7 +199,11 @@ impl Oracle {
             );
         }
         if is_own(self.status_changed.as_ref()) {
-            assert_eq!(owner_fault(store, webhook), None, "at {at:?} node {node} itself ended the access");
+            assert_eq!(
+                owner_faults(store, webhook),
+                [""; 0],
+                "at {at:?} node {node} itself ended the access"
+            );
         }
     }
 
