@@ -58,7 +58,8 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
 }
 
 pub(crate) fn build() -> Result<(), Failure> {
-    let arguments = ["build", "--package", "aldaba", "--locked"];
+    // All of the workspace, as for the tests: fewer packages would have other features and be built again.
+    let arguments = ["build", "--workspace", "--bins", "--locked"];
     workspace::run("cargo build", &mut workspace::cargo(&arguments))
 }
 

@@ -228,7 +228,7 @@ fn first_steps_are_ticked_as_they_are_done() {
     let answer = server.operator_get("/operator/v1/setup").json();
     assert_eq!(steps(&answer), all.map(|kind| (kind, done(kind))), "the API says the same");
     let page = operator.get_in("es", "setup");
-    assert!(page.contains("aldaba store backup") && page.contains("Primer tenant"), "{page}");
+    assert!(page.contains("aldaba store backup") && page.contains("Primera organización"), "{page}");
     server.operator_post("backups", &json!({}));
     let done = |kind| matches!(kind, "backup" | "tenant" | "client");
     wait_for("the backup to be completed", || {

@@ -154,7 +154,7 @@ fn refused_call_is_listed_with_its_reason() {
     crate::harness::wait_for("the call in the list", || is_listed().then_some(()));
     let page = diego.get(&format!("calls?request_id={id}&lang=en"));
     assert!(page.text().contains("The token is missing"), "{page:?}");
-    assert!(diego.get("calls?result=2xx&lang=en").text().contains("No request matches the filter"));
+    assert!(diego.get("calls?result=2xx&lang=en").text().contains("No call matches the filter"));
 }
 
 #[test]
@@ -313,12 +313,12 @@ fn link_that_leads_nowhere_gets_a_page() {
 }
 
 #[test]
-fn page_of_requests_says_that_the_log_is_switched_off() {
+fn page_of_calls_says_that_the_log_is_switched_off() {
     for (call_log, is_shown) in [("false", true), ("true", false)] {
         let server = TestServer::builder().set("gateway.call_log", call_log).start();
         let developer = Developer::sign_in(&server, "diego");
         for (lang, words) in
-            [("es", "registro de peticiones está desactivado"), ("en", "request log is switched off")]
+            [("es", "registro de llamadas está desactivado"), ("en", "log of calls is switched off")]
         {
             assert_eq!(developer.get_in(lang, "calls").contains(words), is_shown, "{lang}, {call_log}");
         }
