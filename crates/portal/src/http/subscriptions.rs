@@ -50,7 +50,12 @@ async fn ask(context: &Context, form: &Params) -> Result<Response, PageError> {
 
 /// Withdraws a request of the team, from the page that lists it.
 pub(crate) async fn withdraw(context: &Context, form: &Params, page: &str) -> Result<Response, PageError> {
-    let request = context.developer().withdraw(form.get("request").unwrap_or_default()).await?;
+    let (developer, id) = (context.developer(), form.get("request").unwrap_or_default());
+    // Only through the pages of its own team: a developer may belong to several.
+    if developer.request(id).await?.team != context.team.id {
+        return Err(PageError::NotFound);
+    }
+    let request = developer.withdraw(id).await?;
     Ok(context.done(&context.team_path(page), "withdrawn", &RequestRow::new(&request)))
 }
 

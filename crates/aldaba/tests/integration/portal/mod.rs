@@ -3,6 +3,7 @@
 mod deliveries;
 mod events;
 pub(crate) mod fixture;
+mod foreign_ids;
 mod fresh_sign_in;
 mod live;
 mod notices;
