@@ -1,28 +1,19 @@
-//! A small generator of pseudorandom numbers (SplitMix64): the same seed gives the same inputs.
+//! Pseudorandom numbers: the same seed gives the same inputs.
 
 /// The generator. Not for secrets.
 #[derive(Clone, Debug)]
-pub(crate) struct Rng(u64);
+pub(crate) struct Rng(fastrand::Rng);
 
 impl Rng {
     /// The generator of a target: two targets with the same seed have different inputs.
     pub(crate) fn new(seed: u64, target: &str) -> Self {
-        Self(target.bytes().fold(seed, |state, byte| Self(state ^ u64::from(byte)).number()))
-    }
-
-    /// The next number.
-    pub(crate) fn number(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let mix = |seed: u64, byte: u8| fastrand::Rng::with_seed(seed ^ u64::from(byte)).u64(..);
+        Self(fastrand::Rng::with_seed(target.bytes().fold(seed, mix)))
     }
 
     /// A number below `end`; zero if `end` is zero.
     pub(crate) fn below(&mut self, end: usize) -> usize {
-        let end = end as u64;
-        usize::try_from(self.number().checked_rem(end).unwrap_or(0)).unwrap_or(0)
+        self.0.usize(..end.max(1))
     }
 
     /// True once in `times`.
@@ -38,7 +29,7 @@ impl Rng {
 
     /// A byte.
     pub(crate) fn byte(&mut self) -> u8 {
-        self.number().to_le_bytes()[0]
+        self.0.u8(..)
     }
 }
 
@@ -50,7 +41,7 @@ mod tests {
     fn same_seed_gives_the_same_numbers_and_another_target_others() {
         let numbers = |seed, target| {
             let mut rng = Rng::new(seed, target);
-            [rng.number(), rng.number(), rng.number()]
+            [(); 3].map(|()| rng.below(usize::MAX))
         };
         assert_eq!(numbers(7, "json"), numbers(7, "json"));
         assert_ne!(numbers(7, "json"), numbers(8, "json"));
