@@ -353,6 +353,21 @@ impl Matrix<'_> {
     }
 }
 
+/// Waits until the figures of what the victim did before stand: calls are counted seconds after they are made.
+fn wait_for_figures(victim: &Team) {
+    let read = |page: &str| victim.owner.get(&format!("{page}?format=json")).json();
+    wait_for("the figures of the victim's call", || {
+        let subscription = read(&format!("subscriptions/{}", victim.ids.subscription));
+        let is_key_used = subscription["keys"].as_array()?.iter().any(|key| !key["lastUsed"].is_null());
+        (subscription["callsToday"] == 1 && is_key_used).then_some(())
+    });
+    wait_for("the victim's events", || {
+        let listed = read("webhooks");
+        let mut webhooks = listed["webhooks"].as_array()?.iter();
+        webhooks.all(|webhook| webhook["eventsBehind"] == 0).then_some(())
+    });
+}
+
 /// The victim's things as the victim reads them.
 fn snapshot(victim: &Team) -> Vec<Value> {
     let ids = &victim.ids;
@@ -390,6 +405,7 @@ fn pages_and_forms_answer_ids_of_other_teams_as_ids_of_nobody() {
         (Asker::new("another team's member", &member), false),
         (Asker::new("an owner of the one and of the other", &both), true),
     ];
+    wait_for_figures(&victim);
     let before = snapshot(&victim);
     let mut matrix = Matrix {
         nobody: victim.ids.of_nobody(),
