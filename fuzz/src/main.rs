@@ -153,9 +153,10 @@ fn report_json(reports: &[TargetReport], limits: &Limits) -> Value {
         })
         .collect();
     let tried = format!(
-        "{} targets for {} s each, with the seed {}; a call of more than {} ms is a finding, as is a panic.",
+        "{} targets for {} s each, {} at a time, with the seed {}; a call of more than {} ms is a finding, as is a panic.",
         reports.len(),
         limits.span.as_secs(),
+        limits.jobs,
         limits.seed,
         limits.slow.as_millis()
     );

@@ -1,6 +1,8 @@
 //! The table of targets.
 
-use crate::targets::{addresses, backups, changes, forms, headers, notifications, people};
+use crate::targets::{
+    addresses, backups, changes, forms, headers, notifications, operator_api, people, sign_in,
+};
 use crate::{Shape, Target};
 
 const BYTES_MAX: usize = 4096;
@@ -30,6 +32,8 @@ const DELIVERY: &str =
     "$\n\n\n\n\n{\"Entity\":\"Bank\",\"EntityId\":\"7\",\"TenantId\":\"t\",\"User\":\"eva\",\"Changes\":[]}";
 const AUTHORIZATION: &str = "client_id=app&response_type=code&redirect_uri=https%3A%2F%2Fapp.example%2Fcallback&scope=openid+email&state=s\
                              &code_challenge=E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM&code_challenge_method=S256";
+const SIGN_IN: &str = "https://app.example/callback?code=c&state=$&iss=https%3A%2F%2Fauth.example%2Fauth%2Fcore\n\n\
+                       {\"iss\":\"https://auth.example/auth/core\",\"aud\":\"app\",\"sub\":\"maria\",\"iat\":1800000000,\"exp\":1800000300,\"nonce\":\"$\"}";
 const NATIVE: &str = "client_id=app&response_type=code&redirect_uri=http%3A%2F%2F127.0.0.1%3A4711%2Fcallback&scope=openid&nonce=n";
 
 /// Every target. A new parser of outside text joins here.
@@ -58,6 +62,12 @@ pub const TARGETS: &[Target] = &[
         .seeds(&["\nclient_id=app&client_secret=s", "Basic YXBwOnM=\ngrant_type=authorization_code&code=c", "Basic YSUyNmI6JTNB\n",
             "Bearer x\nclient_id=app", "\n"])
         .words(&["Basic ", "client_id=", "client_secret=", "YTpi", "OjphOg==", "grant_type=", "refresh_token"]),
+    target("client_sign_in", Shape::Lines, sign_in::client_sign_in,
+        "finished only by this browser's callback, with claims for this client and this sign-in")
+        .seeds(&[SIGN_IN, "state=$&iss=https%3A%2F%2Fauth.example%2Fauth%2Fcore&error=access_denied&error_description=no\n\n",
+            "code=c&state=x\n\n{}", "https://app.example/callback?code=c&state=$&iss=https://auth.example/auth/core#x\n{\"alg\":\"none\"}\n{}"])
+        .words(&["state=$", "&iss=", "code=", "id_token=", "error=", "\"alg\":\"HS256\"", "\"kid\":\"k\"", "\"nonce\":\"$\"", "\"aud\":[\"app\",\"b\"]", "\"azp\":\"app\"",
+            "\"exp\":9223372036854775807", "\"iat\":-1", "\"at_hash\":\"\"", "null"]),
     target("codes", Shape::Text, people::codes, "codes and secrets are the same in their canonical form")
         .seeds(&["123456", "12 34-56", "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", "0o1il-abcde", "abcde-fghjk"]),
     target("configuration", Shape::Lines, aldaba::fuzzing::configuration, "faults name their line, secrets are not repeated")
@@ -96,6 +106,16 @@ pub const TARGETS: &[Target] = &[
     target("new_password", Shape::Text, people::new_password, "a verdict that is the same each time, in bounded time")
         .seeds(&["correct horse battery\nMaría López\nmaria@example.com", "aaaaaaaaaaaa", "abcdefghijkl", "P4ssw0rd!P4ssw0rd!", "short", "marialopez2026\nmarialopez\n"])
         .words(&["password", "qwerty", "1234567890", "contraseña", "abababab", "maria"]),
+    target("operator_api", Shape::Json, operator_api::operator_api,
+        "documented errors with the id of the response, never the service's own fault")
+        .seeds(&["POST /tenants\nr-1\n{\"name\":\"Uno\"}", "POST /users\n\n{\"email\":\"eva@example.com\",\"name\":\"Eva\"}",
+            "POST /clients\nñ\n{\"name\":\"App\",\"redirectUris\":[\"https://app.example/cb\"],\"products\":[\"accounting\"]}",
+            "POST /subscriptions\n\n{\"name\":\"S\",\"products\":[\"payroll\"],\"ratePerMinute\":5}", "POST /tokens\n\n{\"name\":\"t\",\"role\":\"viewer\"}",
+            "POST /invitations\n\n{\"email\":\"eva@example.com\",\"realm\":\"developers\"}", "GET /audit?limit=5&after=1\n\n", "GET /webhooks?state=failing&limit=2\n\n",
+            "GET /search?q=%C3%B1\n\n", "POST /tenants/t/changes\n\n{\"area\":\"core\"}", "PATCH /users/u\n\n{\"name\":null}", "DELETE /tokens/x\n\n", "GET /stats\n\n"])
+        .words(&["/tenants", "/users", "/clients", "/subscriptions", "/teams", "/developers", "/operators", "/invitations", "/requests", "/webhooks", "/audit", "/search?q=", "?limit=",
+            "&after=", "?format=csv", "%00", "%2F", "..", "\"name\":", "\"email\":", "\"password\":", "\"products\":[", "\"redirectUris\":[", "\"kind\":\"native\"", "\"role\":", "\"lang\":", "null",
+            "PATCH ", "DELETE ", "GET ", "POST "]),
     target("page_form", Shape::Form, forms::page_form, "the same values from a form and from JSON, none with a NUL")
         .seeds(&["a=1&b=2&token=t", r#"{"a":"1","b":["x","y"],"name":null}"#, "redirectUris=a&redirectUris=b", "[]"])
         .words(&["token=", "name=", "\"a\":", "redirectUris", "{", "}"]),

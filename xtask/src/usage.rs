@@ -25,7 +25,7 @@ cargo xtask <command>
   prove --bounded    the same in a short form of some minutes, on the debug program; writes nothing.
   prove crash        kill the program with `kill -9` under load, 20 rounds on each store: no accepted change may be
                      lost. `test` runs 3 rounds.
-  prove input [--seconds N]
+  prove input [--seconds N] [--jobs N]
                      hostile input to every parser of outside text, 600 s for each (two at once on two cores); writes the
                      section of docs/reliability.md. `test` takes 3 s for each.
   prove outages      drop packets to the database for a minute, change its primary, crash and restart nodes; prints the

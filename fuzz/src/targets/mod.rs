@@ -6,7 +6,9 @@ pub(crate) mod changes;
 pub(crate) mod forms;
 pub(crate) mod headers;
 pub(crate) mod notifications;
+pub(crate) mod operator_api;
 pub(crate) mod people;
+pub(crate) mod sign_in;
 
 use std::borrow::Cow;
 

@@ -16,21 +16,45 @@ const SECONDS_BOUNDED: &str = "3";
 /// Other machines than ours are slower than the limit of a call.
 const SLOW_MS_BOUNDED: &str = "2000";
 
-/// `prove input [--seconds N]`: every target at its full length with a new seed; writes the section of the page.
-pub(super) fn command(arguments: &[&str]) -> Result<(), Failure> {
-    let seconds = match arguments {
-        [] => SECONDS,
-        ["--seconds", seconds] if seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0) => seconds,
-        _ => {
-            let given = arguments.join(" ");
-            return Err(Failure::usage(format!("`prove input` takes only --seconds N, not `{given}`")));
+/// What `prove input` takes.
+#[derive(Debug, PartialEq, Eq)]
+struct Options<'a> {
+    seconds: &'a str,
+    /// Targets at once; as many as there are cores unless given.
+    jobs: Option<&'a str>,
+}
+
+impl<'a> Options<'a> {
+    fn parse(arguments: &[&'a str]) -> Result<Self, Failure> {
+        let mut options = Self { seconds: SECONDS, jobs: None };
+        for pair in arguments.chunks(2) {
+            match pair {
+                ["--seconds", number] if is_positive(number) => options.seconds = number,
+                ["--jobs", number] if is_positive(number) => options.jobs = Some(number),
+                _ => {
+                    let given = arguments.join(" ");
+                    let message = format!("`prove input` takes only --seconds N and --jobs N, not `{given}`");
+                    return Err(Failure::usage(message));
+                }
+            }
         }
-    };
+        Ok(options)
+    }
+}
+
+fn is_positive(number: &str) -> bool {
+    number.parse::<u32>().is_ok_and(|number| number > 0)
+}
+
+/// `prove input [--seconds N] [--jobs N]`: every target at its full length with a new seed; writes the section of the page.
+pub(super) fn command(arguments: &[&str]) -> Result<(), Failure> {
+    let Options { seconds, jobs } = Options::parse(arguments)?;
     // All of the workspace, as for the tests: fewer packages would have other features and be built again.
     let build = ["build", "--workspace", "--bins", "--locked"];
     workspace::run("cargo build", &mut workspace::cargo(&build))?;
     let mut drive = program();
     drive.args(["--seconds", seconds, "--seed", &seed()?, "--json"]);
+    drive.args(jobs.iter().flat_map(|jobs| ["--jobs", jobs]));
     let output = drive.stderr(Stdio::inherit()).output().map_err(|error| error.to_string())?;
     let report: Value = serde_json::from_slice(&output.stdout)
         .map_err(|_| Failure::work(format!("{PROGRAM} ended with {} and no report", output.status)))?;
@@ -65,8 +89,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_number_of_seconds_is_taken() {
-        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--seconds", "x"], &["--only", "json"]] {
+    fn only_numbers_of_seconds_and_jobs_are_taken() {
+        let all = Options::parse(&["--jobs", "4", "--seconds", "20"]).unwrap();
+        assert_eq!(all, Options { seconds: "20", jobs: Some("4") });
+        for wrong in [&["--seconds"][..], &["--seconds", "0"], &["--jobs", "x"], &["--only", "json"]] {
             assert_eq!(command(wrong).unwrap_err().code, 2, "{wrong:?}");
         }
     }
