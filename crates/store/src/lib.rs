@@ -41,6 +41,7 @@ mod records;
 mod recovery_code_notice;
 mod requests;
 mod revision;
+mod rows;
 mod sandboxes;
 mod search;
 mod second_factors;

@@ -8,7 +8,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::{AccountId, Guid, NoticeKind, NoticeKinds, NoticeObject, TeamId, Ticks, WebhookId};
 
-use crate::{AuditContext, Mail, RequestDecision, RequestKind, RequestState, Result, TeamRequest};
+use crate::{AuditContext, KeySlot, Mail, RequestDecision, RequestKind, RequestState, Result, TeamRequest};
 
 /// The newest notices that are kept for each team.
 pub const NOTICES_MAX: usize = 500;
@@ -93,6 +93,11 @@ pub struct NoticeSettings {
     pub read_at: Ticks,
 }
 
+/// The kinds that a member gets as mail, from those that the member does not want.
+pub(crate) fn mailed(muted: i64) -> NoticeKinds {
+    NoticeKinds::from_bits(muted).others()
+}
+
 /// An active member who may get mails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoticeReader {
@@ -147,6 +152,25 @@ impl Notice {
             since: at,
             at,
         })
+    }
+}
+
+/// A replaced key or secret of a team that ends soon.
+pub(crate) struct EndingCredential {
+    pub(crate) team: TeamId,
+    /// The subscription or the client.
+    pub(crate) subject: String,
+    pub(crate) name: String,
+    /// None of a client's secret.
+    pub(crate) slot: Option<KeySlot>,
+    pub(crate) ends_at: Ticks,
+}
+
+impl EndingCredential {
+    pub(crate) fn notice(self, kind: NoticeKind, object: NoticeObject, id: Guid, now: Ticks) -> Notice {
+        let Self { team, subject, name, slot, ends_at: since } = self;
+        let detail = slot.map(|slot| slot.as_str().to_owned()).unwrap_or_default();
+        Notice { id, team, kind, object, subject, name, detail, since, at: now }
     }
 }
 

@@ -7,12 +7,12 @@ use domain::{AccountId, OperatorRole, Random, Realm};
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::insert_membership;
-use super::directory_rows::{ACCOUNT, account};
 use super::logouts::end_sessions;
-use super::rows::{AFTER, IN_ORDER, execute, row};
+use super::rows::{AFTER, IN_ORDER, execute, parse, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::signed;
+use crate::rows::ACCOUNT;
 use crate::{
     Account, AccountUpdate, Accounts, AuditContext, EndedSessions, ListPage, ListQuery, Membership, Result,
     Status, StoreError, UpdateOutcome,
@@ -99,8 +99,9 @@ pub(super) async fn change_account(
     if updated > 0 && update.ends_sessions() {
         end_sessions(on, random, id, EndedSessions::All, act).await?;
     }
-    let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(account);
-    if let (true, Some(before), Some(after)) = (updated > 0, before.as_ref().map(account), &after) {
+    let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(parse).transpose()?;
+    let before: Option<Account> = before.as_ref().map(parse).transpose()?;
+    if let (true, Some(before), Some(after)) = (updated > 0, before, &after) {
         append_audit(on, random, act.account_changed(&before, after, update)).await?;
     }
     Ok(UpdateOutcome::of(updated > 0, after))
@@ -122,18 +123,18 @@ impl Accounts for PostgresStore {
     }
 
     async fn find_account(&self, id: &AccountId) -> Result<Option<Account>> {
-        Ok(self.row(&format!("{ACCOUNT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(account))
+        self.row(&format!("{ACCOUNT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn find_account_by_email(&self, realm: Realm, email: &str) -> Result<Option<Account>> {
         let sql = format!("{ACCOUNT} WHERE realm = $1 AND email = $2");
-        Ok(self.row(&sql, &[&realm.code(), &email]).await?.as_ref().map(account))
+        self.row(&sql, &[&realm.code(), &email]).await?.as_ref().map(parse).transpose()
     }
 
     async fn list_accounts(&self, realm: Realm, query: &ListQuery) -> Result<ListPage<Account>> {
         let sql = format!("{ACCOUNT} WHERE realm = {} AND {AFTER} {IN_ORDER}", realm.code());
         let rows = self.list(&sql, query).await?;
-        Ok(query.page(rows.iter().map(account).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn update_account(

@@ -2,17 +2,15 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::{GenericClient, Transaction};
-use domain::{AccountId, ClientId, GrantId, Random, TenantId, Ticks};
+use domain::{AccountId, ClientId, GrantId, Random, TenantId};
 use tokio_postgres::Row;
 
-use super::rows::{guid, limit, rows, snapshot};
+use super::rows::{limit, parse, rows, snapshot};
 use super::{PostgresStore, store_error};
-use crate::audit::{AuditIndex, changes_from_json, changes_to_json};
-use crate::plan::{signed, unsigned};
-use crate::{
-    Actor, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords,
-    Result, StoreError,
-};
+use crate::audit::{AuditIndex, changes_to_json};
+use crate::plan::signed;
+use crate::rows::Columns;
+use crate::{Audit, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords, Result};
 
 const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
     actor_kind, actor_id, object, changes, count";
@@ -63,29 +61,6 @@ async fn insert(on: &impl GenericClient, record: AuditRecord, conflict: &str) ->
     .await
     .map_err(store_error)?;
     Ok(())
-}
-
-fn record(row: &Row) -> Result<AuditRecord> {
-    let text = |column| row.get::<_, Option<Box<str>>>(column);
-    let entry = AuditEntry {
-        at: Ticks(row.get(0)),
-        kind: AuditKind::from_name(row.get(2))
-            .ok_or_else(|| StoreError::internal("an audit record has an unknown kind"))?,
-        user: text(3).map(AccountId::new),
-        tenant: text(4).map(TenantId::new),
-        client: text(5).map(ClientId::new),
-        grant: text(6).map(GrantId::new),
-        object: row.get(12),
-        context: AuditContext {
-            actor: Actor::from_parts(row.get(10), row.get(11)),
-            address: row.get(7),
-            request_id: row.get(8),
-        },
-        changes: changes_from_json(row.get(13)),
-        count: unsigned(row.get(14)),
-        note: row.get(9),
-    };
-    Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
 /// The first column of an index with its parameter, and the condition that the index has besides.
@@ -186,13 +161,13 @@ impl Audit for PostgresStore {
         );
         let found = format!("SELECT {COLUMNS} {looked_at} WHERE {CONDITIONS} LIMIT $7");
         let found = select(&on, &found, query, query.rows_max).await?;
-        let records: Vec<AuditRecord> = found.iter().map(record).collect::<Result<_>>()?;
+        let records: Vec<AuditRecord> = found.iter().map(parse).collect::<Result<_>>()?;
         let mut last_looked_at = None;
         if records.len() < query.rows_max {
             let last =
                 format!("SELECT at, id, {CONDITIONS} {looked_at} OFFSET {} LIMIT $7", query.looks_max() - 1);
             if let Some(row) = select(&on, &last, query, 1).await?.first() {
-                last_looked_at = Some(AuditCursor { at: Ticks(row.get(0)), id: guid(row, 1)? });
+                last_looked_at = Some(AuditCursor { at: row.read("at")?, id: row.read("id")? });
             }
         }
         on.commit().await.map_err(store_error)?;

@@ -7,17 +7,16 @@ use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::subscription::Products;
 use domain::{AccountId, ClientId, GrantId, MembershipId, Scopes, TenantId, Ticks, WebhookId};
-use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::grants::revoke_grants;
-use super::rows::{Args, column, execute, guid, limit, row, rows, snapshot};
-use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS, client_products, sandbox_client};
-use super::webhook_rows::LIVE;
+use super::rows::{Args, column, execute, limit, parse, parse_all, row, rows, snapshot};
+use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::grants::revocation_entry;
+use crate::rows::{Columns, LIVE};
 use crate::sandboxes::sandbox_clients;
 use crate::{
     AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
@@ -26,33 +25,10 @@ use crate::{
 
 const COLUMNS: &str = "a.user_id, a.client_id, a.tenant_id, a.membership_id, a.scopes, a.created_at, a.ended_at, \
                        a.ended_why";
-/// The columns that `facts` reads besides, and their tables.
-const FACTS: &str = ", u.standing, m.id FROM authorizations a LEFT JOIN accounts u ON u.id = a.user_id \
+/// The columns of the facts of today, and their tables.
+const FACTS: &str = ", u.standing AS user_standing, m.id AS current_membership FROM authorizations a LEFT JOIN accounts u ON u.id = a.user_id \
                      LEFT JOIN memberships m ON m.user_id = a.user_id AND m.tenant_id = a.tenant_id";
 const OF_OWNER: &str = "a.tenant_id = $1 AND a.client_id = $2";
-
-fn authorization(row: &Row) -> Authorization {
-    let cause = AuthorizationEnd::from_name(row.get::<_, Option<&str>>(7).unwrap_or_default());
-    Authorization {
-        access: ClientAccess {
-            user: AccountId::new(row.get::<_, Box<str>>(0)),
-            client: ClientId::new(row.get::<_, Box<str>>(1)),
-            tenant: TenantId::new(row.get::<_, Box<str>>(2)),
-        },
-        membership: MembershipId::new(row.get::<_, Box<str>>(3)),
-        scopes: Scopes::parse(row.get(4)).scopes,
-        created_at: Ticks(row.get(5)),
-        ended: row.get::<_, Option<i64>>(6).map(|at| EndedAuthorization { at: Ticks(at), cause }),
-    }
-}
-
-fn facts(row: &Row) -> AuthorizationFacts {
-    AuthorizationFacts {
-        authorization: authorization(row),
-        user: row.get::<_, Option<i64>>(8).map(Status::from_code),
-        membership: row.get::<_, Option<Box<str>>>(9).map(MembershipId::new),
-    }
-}
 
 fn facts_sql(condition: &str) -> String {
     format!("SELECT {COLUMNS}{FACTS} WHERE {condition}")
@@ -67,29 +43,29 @@ async fn owners_access(
     let clients = column(owners, |owner| owner.client.as_str());
     let statuses = rows(
         on,
-        "SELECT k.tenant_id, k.client_id, t.standing, c.standing, c.products
+        "SELECT k.tenant_id, k.client_id, t.standing AS tenant_standing, c.standing AS client_standing, c.products
          FROM unnest($1::text[], $2::text[]) AS k (tenant_id, client_id)
          LEFT JOIN tenants t ON t.id = k.tenant_id LEFT JOIN clients c ON c.id = k.client_id",
         &[&tenants, &clients],
     )
     .await?;
     for row in statuses {
-        let tenant = TenantId::new(row.get::<_, Box<str>>(0));
-        let client = ClientId::new(row.get::<_, Box<str>>(1));
+        let (tenant, client) = (row.read("tenant_id")?, row.read("client_id")?);
         let owner = access.entry(WebhookOwner { tenant, client }).or_default();
-        owner.tenant = row.get::<_, Option<i64>>(2).map(Status::from_code);
-        owner.client = row.get::<_, Option<i64>>(3).map(Status::from_code);
-        owner.products = Products::from_bits(row.get::<_, Option<i64>>(4).unwrap_or_default());
+        owner.tenant = row.read::<Option<i64>>("tenant_standing")?.map(Status::from_code);
+        owner.client = row.read::<Option<i64>>("client_standing")?.map(Status::from_code);
+        owner.products = Products::from_bits(row.read::<Option<i64>>("products")?.unwrap_or_default());
     }
     let of_teams = rows(on, &format!("{TEAM_CLIENTS} AND c.id = ANY($1)"), &[&clients]).await?;
     let mut team_products: HashMap<ClientId, Products> = HashMap::new();
-    for (client, products) in of_teams.iter().map(client_products) {
+    for row in &of_teams {
+        let (client, products): (ClientId, Option<Products>) = parse(row)?;
         let sum = team_products.entry(client).or_default();
         *sum = sum.union(products.unwrap_or_default());
     }
     let sandboxes =
         rows(on, &format!("{SANDBOX_CLIENTS} AND n.id = ANY($1) ORDER BY n.id, c.id"), &[&tenants]).await?;
-    let sandboxes = sandbox_clients(sandboxes.iter().map(sandbox_client));
+    let sandboxes = sandbox_clients(parse_all(&sandboxes)?);
     for (owner, access) in &mut access {
         let sandbox = sandboxes.iter().find(|sandbox| sandbox.tenant == owner.tenant);
         let in_sandbox = |sandbox: &SandboxClients| sandbox.products_of(&owner.client);
@@ -110,7 +86,8 @@ pub(super) async fn authorizations_of(
     let tenants = column(owners, |owner| owner.tenant.as_str());
     let clients = column(owners, |owner| owner.client.as_str());
     let mut found: HashMap<WebhookOwner, OwnerAccess> = HashMap::new();
-    for facts in rows(on, &sql, &[&tenants, &clients]).await?.iter().map(facts) {
+    for row in rows(on, &sql, &[&tenants, &clients]).await? {
+        let facts: AuthorizationFacts = parse(&row)?;
         let ClientAccess { tenant, client, .. } = facts.authorization.access.clone();
         found.entry(WebhookOwner { tenant, client }).or_default().authorizations.push(facts);
     }
@@ -145,7 +122,7 @@ pub(super) async fn add(
         &[&tenant, &client, &user],
     )
     .await?;
-    let before = before.as_ref().map(authorization);
+    let before = before.as_ref().map(parse).transpose()?;
     let access = ClientAccess::of(grant);
     let Some(after) = authorize(before.as_ref(), &access, &membership, scopes, grant.created_at) else {
         return Ok(None);
@@ -176,7 +153,7 @@ async fn touch(on: &Transaction<'_>, condition: &str, args: Args<'_>) -> Result<
     let lock =
         format!("SELECT w.id FROM webhooks w WHERE {LIVE} AND {condition} ORDER BY w.id FOR UPDATE OF w");
     let locked = rows(on, &lock, args).await?;
-    let webhooks = locked.iter().map(|row| guid(row, 0)).collect::<Result<Vec<WebhookId>>>()?;
+    let webhooks = locked.iter().map(|row| row.read("id")).collect::<Result<Vec<WebhookId>>>()?;
     if !webhooks.is_empty() {
         let ids = column(&webhooks, |id| id.as_bytes().as_slice());
         execute(on, "UPDATE webhooks SET moved = $2 WHERE id = ANY($1)", &[&ids, &change_number])
@@ -279,7 +256,8 @@ pub(super) async fn end_all(
 ) -> Result<(Vec<Grant>, Vec<WebhookId>)> {
     let order = "a.ended_at IS NULL ORDER BY a.tenant_id, a.client_id, a.user_id";
     let found = rows(on, &facts_sql(&format!("{condition} AND {order}")), args).await?;
-    let accesses: Vec<ClientAccess> = found.iter().map(|row| authorization(row).access).collect();
+    let found: Vec<Authorization> = parse_all(&found)?;
+    let accesses: Vec<ClientAccess> = found.into_iter().map(|one| one.access).collect();
     let mut grants = Vec::new();
     for access in &accesses {
         for grant in revoke_grants(on, access, ended.at).await? {
@@ -312,7 +290,7 @@ impl Authorizations for PostgresStore {
     async fn user_authorizations(&self, user: &AccountId) -> Result<Vec<AuthorizationFacts>> {
         let condition =
             "a.user_id = $1 AND a.ended_at IS NULL ORDER BY a.created_at DESC, a.tenant_id, a.client_id";
-        Ok(self.rows(&facts_sql(condition), &[&user.as_str()]).await?.iter().map(facts).collect())
+        self.rows(&facts_sql(condition), &[&user.as_str()]).await?.iter().map(parse).collect()
     }
 
     async fn list_authorizations(
@@ -326,13 +304,13 @@ impl Authorizations for PostgresStore {
         let (tenant, client) = after.map_or(("", ""), |after| (after.tenant.as_str(), after.client.as_str()));
         let found =
             self.rows(&facts_sql(condition), &[&user.as_str(), &tenant, &client, &limit(rows_max)]).await?;
-        Ok(found.iter().map(facts).collect())
+        found.iter().map(parse).collect()
     }
 
     async fn find_authorization(&self, access: &ClientAccess) -> Result<Option<Authorization>> {
         let sql = format!("SELECT {COLUMNS} FROM authorizations a WHERE {OF_OWNER} AND a.user_id = $3");
         let ids: Args<'_> = &[&access.tenant.as_str(), &access.client.as_str(), &access.user.as_str()];
-        Ok(self.row(&sql, ids).await?.as_ref().map(authorization))
+        self.row(&sql, ids).await?.as_ref().map(parse).transpose()
     }
 
     async fn authorized_clients(&self, tenant: &TenantId, rows_max: usize) -> Result<Vec<ClientId>> {

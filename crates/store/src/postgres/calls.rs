@@ -3,14 +3,13 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::{CallRecord, ClientId, Refusal, TenantId, Ticks};
-use tokio_postgres::Row;
+use domain::{CallRecord, ClientId, Refusal, TenantId};
 
-use super::rows::{column, execute, row};
+use super::rows::{column, execute, parse, row};
 use super::{PostgresStore, store_error};
 use crate::calls::CALLS_KEPT;
-use crate::plan::{signed, unsigned};
-use crate::{CallPage, CallQuery, Calls, NumberedCall, Result};
+use crate::plan::signed;
+use crate::{CallPage, CallQuery, Calls, Result};
 
 pub(super) const COLUMNS: &str =
     "no, at, method, route, status, latency_us, request_id, client_id, tenant_id, refusal, subscription_id";
@@ -19,24 +18,6 @@ const APPEND: &str = "INSERT INTO call_log (no, at, method, route, status, laten
         subscription_id)
     SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], $8::text[],
         $9::text[], $10::text[], $11::text[])";
-
-pub(super) fn numbered(row: &Row) -> NumberedCall {
-    NumberedCall {
-        number: unsigned(row.get(0)),
-        call: CallRecord {
-            at: Ticks(row.get(1)),
-            method: row.get(2),
-            route: row.get(3),
-            status: u16::try_from(row.get::<_, i64>(4)).unwrap_or_default(),
-            latency_micros: unsigned(row.get(5)),
-            request_id: row.get(6),
-            client: row.get::<_, Option<&str>>(7).map(ClientId::new),
-            tenant: row.get::<_, Option<&str>>(8).map(TenantId::new),
-            refusal: row.get::<_, Option<&str>>(9).and_then(Refusal::from_name),
-            subscription: SubscriptionId::new(row.get::<_, &str>(10)),
-        },
-    }
-}
 
 #[async_trait]
 impl Calls for PostgresStore {
@@ -101,6 +82,6 @@ impl Calls for PostgresStore {
                 ],
             )
             .await?;
-        Ok(query.page(rows.iter().map(numbered).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 }

@@ -6,12 +6,11 @@ use domain::event::EventKind;
 use domain::{Resource, TenantId, Ticks};
 use tokio_postgres::Row;
 
-use super::deliveries::event;
-use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot, tenant_no};
+use super::rows::{code, column, company_no, limit, parse, snapshot, tenant_no};
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogEvent, LogPage, LogQuery,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEvent, LogPage, LogQuery,
     OperationClass, RecordLogQuery, Result, StoreError,
 };
 
@@ -20,30 +19,6 @@ pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.cor
 
 /// Selects entries of any company.
 const ANY_COMPANY: i64 = -1;
-
-pub(super) fn entry(row: &Row) -> Result<LogEntry> {
-    let unknown = || StoreError::internal("a log row has an unknown resource or event kind");
-    Ok(LogEntry {
-        sequence: unsigned(row.get(0)),
-        resource: Resource::from_code(small(row.get(1))).ok_or_else(unknown)?,
-        kind: EventKind::from_code(small(row.get(2))).ok_or_else(unknown)?,
-        company: row.get(3),
-        correlation_id: row.get(4),
-        version: Ticks(row.get(5)),
-        conversation: guid(row, 6)?,
-        process: guid(row, 7)?,
-        user: row.get(8),
-        source_interface: row.get(9),
-        source_action: row.get(10),
-        changes: row.get(11),
-        envelope: small(row.get(12)),
-    })
-}
-
-pub(super) fn progress(row: &Row) -> Result<IngestProgress> {
-    let counts = serde_json::from_str(row.get(3)).map_err(StoreError::internal)?;
-    Ok(IngestProgress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, counts })
-}
 
 /// Reads all events of the log, or those of one company.
 async fn range(
@@ -105,7 +80,7 @@ impl ChangeLog for PostgresStore {
                 &[&tenant.as_str(), &key],
             )
             .await?;
-        row.as_ref().map(progress).transpose()
+        row.as_ref().map(parse).transpose()
     }
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
@@ -129,7 +104,7 @@ impl ChangeLog for PostgresStore {
             None => range(&snapshot, query, tenant_no, company_no).await?,
             Some(events) => ranges(&snapshot, query, events, tenant_no, company_no).await?,
         };
-        rows.iter().map(entry).collect::<Result<_>>().map(LogPage::Entries)
+        rows.iter().map(parse).collect::<Result<_>>().map(LogPage::Entries)
     }
 
     async fn read_record_log(&self, query: &RecordLogQuery) -> Result<Vec<LogEvent>> {
@@ -154,7 +129,7 @@ impl ChangeLog for PostgresStore {
                 ],
             )
             .await?;
-        found.iter().map(event).collect()
+        found.iter().map(parse).collect()
     }
 
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {
@@ -165,7 +140,7 @@ impl ChangeLog for PostgresStore {
             )
             .await?;
         let row = row.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
-        Ok(LogBounds { floor: unsigned(row.get(0)), head: unsigned(row.get(1)) })
+        Ok(parse(&row)?)
     }
 
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {

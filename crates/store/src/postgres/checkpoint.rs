@@ -4,33 +4,22 @@
 use std::collections::HashMap;
 
 use deadpool_postgres::Transaction;
-use domain::{Ticks, WebhookId};
+use domain::WebhookId;
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::notices::insert_webhook_notices;
-use super::rows::{column, execute, guid, rows};
-use super::webhook_rows::{disabled, event_gap, handshake};
+use super::rows::{column, execute, parse, rows};
 use super::webhooks::reset_lanes;
 use super::{PostgresStore, first_failure, store_error};
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
+use crate::rows::Columns;
 use crate::webhooks::{CheckpointWrites, DeliveryState, Pack, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Lane, Result, WebhookCheckpoint, shard_of};
 
 fn delivery_state(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, DeliveryState)> {
-    let shard: i64 = row.get(12);
-    let state = DeliveryState {
-        tenant_no: row.get(0),
-        fence: fences.get(&shard).copied().unwrap_or(0),
-        revision: unsigned(row.get(1)),
-        cursor: row.get::<_, Option<i64>>(2).map(unsigned),
-        handshake: handshake(row, 3, 18),
-        disabled: disabled(row, 9),
-        suspended_at: row.get::<_, Option<i64>>(17).map(Ticks),
-        initial_cursor: row.get::<_, Option<i64>>(16).map(unsigned),
-        event_gap: event_gap(row, 13),
-    };
-    Ok((guid(row, 11)?, state))
+    let fence = fences.get(&row.read("shard")?).copied().unwrap_or(0);
+    Ok((row.read("id")?, DeliveryState { fence, ..parse(row)? }))
 }
 
 /// Reads and locks the webhooks and the leases of their shards until the transaction ends.
@@ -51,7 +40,7 @@ async fn delivery_states(
     let fences = leases.iter().map(|row| (row.get(0), row.get(1))).collect();
     let found = rows(
         on,
-        "SELECT w.tenant_no, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
+        "SELECT w.tenant_no, 0::bigint AS fence, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.id,
              w.shard, w.lost_at, w.lost_after, w.lost_upto, w.began, w.suspended_at, w.handshake_asked_at,
              w.handshake_while_disabled

@@ -3,16 +3,15 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::subscription::Products;
-use domain::{ClientId, ClientKind, Random, Secret, TeamId, Ticks};
-use tokio_postgres::Row;
+use domain::{ClientId, Random, Secret, TeamId, Ticks};
 
 use super::audit::append_audit;
-use super::rows::{execute, guid, row};
+use super::rows::{execute, parse, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
-use crate::clients::{CLIENT_SECRET, from_list, secret_hash, to_list};
+use crate::clients::{CLIENT_SECRET, secret_hash, to_list};
 use crate::list_filter::CLIENTS;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::{
     AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListFilter,
     ListPage, ListQuery, Pkce, Result, Status, StoreError, UpdateOutcome,
@@ -20,27 +19,6 @@ use crate::{
 
 pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at, revision, products, team_id, sandbox, kind, backchannel_logout_uri FROM clients";
-
-pub(super) fn client(row: &Row) -> Result<Client> {
-    Ok(Client {
-        id: ClientId::new(row.get::<_, Box<str>>(0)),
-        guid: guid(row, 1)?,
-        name: row.get(2),
-        redirect_uris: from_list(row.get(3)),
-        post_logout_uris: from_list(row.get(4)),
-        pkce: Pkce::from_code(row.get(5)),
-        consent: Consent::from_code(row.get(6)),
-        callback_id_token: CallbackIdToken::from_code(row.get(7)),
-        status: Status::from_code(row.get(8)),
-        created_at: Ticks(row.get(9)),
-        revision: unsigned(row.get(10)),
-        products: Products::from_bits(row.get(11)),
-        team: row.get::<_, Option<Box<str>>>(12).map(TeamId::new),
-        is_sandbox: row.get::<_, i64>(13) != 0,
-        kind: ClientKind::from_code(row.get(14)),
-        backchannel_logout_uri: row.get(15),
-    })
-}
 
 /// Inserts a client and audits it.
 pub(super) async fn insert_client(
@@ -104,7 +82,7 @@ pub(super) async fn change_client(
 ) -> Result<UpdateOutcome<Client>> {
     let find = format!("{CLIENT} WHERE id = $1");
     let before = row(on, &format!("{find} FOR UPDATE"), &[&id.as_str()]).await?;
-    let before = before.as_ref().map(client).transpose()?;
+    let before: Option<Client> = before.as_ref().map(parse).transpose()?;
     let updated = execute(
         on,
         "UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
@@ -135,7 +113,7 @@ pub(super) async fn change_client(
     )
     .await
     .map_err(store_error)?;
-    let after = row(on, &find, &[&id.as_str()]).await?.as_ref().map(client).transpose()?;
+    let after: Option<Client> = row(on, &find, &[&id.as_str()]).await?.as_ref().map(parse).transpose()?;
     if let (true, Some(before), Some(after)) = (updated > 0, &before, &after) {
         if before.redirect_uris != after.redirect_uris {
             set_origins(on, after).await?;
@@ -156,12 +134,12 @@ impl Clients for PostgresStore {
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
-        self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(client).transpose()
+        self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
         let rows = self.list_filtered((CLIENT, CLIENTS), filter, query).await?;
-        Ok(query.page(rows.iter().map(client).collect::<Result<_>>()?))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn update_client(

@@ -11,11 +11,12 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::authorizations::authorizations_of;
-use super::changes::{ENTRY, entry};
-use super::rows::{code, column, guid, limit, row, rows, snapshot};
-use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS, client_products, sandbox_client};
-use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
-use crate::plan::{signed, unsigned};
+use super::changes::ENTRY;
+use super::rows::{code, column, limit, parse, parse_all, row, rows, snapshot};
+use super::teams::{SANDBOX_CLIENTS, TEAM_CLIENTS};
+use super::webhook_rows::{LANE, REPLAY};
+use crate::plan::signed;
+use crate::rows::{Columns, FromRow, LIVE, WEBHOOK};
 use crate::sandboxes::sandbox_clients;
 use crate::teams::limited_by_team;
 use crate::webhooks::{SealedWebhook, id_key};
@@ -28,15 +29,11 @@ use crate::{
 /// Sorts before every id.
 const NO_ID: &[u8] = &[];
 
-pub(super) fn event(row: &Row) -> Result<LogEvent> {
-    Ok(LogEvent { entry: entry(row)?, record_key: row.get(13) })
-}
-
-/// Groups rows by the webhook id in the given column.
-fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<HashMap<WebhookId, Vec<T>>> {
+/// Groups rows by their webhook.
+fn by_webhook<T: FromRow>(found: &[Row]) -> Result<HashMap<WebhookId, Vec<T>>> {
     let mut all: HashMap<WebhookId, Vec<T>> = HashMap::new();
     for row in found {
-        all.entry(guid(row, at)?).or_default().push(one(row));
+        all.entry(row.read("webhook")?).or_default().push(parse(row)?);
     }
     Ok(all)
 }
@@ -44,7 +41,7 @@ fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<Ha
 impl PostgresStore {
     /// Adds the lanes and the open replays to the webhooks.
     async fn load_parts(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
-        let found = found.iter().map(sealed).collect::<Result<Vec<SealedWebhook>>>()?;
+        let found = found.iter().map(parse).collect::<Result<Vec<SealedWebhook>>>()?;
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -73,8 +70,8 @@ impl PostgresStore {
         owners.sort_unstable_by_key(|owner| (&owner.tenant, &owner.client));
         owners.dedup();
         let access = authorizations_of(on, &owners).await?;
-        let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
-        let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
+        let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes)?;
+        let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays)?;
         let vault = &self.ports().vault;
         let loaded = found.into_iter().map(|one| {
             let webhook = one.open(vault)?;
@@ -142,9 +139,9 @@ impl Deliveries for PostgresStore {
                 &[&signed(since)],
             )
             .await?;
-        let last_change = found.first().map_or(0, |row| unsigned(row.get(0)));
-        let known = found.iter().filter(|row| row.get::<_, Option<&[u8]>>(1).is_some());
-        Ok(ChangedWebhooks { last_change, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
+        let last_change = found.first().map_or(Ok(0), |row| row.read("moved"))?;
+        let known = found.iter().filter_map(|row| row.read("id").transpose());
+        Ok(ChangedWebhooks { last_change, webhooks: known.collect::<Result<_>>()? })
     }
 
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
@@ -155,13 +152,13 @@ impl Deliveries for PostgresStore {
         let of_teams = self.rows(&format!("{TEAM_CLIENTS} ORDER BY c.id"), &[]).await?;
         let sandboxes = self.rows(&format!("{SANDBOX_CLIENTS} ORDER BY n.id, c.id"), &[]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
-        let products = |row: &Row| (ClientId::new(text(row)), Products::from_bits(row.get(1)));
+        let products = |row: &Row| Ok((row.read("id")?, Products::from_bits(row.read("products")?)));
         Ok(DisabledOwners {
             tenants: tenants.iter().map(text).map(TenantId::new).collect(),
             clients: clients.iter().map(text).map(ClientId::new).collect(),
-            limited_clients: limited.iter().map(products).collect(),
-            team_clients: limited_by_team(of_teams.iter().map(client_products)),
-            sandboxes: sandbox_clients(sandboxes.iter().map(sandbox_client)),
+            limited_clients: limited.iter().map(products).collect::<Result<_>>()?,
+            team_clients: limited_by_team(parse_all(&of_teams)?),
+            sandboxes: sandbox_clients(parse_all(&sandboxes)?),
         })
     }
 
@@ -176,8 +173,7 @@ impl Deliveries for PostgresStore {
              ORDER BY t.id"
         );
         let heads = self.rows(&sql, &[]).await?;
-        let head = |row: &Row| (TenantId::new(row.get::<_, Box<str>>(0)), unsigned(row.get(1)));
-        Ok(heads.iter().map(head).collect())
+        heads.iter().map(|row| Ok((row.read("id")?, row.read("head")?))).collect()
     }
 
     async fn read_tail(
@@ -201,9 +197,14 @@ impl Deliveries for PostgresStore {
             .rows(&sql, &[&tenant.as_str(), &code(resource), &kinds, &signed(after), &limit(rows_max)])
             .await?;
         let first = found.first().ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
-        let bounds = LogBounds { head: unsigned(first.get(14)), floor: unsigned(first.get(15)) };
-        let there = found.iter().filter(|row| row.get::<_, Option<i64>>(0).is_some());
-        Ok(LogTail::of(there.map(event).collect::<Result<_>>()?, rows_max, bounds))
+        let bounds: LogBounds = parse(first)?;
+        let mut events = Vec::with_capacity(found.len());
+        for row in &found {
+            if row.read::<Option<i64>>("sequence")?.is_some() {
+                events.push(parse(row)?);
+            }
+        }
+        Ok(LogTail::of(events, rows_max, bounds))
     }
 
     async fn read_record_tail(
@@ -224,7 +225,7 @@ impl Deliveries for PostgresStore {
         let args = (code(resource), signed(after), signed(through), limit(rows_max));
         let found =
             self.rows(&sql, &[&tenant.as_str(), &args.0, &record_key, &args.1, &args.2, &args.3]).await?;
-        found.iter().map(event).collect()
+        found.iter().map(parse).collect()
     }
 
     async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {

@@ -6,13 +6,13 @@ use domain::{AccountId, Random, TeamId, TenantId};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
-use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS, membership, tenant, tenant_membership};
-use super::rows::{AFTER, Args, IN_ORDER, execute, row, tenant_no};
+use super::rows::{AFTER, Args, IN_ORDER, execute, parse, row, tenant_no};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
+use crate::rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS};
 use crate::sandboxes::check_apart;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
@@ -109,7 +109,7 @@ pub(super) async fn erase(
         .map_err(store_error)?;
     let erased = row(on, &format!("{TENANT} WHERE no = $1"), &[&tenant_no]).await?;
     // None if another node erased the tenant while this one waited for the lock.
-    let Some(erased) = erased.as_ref().map(tenant) else { return Ok(false) };
+    let Some(erased) = erased.as_ref().map(parse).transpose()? else { return Ok(false) };
     append_audit(on, random, act.tenant_erased(&erased)).await?;
     execute(on, "DELETE FROM tenants WHERE no = $1", &[&tenant_no]).await.map_err(store_error)?;
     // What was added while this transaction waited for its locks.
@@ -139,12 +139,12 @@ impl Directory for PostgresStore {
     }
 
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
-        Ok(self.row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(tenant))
+        self.row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>> {
         let rows = self.list(&format!("{TENANT} WHERE {AFTER} {IN_ORDER}"), query).await?;
-        Ok(query.page(rows.iter().map(tenant).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn update_tenant(
@@ -162,7 +162,7 @@ impl Directory for PostgresStore {
                     &[&id.as_str(), &update.status.map(Status::code), &expected_revision.map(signed)],
                 ),
                 (&format!("{TENANT} WHERE id = $1"), id.as_str()),
-                |row| Ok(tenant(row)),
+                parse,
                 |before, after| self.act(context).tenant_changed(before, after),
             )
             .await?;
@@ -203,7 +203,7 @@ impl Directory for PostgresStore {
         let find =
             format!("SELECT {MEMBERSHIP} FROM memberships WHERE user_id = $1 AND tenant_id = $2 FOR UPDATE");
         let found = row(&transaction, &find, &[&user.as_str(), &tenant.as_str()]).await?;
-        let Some(before) = found.as_ref().map(membership).transpose()? else { return Ok(false) };
+        let Some(before) = found.as_ref().map(parse::<Membership>).transpose()? else { return Ok(false) };
         execute(
             &transaction,
             "UPDATE memberships SET admin = $3 WHERE user_id = $1 AND tenant_id = $2",
@@ -231,7 +231,7 @@ impl Directory for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let sql =
             format!("DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2 RETURNING {MEMBERSHIP}");
-        let removed = row(&transaction, &sql, ids).await?.as_ref().map(membership).transpose()?;
+        let removed = row(&transaction, &sql, ids).await?.as_ref().map(parse).transpose()?;
         if let Some(removed) = &removed {
             let entry = self.act(context).membership_removed(removed);
             append_audit(&transaction, &*ports.random, entry).await?;
@@ -259,7 +259,7 @@ impl Directory for PostgresStore {
                 &[&created_at, &id, &query.limit(), &user.as_str()],
             )
             .await?;
-        Ok(query.page(rows.iter().map(membership).collect::<Result<_>>()?))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn find_tenant_membership(
@@ -273,7 +273,7 @@ impl Directory for PostgresStore {
                 &[&user.as_str(), &tenant.as_str()],
             )
             .await?;
-        found.as_ref().map(tenant_membership).transpose()
+        found.as_ref().map(parse).transpose()
     }
 
     async fn active_memberships(&self, user: &AccountId) -> Result<Vec<TenantMembership>> {
@@ -286,6 +286,6 @@ impl Directory for PostgresStore {
                 &[&user.as_str(), &Status::Active.code()],
             )
             .await?;
-        rows.iter().map(tenant_membership).collect()
+        rows.iter().map(parse).collect()
     }
 }

@@ -6,9 +6,9 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 use super::PostgresStore;
-use super::directory_rows::{ACCOUNT, TENANT, TENANT_MEMBERSHIPS, account, tenant, tenant_membership};
-use super::rows::{AFTER, IN_ORDER};
+use super::rows::{AFTER, IN_ORDER, parse};
 use crate::directory_search::{SearchField, SearchRow, SearchStep, search_steps};
+use crate::rows::{ACCOUNT, TENANT, TENANT_MEMBERSHIPS};
 use crate::{
     Account, DirectorySearch, ListPage, ListQuery, Result, SearchFilter, Status, Tenant, TenantMembership,
 };
@@ -18,7 +18,7 @@ struct Searched<T> {
     select: &'static str,
     condition: String,
     key: fn(SearchField) -> &'static str,
-    row: fn(&Row) -> T,
+    row: fn(&Row) -> Result<T>,
 }
 
 fn tenant_key(field: SearchField) -> &'static str {
@@ -50,7 +50,7 @@ impl PostgresStore {
             Some(cursor) => self.row(&format!("{} WHERE id = $1", searched.select), &[&cursor.id]).await?,
             None => None,
         };
-        let after = after.as_ref().map(searched.row);
+        let after = after.as_ref().map(searched.row).transpose()?;
         if query.after.is_some() && after.is_none() {
             return Ok(ListPage { rows: Vec::new(), next: None });
         }
@@ -78,7 +78,7 @@ impl PostgresStore {
             searched.select, searched.condition
         );
         let rows = self.rows(&sql, &[&created_at, &id, &query.limit(), &status]).await?;
-        Ok(query.page(rows.iter().map(searched.row).collect()))
+        Ok(query.page(rows.iter().map(searched.row).collect::<Result<_>>()?))
     }
 
     async fn search_step<T>(
@@ -104,7 +104,7 @@ impl PostgresStore {
              AND ($5::bigint IS NULL OR standing = $5){others} ORDER BY {key}, id LIMIT $4",
             searched.select, searched.condition
         );
-        Ok(self.rows(&sql, &args).await?.iter().map(searched.row).collect())
+        self.rows(&sql, &args).await?.iter().map(searched.row).collect()
     }
 
     async fn memberships(
@@ -119,14 +119,14 @@ impl PostgresStore {
              ORDER BY m.created_at, m.id LIMIT $4"
         );
         let rows = self.rows(&sql, &[&id, &created_at, &after, &query.limit()]).await?;
-        Ok(query.page(rows.iter().map(tenant_membership).collect::<Result<_>>()?))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 }
 
 #[async_trait]
 impl DirectorySearch for PostgresStore {
     async fn search_tenants(&self, filter: &SearchFilter, query: &ListQuery) -> Result<ListPage<Tenant>> {
-        let searched = Searched { select: TENANT, condition: "TRUE".into(), key: tenant_key, row: tenant };
+        let searched = Searched { select: TENANT, condition: "TRUE".into(), key: tenant_key, row: parse };
         self.search(searched, filter, query).await
     }
 
@@ -137,7 +137,7 @@ impl DirectorySearch for PostgresStore {
         query: &ListQuery,
     ) -> Result<ListPage<Account>> {
         let condition = format!("realm = {}", realm.code());
-        let searched = Searched { select: ACCOUNT, condition, key: account_key, row: account };
+        let searched = Searched { select: ACCOUNT, condition, key: account_key, row: parse };
         self.search(searched, filter, query).await
     }
 

@@ -3,18 +3,18 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{AccountId, ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, WebhookId};
-use tokio_postgres::Row;
+use domain::{AccountId, ClientId, GrantId, MembershipId, Secret, Ticks, WebhookId};
 
 use super::audit::append_audit;
 use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
-use super::rows::{column, execute, row, rows};
+use super::rows::{column, execute, parse, row, rows};
 use super::{PostgresStore, authorizations, exists, first_failure, logouts, store_error};
 use crate::audit::Act;
 use crate::grants::{
     CODE, CODE_REUSED, REFRESH, REFRESH_REUSED, RefreshDecision, code_exchange_entry, decide_refresh,
     revocation_entry, rotation_entry,
 };
+use crate::rows::Columns;
 use crate::{
     AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
     EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, Ports, RefreshOutcome, RefreshRotation,
@@ -24,26 +24,12 @@ use crate::{
 const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
                        g.expires_at, g.revoked_at";
 
-fn grant(row: &Row) -> Grant {
-    Grant {
-        id: GrantId::new(row.get::<_, Box<str>>(0)),
-        client: ClientId::new(row.get::<_, Box<str>>(1)),
-        user: AccountId::new(row.get::<_, Box<str>>(2)),
-        tenant: TenantId::new(row.get::<_, Box<str>>(3)),
-        details: row.get(4),
-        created_at: Ticks(row.get(5)),
-        last_used_at: Ticks(row.get(6)),
-        expires_at: Ticks(row.get(7)),
-        revoked_at: row.get::<_, Option<i64>>(8).map(Ticks),
-    }
-}
-
 fn find_sql() -> String {
     format!("SELECT {COLUMNS} FROM grants g WHERE g.id = $1")
 }
 
 pub(super) async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>> {
-    Ok(row(on, &find_sql(), &[&id]).await?.as_ref().map(grant))
+    row(on, &find_sql(), &[&id]).await?.as_ref().map(parse).transpose()
 }
 
 /// Revokes a grant; returns it unless it was already revoked.
@@ -51,7 +37,7 @@ async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<Option<Gra
     let sql = format!(
         "UPDATE grants g SET revoked_at = $2 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL RETURNING {COLUMNS}"
     );
-    Ok(row(on, &sql, &[&id, &now.0]).await?.as_ref().map(grant))
+    row(on, &sql, &[&id, &now.0]).await?.as_ref().map(parse).transpose()
 }
 
 async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u8; 32]>) -> Result<()> {
@@ -93,25 +79,17 @@ async fn lock_code(
 ) -> Result<Option<(AuthorizationCode, CodeUse)>> {
     let locked = row(
         on,
-        "SELECT user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes
+        "SELECT client_id, user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes
          WHERE hash = $1 AND client_id = $2 FOR UPDATE",
         &[&hash.as_slice(), &client.as_str()],
     )
     .await?;
-    Ok(locked.map(|row| {
-        let code = AuthorizationCode {
-            client: client.clone(),
-            user: AccountId::new(row.get::<_, Box<str>>(0)),
-            tenant: TenantId::new(row.get::<_, Box<str>>(1)),
-            expires_at: Ticks(row.get(2)),
-            details: row.get(3),
-        };
-        let used = match row.get::<_, Option<i64>>(4) {
-            None => CodeUse::Unused,
-            Some(_) => CodeUse::Used { created_grant: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
-        };
-        (code, used)
-    }))
+    let Some(row) = locked else { return Ok(None) };
+    let used = match row.read::<Option<i64>>("used_at")? {
+        None => CodeUse::Unused,
+        Some(_) => CodeUse::Used { created_grant: row.read("grant_id")? },
+    };
+    Ok(Some((parse(&row)?, used)))
 }
 
 /// Consumes a code on its first use.
@@ -179,7 +157,7 @@ pub(super) async fn revoke_grants(
          AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $4 ORDER BY g.id FOR UPDATE"
     );
     let locked = rows(on, &sql, &[&user, &client, &tenant, &now.0]).await?;
-    let live: Vec<Grant> = locked.iter().map(grant).collect();
+    let live: Vec<Grant> = locked.iter().map(parse).collect::<Result<_>>()?;
     let ids = column(&live, |grant| grant.id.as_str());
     execute(on, "UPDATE grants SET revoked_at = $2 WHERE id = ANY($1)", &[&ids, &now.0])
         .await
@@ -310,19 +288,14 @@ impl Grants for PostgresStore {
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
         let hash = self.ports().vault.fingerprint(REFRESH, token);
         let sql = format!(
-            "SELECT {COLUMNS}, t.expires_at, t.used_at IS NOT NULL
+            "SELECT {COLUMNS}, t.expires_at AS token_expires_at, t.used_at IS NOT NULL AS is_used
              FROM refresh_tokens t JOIN grants g ON g.id = t.grant_id WHERE t.hash = $1"
         );
-        let found = self.row(&sql, &[&hash.as_slice()]).await?;
-        Ok(found.map(|row| RefreshToken {
-            grant: grant(&row),
-            expires_at: Ticks(row.get(9)),
-            is_used: row.get(10),
-        }))
+        self.row(&sql, &[&hash.as_slice()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>> {
-        Ok(self.row(&find_sql(), &[&id.as_str()]).await?.as_ref().map(grant))
+        self.row(&find_sql(), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn live_grants(&self, user: &AccountId, now: Ticks) -> Result<Vec<Grant>> {
@@ -331,7 +304,7 @@ impl Grants for PostgresStore {
              WHERE g.user_id = $1 AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $2
              ORDER BY g.last_used_at DESC, g.id"
         );
-        Ok(self.rows(&sql, &[&user.as_str(), &now.0]).await?.iter().map(grant).collect())
+        self.rows(&sql, &[&user.as_str(), &now.0]).await?.iter().map(parse).collect()
     }
 
     async fn is_grant_live(&self, id: &GrantId) -> Result<bool> {

@@ -6,19 +6,19 @@ use domain::{ClientId, Resource, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{Args, code, execute, limit, row, rows, snapshot};
-use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
+use super::rows::{Args, code, execute, limit, parse, row, rows, snapshot};
+use super::webhook_rows::{LANE, REPLAY};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
+use crate::rows::{LIVE, WEBHOOK};
 use crate::webhooks::{
-    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
-    percentile_95, unpack,
+    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, id_key, newest, percentile_95,
+    unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
-    Lane, LogEvent, OperationClass, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookOwner,
-    WebhookStats,
+    AttemptRecord, AuditContext, DeliveryHistory, DeliveryQuery, History, Lane, LogEvent, OperationClass,
+    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookOwner, WebhookStats,
 };
 
 pub(super) const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -28,33 +28,13 @@ pub(super) const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.hand
 pub(super) const TENANT_OF: &str =
     "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
 
-pub(super) fn attempt(row: &Row) -> AttemptRecord {
-    let span = |column| from_nanos(row.get(column));
-    AttemptRecord {
-        at: Ticks(row.get(0)),
-        purpose: AttemptPurpose::from_code(row.get(2), unsigned(row.get(1)), row.get(4)),
-        number: count(row.get(3)),
-        status: row.get::<_, Option<i64>>(5).and_then(|status| u16::try_from(status).ok()),
-        succeeded: is_set(row, 6),
-        reason: row.get(7),
-        excerpt: row.get(8),
-        timing: AttemptTiming {
-            resolve: span(9),
-            connect: span(10),
-            tls: span(11),
-            wait: span(12),
-            total: span(13),
-        },
-    }
-}
-
 pub(super) fn packed(row: &Row) -> Vec<u8> {
     row.get(0)
 }
 
 async fn find_sealed(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     let found = row(on, &format!("{WEBHOOK} WHERE w.id = $1"), &[&webhook.as_bytes().as_slice()]).await?;
-    found.as_ref().map(sealed).transpose()
+    found.as_ref().map(parse).transpose()
 }
 
 async fn query_count(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
@@ -241,7 +221,7 @@ impl History for PostgresStore {
         );
         let webhook = query.webhook.as_bytes().as_slice();
         let args: Args<'_> = &[&webhook, &before_at, &before_sequence, &since, &query.only_failed, &rows_max];
-        Ok(self.rows(&sql, args).await?.iter().map(attempt).collect())
+        self.rows(&sql, args).await?.iter().map(parse).collect()
     }
 
     async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
@@ -275,7 +255,7 @@ impl History for PostgresStore {
              ORDER BY n.sequence, n.record_key LIMIT $2"
         );
         let lanes = self.rows(&sql, &[&webhook.as_bytes().as_slice(), &limit(rows_max)]).await?;
-        Ok(lanes.iter().map(lane).collect())
+        lanes.iter().map(parse).collect()
     }
 
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
@@ -345,7 +325,7 @@ impl History for PostgresStore {
              ORDER BY r.tenant_no DESC, r.webhook DESC, r.number DESC LIMIT $2"
         );
         let replays = self.rows(&sql, &[&webhook.as_bytes().as_slice(), &limit(rows_max)]).await?;
-        Ok(replays.iter().map(replay).collect())
+        replays.iter().map(parse).collect()
     }
 
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {

@@ -9,23 +9,24 @@ use tokio_postgres::Row;
 use super::rows::limit;
 use super::{PostgresStore, store_error};
 use crate::inventory::{REPLICAS_MAX, soonest};
+use crate::rows::Columns;
 use crate::{CredentialKind, EndingCredential, Inventory, OperationClass, Replica, Result, StoreState};
 
 /// In the order of their kinds: ids, names, ends.
 const ENDING: [(CredentialKind, &str); 3] = [
     (
         CredentialKind::OperatorToken,
-        "SELECT id, name, expires_at FROM operator_tokens
+        "SELECT id, name, expires_at AS ends_at FROM operator_tokens
          WHERE revoked_at IS NULL AND expires_at > $1 AND expires_at <= $2 ORDER BY expires_at LIMIT $3",
     ),
     (
         CredentialKind::ClientSecret,
-        "SELECT id, name, old_secret_until FROM clients
+        "SELECT id, name, old_secret_until AS ends_at FROM clients
          WHERE old_secret_until > $1 AND old_secret_until <= $2 ORDER BY old_secret_until LIMIT $3",
     ),
     (
         CredentialKind::SubscriptionKey,
-        "SELECT s.id, s.name, k.valid_until FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
+        "SELECT s.id, s.name, k.valid_until AS ends_at FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
          WHERE k.valid_until > $1 AND k.valid_until <= $2 AND s.cancelled_at IS NULL ORDER BY k.valid_until LIMIT $3",
     ),
 ];
@@ -97,10 +98,10 @@ impl Inventory for PostgresStore {
         let mut found = Vec::new();
         for (kind, sql) in ENDING {
             let rows = self.rows(sql, &[&after.0, &until.0, &limit(rows_max)]).await?;
-            found.extend(rows.iter().map(|row| {
-                let ends_at = Ticks(row.get(2));
-                EndingCredential { kind, id: row.get(0), name: row.get(1), ends_at }
-            }));
+            for row in &rows {
+                let (id, name, ends_at) = (row.read("id")?, row.read("name")?, row.read("ends_at")?);
+                found.push(EndingCredential { kind, id, name, ends_at });
+            }
         }
         Ok(soonest(found, rows_max))
     }

@@ -4,19 +4,18 @@ use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::ids::InvitationId;
 use domain::{OperatorRole, Random, Realm, Secret, TeamId, Ticks};
-use tokio_postgres::Row;
 
 use super::accounts::insert_account;
 use super::audit::append_audit;
 use super::mails::queue_mail;
-use super::rows::{AFTER, IN_ORDER, execute, row};
+use super::rows::{AFTER, IN_ORDER, execute, parse, row};
 use super::teams::change_member;
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::invitations::{SealedLink, invitation_hash};
 use crate::{
-    AcceptOutcome, Account, Actor, AuditContext, Invitation, InvitationFilter, InvitationLink,
-    InvitationOutcome, InvitationState, Invitations, InvitedPerson, ListPage, ListQuery, Result, StoreError,
+    AcceptOutcome, Account, AuditContext, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
+    InvitationState, Invitations, InvitedPerson, ListPage, ListQuery, Result, StoreError,
 };
 
 const INVITATION: &str =
@@ -25,26 +24,6 @@ const INVITATION: &str =
      FROM invitations";
 const OPEN_OF: &str = "realm = $1 AND email = $2 AND accepted_at IS NULL AND revoked_at IS NULL";
 const BY_HASH: &str = "id = (SELECT invitation_id FROM invitation_links WHERE hash = $1)";
-
-fn invitation(row: &Row) -> Invitation {
-    let ticks = |column| row.get::<_, Option<i64>>(column).map(Ticks);
-    Invitation {
-        id: InvitationId::new(row.get::<_, Box<str>>(0)),
-        realm: Realm::from_code(row.get(1)),
-        email: row.get(2),
-        name: row.get(3),
-        lang: row.get(4),
-        tenants: Invitation::tenants_from_json(row.get(5)),
-        role: row.get::<_, Option<i64>>(6).map(OperatorRole::from_code),
-        team: row.get(7),
-        is_team_owner: row.get::<_, i64>(8) != 0,
-        invited_by: Actor::from_parts(row.get(9), row.get(10)),
-        created_at: Ticks(row.get(11)),
-        expires_at: Ticks(row.get(12)),
-        accepted_at: ticks(13),
-        revoked_at: ticks(14),
-    }
-}
 
 /// Replaces the invitation's link and queues the mail that carries the new one.
 async fn put_link(on: &Transaction<'_>, id: &InvitationId, link: &SealedLink) -> Result<()> {
@@ -94,7 +73,7 @@ async fn make(
     }
     let find = format!("{INVITATION} WHERE {OPEN_OF} FOR UPDATE");
     if let Some(replaced) = row(on, &find, &[&one.realm.code(), &one.email]).await? {
-        let replaced = invitation(&replaced);
+        let replaced: Invitation = parse(&replaced)?;
         revoke(on, &replaced.id, act.at).await?;
         append_audit(on, random, act.invitation_revoked(&replaced, true)).await?;
     }
@@ -145,7 +124,8 @@ async fn accept(
     act: &Act,
 ) -> Result<AcceptOutcome> {
     let find = format!("{INVITATION} WHERE {BY_HASH} FOR UPDATE");
-    let found = row(on, &find, &[&hash.as_slice()]).await?.as_ref().map(invitation);
+    let found: Option<Invitation> =
+        row(on, &find, &[&hash.as_slice()]).await?.as_ref().map(parse).transpose()?;
     let pending = found.filter(|one| one.state(act.at) == InvitationState::Pending);
     let Some(one) = pending else { return Ok(AcceptOutcome::LinkIsVoid) };
     // Under the lock of the invitation: another request may have used or replaced the link meanwhile.
@@ -178,7 +158,8 @@ async fn lock_open(
     id: &InvitationId,
 ) -> Result<std::result::Result<Invitation, Box<InvitationOutcome>>> {
     let find = format!("{INVITATION} WHERE id = $1 FOR UPDATE");
-    Ok(match row(on, &find, &[&id.as_str()]).await?.as_ref().map(invitation) {
+    let found: Option<Invitation> = row(on, &find, &[&id.as_str()]).await?.as_ref().map(parse).transpose()?;
+    Ok(match found {
         None => Err(Box::new(InvitationOutcome::NotFound)),
         Some(ended) if !ended.is_open() => Err(Box::new(InvitationOutcome::Ended(ended))),
         Some(open) => Ok(open),
@@ -202,12 +183,12 @@ impl Invitations for PostgresStore {
 
     async fn find_invitation(&self, id: &InvitationId) -> Result<Option<Invitation>> {
         let found = self.row(&format!("{INVITATION} WHERE id = $1"), &[&id.as_str()]).await?;
-        Ok(found.as_ref().map(invitation))
+        found.as_ref().map(parse).transpose()
     }
 
     async fn find_open_invitation(&self, realm: Realm, email: &str) -> Result<Option<Invitation>> {
         let found = self.row(&format!("{INVITATION} WHERE {OPEN_OF}"), &[&realm.code(), &email]).await?;
-        Ok(found.as_ref().map(invitation))
+        found.as_ref().map(parse).transpose()
     }
 
     async fn find_invitation_by_token(
@@ -218,7 +199,8 @@ impl Invitations for PostgresStore {
     ) -> Result<Option<Invitation>> {
         let hash = invitation_hash(&self.ports().vault, realm, token);
         let found = self.row(&format!("{INVITATION} WHERE {BY_HASH}"), &[&hash.as_slice()]).await?;
-        Ok(found.as_ref().map(invitation).filter(|one| one.state(now) == InvitationState::Pending))
+        let found: Option<Invitation> = found.as_ref().map(parse).transpose()?;
+        Ok(found.filter(|one| one.state(now) == InvitationState::Pending))
     }
 
     async fn list_invitations(
@@ -247,7 +229,7 @@ impl Invitations for PostgresStore {
         let args: super::rows::Args<'_> =
             &[&created_at, &id, &query.limit(), &realm, &now.0, &team, &from, &until];
         let rows = self.rows(&sql, args).await?;
-        Ok(query.page(rows.iter().map(invitation).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn resend_invitation(

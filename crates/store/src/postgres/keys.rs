@@ -7,6 +7,7 @@ use super::audit::append_audit;
 use super::rows::{execute, row};
 use super::{PostgresStore, exists, store_error};
 use crate::keys::{created_after, sealing_purpose};
+use crate::rows::Columns;
 use crate::{AuditContext, Result, SigningKey, SigningKeys};
 
 #[async_trait]
@@ -63,14 +64,15 @@ impl SigningKeys for PostgresStore {
             .await?;
         rows.iter()
             .map(|row| {
-                let kid: String = row.get(0);
+                let kid: String = row.read("kid")?;
+                let sealed: Vec<u8> = row.read("sealed")?;
                 Ok(SigningKey {
-                    private: self.ports().vault.open(&sealing_purpose(&kid), row.get(1))?,
+                    private: self.ports().vault.open(&sealing_purpose(&kid), &sealed)?,
                     kid,
-                    public_jwk: row.get(2),
-                    created_at: Ticks(row.get(3)),
-                    signs_from: Ticks(row.get(4)),
-                    retired_at: row.get::<_, Option<i64>>(5).map(Ticks),
+                    public_jwk: row.read("public_jwk")?,
+                    created_at: row.read("created_at")?,
+                    signs_from: row.read("signs_from")?,
+                    retired_at: row.read("retired_at")?,
                 })
             })
             .collect()

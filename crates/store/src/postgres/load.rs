@@ -1,15 +1,15 @@
 //! Loads the inputs of a plan from PostgreSQL.
 
 use deadpool_postgres::Transaction;
+use domain::Resource;
 use domain::record::State;
-use domain::{Resource, Ticks};
 
-use super::changes::progress;
-use super::rows::{code, column, small};
+use super::rows::{code, column, parse};
 use super::store_error;
 use crate::plan::{
-    ACCOUNTS_PER_CODE_MAX, CollectionCounters, CollectionKey, PlanInputs, RecordKey, StoredRecord, unsigned,
+    ACCOUNTS_PER_CODE_MAX, CollectionCounters, CollectionKey, PlanInputs, RecordKey, unsigned,
 };
+use crate::rows::Columns;
 use crate::{ChangeBatch, Result};
 
 pub(super) async fn load(
@@ -33,7 +33,7 @@ pub(super) async fn load(
             .await
             .map_err(store_error)?;
         if let Some(row) = transaction.query_opt(&find, &[&tenant_no, &key]).await.map_err(store_error)? {
-            inputs.insert_progress(key, progress(&row)?);
+            inputs.insert_progress(key, parse(&row)?);
         }
     }
     Ok(inputs)
@@ -65,18 +65,10 @@ async fn load_records(
         transaction.query(&find, &[&tenant_no, &companies, &resources, &ids]).await.map_err(store_error)?;
     // From last to first, so that `swap_remove` does not move the keys that are still needed.
     for row in rows {
-        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
-        if at >= keys.len() {
-            continue;
+        let at = row.read::<usize>("at")?.saturating_sub(1);
+        if at < keys.len() {
+            inputs.insert_record(keys.swap_remove(at), parse(&row)?);
         }
-        let stored = StoredRecord {
-            ordinal: unsigned(row.get(1)),
-            state: State::from_code(small(row.get(2))),
-            version: Ticks(row.get(3)),
-            sequence: unsigned(row.get(4)),
-            body: row.get(5),
-        };
-        inputs.insert_record(keys.swap_remove(at), stored);
     }
     Ok(())
 }
@@ -104,10 +96,9 @@ async fn load_accounts(
     let (companies, texts) =
         (column(&codes, |(company_no, _)| *company_no), column(&codes, |(_, code)| &**code));
     for row in transaction.query(&find, &[&tenant_no, &companies, &texts]).await.map_err(store_error)? {
-        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
-        if let Some(key) = codes.get(at) {
-            let state = State::from_code(small(row.get(3)));
-            inputs.insert_account(key.clone(), unsigned(row.get(1)), row.get(2), state);
+        if let Some(key) = codes.get(row.read::<usize>("at")?.saturating_sub(1)) {
+            let state = State::from_code(row.read("state")?);
+            inputs.insert_account(key.clone(), row.read("ordinal")?, row.read("correlation_id")?, state);
         }
     }
     Ok(())

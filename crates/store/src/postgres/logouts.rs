@@ -8,14 +8,15 @@ use domain::{AccountId, ClientId, Guid, Random, Realm, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{execute, guid, limit, row, rows};
+use super::rows::{execute, limit, parse, row, rows};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::logouts::{EndedSession, new_logout};
 use crate::mails::stored_error;
+use crate::rows::Columns;
 use crate::{
-    AuditContext, EndedSessions, GrantSession, LeasedLogout, Logout, LogoutEnd, LogoutProgress, LogoutState,
-    Logouts, Result, Status,
+    AuditContext, EndedSessions, GrantSession, LeasedLogout, Logout, LogoutEnd, LogoutProgress, Logouts,
+    Result, Status,
 };
 
 /// Nodes skip the rows that another one is leasing.
@@ -24,30 +25,6 @@ const LEASE: &str = "WITH due AS MATERIALIZED (
          ORDER BY next_at LIMIT $3 FOR UPDATE SKIP LOCKED)
      UPDATE logouts SET attempts = attempts + 1, leased_until = $2 FROM due WHERE logouts.id = due.id
      RETURNING logouts.id, client_id, user_id, session_id, created_at, expires_at, attempts, next_at";
-
-fn logout(row: &Row) -> Result<Logout> {
-    Ok(Logout {
-        id: guid(row, 0)?,
-        client: ClientId::new(row.get::<_, Box<str>>(1)),
-        user: AccountId::new(row.get::<_, Box<str>>(2)),
-        session: guid(row, 3)?,
-        created_at: Ticks(row.get(4)),
-        expires_at: Ticks(row.get(5)),
-    })
-}
-
-fn attempts(row: &Row) -> u32 {
-    u32::try_from(row.get::<_, i64>(6)).unwrap_or(u32::MAX)
-}
-
-fn ended_session(row: &Row) -> Result<EndedSession> {
-    Ok(EndedSession {
-        id: guid(row, 0)?,
-        account: AccountId::new(row.get::<_, Box<str>>(1)),
-        realm: Realm::from_code(row.get(2)),
-        expires_at: Ticks(row.get(3)),
-    })
-}
 
 /// Deletes a session by the hash of its cookie and queues the logouts of its clients. `successor`: the session that takes its
 /// place in the same browser; with the same id, the clients take part in it too.
@@ -60,7 +37,7 @@ pub(super) async fn end_session(
 ) -> Result<bool> {
     let sql = "DELETE FROM sessions WHERE hash = $1 RETURNING id, user_id, realm, expires_at";
     let Some(ended) = row(on, sql, &[&hash.as_slice()]).await? else { return Ok(false) };
-    let ended = ended_session(&ended)?;
+    let ended: EndedSession = parse(&ended)?;
     match successor.filter(|successor| successor.id == ended.id) {
         Some(GrantSession { id, expires_at }) => {
             let sql = "UPDATE session_clients SET expires_at = $2 WHERE session_id = $1";
@@ -90,7 +67,7 @@ pub(super) async fn end_sessions(
     .await?;
     let mut realms = Vec::with_capacity(found.len());
     for row in &found {
-        let ended = ended_session(row)?;
+        let ended = parse(row)?;
         queue(on, random, &ended, act).await?;
         realms.push(ended.realm);
     }
@@ -201,7 +178,7 @@ impl Logouts for PostgresStore {
         let mut found = self.rows(LEASE, &[&now.0, &until.0, &limit(logouts_max)]).await?;
         found.sort_by_key(|row| row.get::<_, i64>(7));
         let leased = |row: &Row| {
-            Ok(LeasedLogout { logout: logout(row)?, attempts: attempts(row), leased_until: until })
+            Ok(LeasedLogout { logout: parse(row)?, attempts: row.read("attempts")?, leased_until: until })
         };
         found.iter().map(leased).collect()
     }
@@ -227,16 +204,6 @@ impl Logouts for PostgresStore {
             "SELECT id, client_id, user_id, session_id, created_at, expires_at, attempts, state, last_error,
                  ended_at FROM logouts
              WHERE client_id = $1 ORDER BY created_at DESC, id DESC LIMIT 1";
-        let found = self.row(sql, &[&client.as_str()]).await?;
-        let progress = |row: &Row| {
-            Ok(LogoutProgress {
-                logout: logout(row)?,
-                attempts: attempts(row),
-                state: LogoutState::from_code(row.get(7)),
-                error: row.get(8),
-                ended_at: row.get::<_, Option<i64>>(9).map(Ticks),
-            })
-        };
-        found.as_ref().map(progress).transpose()
+        self.row(sql, &[&client.as_str()]).await?.as_ref().map(parse).transpose()
     }
 }

@@ -5,9 +5,8 @@ use domain::{Resource, TenantId, WebhookId};
 
 use super::PostgresStore;
 use super::changes::ENTRY;
-use super::deliveries::event;
-use super::history::{ATTEMPT, TENANT_OF, attempt, packed};
-use super::rows::{Args, code, column, query};
+use super::history::{ATTEMPT, TENANT_OF, packed};
+use super::rows::{Args, code, column, parse, parse_all, query};
 use crate::plan::signed;
 use crate::webhooks::{PackRange, PackRanges, successes_of};
 use crate::{DeliveryHistory, LogEvent, OperationClass, Result};
@@ -43,7 +42,8 @@ impl PostgresStore {
             query(&connection, &attempts, args),
         )?;
         packs.extend(wide);
-        Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts.iter().map(attempt)))
+        let attempts: Vec<crate::AttemptRecord> = parse_all(&attempts)?;
+        Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts))
     }
 
     pub(super) async fn events_of(
@@ -58,7 +58,7 @@ impl PostgresStore {
         );
         let numbers = column(sequences, |sequence| signed(*sequence));
         let found = self.rows(&sql, &[&tenant.as_str(), &numbers, &code(resource)]).await?;
-        found.iter().map(event).collect()
+        found.iter().map(parse).collect()
     }
 }
 

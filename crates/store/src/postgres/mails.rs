@@ -5,9 +5,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use deadpool_postgres::GenericClient;
 use domain::{Guid, Ticks};
-use tokio_postgres::Row;
 
-use super::rows::{guid, limit};
+use super::rows::{limit, parse};
 use super::{PostgresStore, exists, store_error};
 use crate::mails::{MailRow, SealedMail, stored_error};
 use crate::{LeasedMail, Mail, MailFailure, Mails, Result};
@@ -47,21 +46,6 @@ pub(super) async fn queue_mail(on: &impl GenericClient, mail: &SealedMail) -> Re
     .map_err(exists(format!("a mail \"{}\"", mail.id)))
 }
 
-fn mail_row(row: &Row) -> Result<MailRow> {
-    Ok(MailRow {
-        mail: SealedMail {
-            id: guid(row, 0)?,
-            kind: row.get(1),
-            recipient: row.get(2),
-            lang: row.get(3),
-            sealed: row.get(4),
-            created_at: Ticks(row.get(5)),
-            expires_at: Ticks(row.get(6)),
-        },
-        attempts: u32::try_from(row.get::<_, i64>(7)).unwrap_or(u32::MAX),
-    })
-}
-
 #[async_trait]
 impl Mails for PostgresStore {
     async fn queue_mail(&self, mail: &Mail) -> Result<()> {
@@ -73,7 +57,7 @@ impl Mails for PostgresStore {
         let until = now + lease;
         let mut found = self.rows(LEASE, &[&now.0, &until.0, &limit(mails_max)]).await?;
         found.sort_by_key(|row| row.get::<_, i64>(8));
-        found.iter().map(|row| mail_row(row)?.open(until, &self.ports().vault)).collect()
+        found.iter().map(|row| parse::<MailRow>(row)?.open(until, &self.ports().vault)).collect()
     }
 
     async fn mail_sent(&self, id: Guid, at: Ticks) -> Result<bool> {

@@ -16,7 +16,6 @@ mod connect;
 mod deliveries;
 mod diagnosis;
 mod directory;
-mod directory_rows;
 mod directory_search;
 mod figures;
 mod grants;

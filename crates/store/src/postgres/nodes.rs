@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
-use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::rows::guid;
-use crate::nodes::{count_of, stored_count};
+use super::rows::parse;
+use crate::nodes::stored_count;
 use crate::{NodeDetails, Nodes, RegisteredNode, Result};
 
 /// The database's clock, in ticks.
@@ -17,29 +16,6 @@ pub(super) const NOW: &str =
 
 fn ticks(span: Duration) -> i64 {
     i64::try_from(span.as_nanos() / 100).unwrap_or(i64::MAX)
-}
-
-fn registered(row: &Row) -> Result<RegisteredNode> {
-    let ticks = |column: usize| row.get::<_, Option<i64>>(column).map(Ticks);
-    let count = |column: usize| count_of(row.get(column));
-    Ok(RegisteredNode {
-        id: guid(row, 0)?,
-        seen_at: Ticks(row.get(1)),
-        shards: u16::try_from(row.get::<_, i64>(2)).unwrap_or(u16::MAX),
-        details: NodeDetails {
-            version: row.get(3),
-            host: row.get(4),
-            started_at: Ticks(row.get(5)),
-            webhooks: count(6),
-            events_behind: count(7),
-            oldest_undelivered_at: ticks(8),
-            failing: count(9),
-            disabled: count(10),
-            suspended: count(11),
-            certificate_ends_at: ticks(12),
-            operator_certificate_ends_at: ticks(13),
-        },
-    })
 }
 
 #[async_trait]
@@ -109,12 +85,12 @@ impl Nodes for PostgresStore {
     async fn live_nodes(&self, silence_max: Duration) -> Result<Vec<RegisteredNode>> {
         let sql = format!(
             "SELECT n.id, n.seen_at, (SELECT count(*) FROM shard_leases l LEFT JOIN lease_holders h ON h.node = l.holder
-                 WHERE l.shard BETWEEN 0 AND 255 AND l.holder = n.id AND coalesce(h.expires_at, l.expires_at) > {NOW}),
+                 WHERE l.shard BETWEEN 0 AND 255 AND l.holder = n.id AND coalesce(h.expires_at, l.expires_at) > {NOW}) AS shards,
                  n.version, n.host, n.started_at, n.webhooks, n.events_behind, n.oldest_undelivered_at, n.failing,
                  n.disabled, n.suspended, n.certificate_ends_at, n.operator_certificate_ends_at
              FROM nodes n WHERE n.seen_at >= {NOW} - $1 ORDER BY n.started_at, n.id"
         );
-        self.rows(&sql, &[&ticks(silence_max)]).await?.iter().map(registered).collect()
+        self.rows(&sql, &[&ticks(silence_max)]).await?.iter().map(parse).collect()
     }
 
     async fn deregister_node(&self, node: Guid) -> Result<()> {

@@ -3,50 +3,35 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{AccountId, Guid, NoticeKind, NoticeKinds, NoticeObject, Random, TeamId, Ticks, WebhookId};
-use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::mails::queue_mail;
-use super::rows::{column, execute, guid, limit, row, rows};
+use super::rows::{column, execute, limit, parse, parse_all, row, rows};
 use super::teams::lock_team;
 use super::{PostgresStore, store_error};
 use crate::mails::SealedMail;
-use crate::notices::{ENDING_WITHIN, FAILING_AFTER, failing_notice_stands_from};
+use crate::notices::{ENDING_WITHIN, EndingCredential, FAILING_AFTER, failing_notice_stands_from, mailed};
+use crate::rows::Columns;
 use crate::webhooks::WebhookNotice;
 use crate::{
-    AuditContext, KeySlot, Mail, NOTICES_MAX, Notice, NoticePage, NoticeQuery, NoticeReader, NoticeSettings,
-    Notices, Result, Status, StoreError, UNREAD_NOTICES_MAX, WebhookFailure,
+    AuditContext, Mail, NOTICES_MAX, Notice, NoticePage, NoticeQuery, NoticeReader, NoticeSettings, Notices,
+    Result, Status, UNREAD_NOTICES_MAX, WebhookFailure,
 };
 
 const NOTICE: &str = "SELECT id, team_id, kind, object, subject, name, detail, since, at FROM notices";
 /// Replaced keys of teams that end between two times and have no notice yet.
-const ENDING_KEYS: &str = "SELECT s.team_id, s.id, s.name, k.slot, k.valid_until
+const ENDING_KEYS: &str = "SELECT s.team_id, s.id, s.name, k.slot, k.valid_until AS ends_at
      FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
      WHERE k.valid_until > $1 AND k.valid_until <= $2 AND s.team_id IS NOT NULL AND s.cancelled_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM notices n
              WHERE n.team_id = s.team_id AND n.kind = $4 AND n.subject = s.id AND n.since = k.valid_until)
      ORDER BY k.valid_until LIMIT $3";
 /// Replaced secrets of teams' clients, in the same way.
-const ENDING_SECRETS: &str = "SELECT c.team_id, c.id, c.name, 0::bigint, c.old_secret_until FROM clients c
+const ENDING_SECRETS: &str = "SELECT c.team_id, c.id, c.name, 0::bigint AS slot, c.old_secret_until AS ends_at FROM clients c
      WHERE c.old_secret_until > $1 AND c.old_secret_until <= $2 AND c.team_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM notices n
              WHERE n.team_id = c.team_id AND n.kind = $4 AND n.subject = c.id AND n.since = c.old_secret_until)
      ORDER BY c.old_secret_until LIMIT $3";
-
-fn notice(row: &Row) -> Result<Notice> {
-    let damaged = || StoreError::internal("a notice has an unknown kind or object");
-    Ok(Notice {
-        id: guid(row, 0)?,
-        team: TeamId::new(row.get::<_, Box<str>>(1)),
-        kind: NoticeKind::from_code(row.get(2)).ok_or_else(damaged)?,
-        object: NoticeObject::parse(row.get(3)).ok_or_else(damaged)?,
-        subject: row.get(4),
-        name: row.get(5),
-        detail: row.get(6),
-        since: Ticks(row.get(7)),
-        at: Ticks(row.get(8)),
-    })
-}
 
 /// Adds a notice within the caller's transaction; false if the team has it.
 pub(super) async fn insert_notice(on: &Transaction<'_>, one: &Notice) -> Result<bool> {
@@ -120,13 +105,13 @@ async fn failing_notice(
              AND w.suspended_at IS NULL AND w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
     let webhook_id = webhook.as_bytes().as_slice();
     let Some(owner) = row(on, owner, &[&webhook_id]).await? else { return Ok(None) };
-    let team = TeamId::new(owner.get::<_, Box<str>>(0));
+    let team = owner.read("team_id")?;
     lock_team(on, &team).await?;
     let failing = "SELECT w.name, (SELECT min(l.first_failed_at) FROM lanes l
-             WHERE l.tenant_no = w.tenant_no AND l.webhook = w.id AND l.attempts > 0)
+             WHERE l.tenant_no = w.tenant_no AND l.webhook = w.id AND l.attempts > 0) AS since
          FROM webhooks w WHERE w.id = $1";
     let Some(failing) = row(on, failing, &[&webhook_id]).await? else { return Ok(None) };
-    let Some(since) = failing.get::<_, Option<i64>>(1).map(Ticks) else { return Ok(None) };
+    let Some(since) = failing.read::<Option<Ticks>>("since")? else { return Ok(None) };
     if since > now.minus(FAILING_AFTER) {
         return Ok(None);
     }
@@ -135,28 +120,9 @@ async fn failing_notice(
         "SELECT 1 FROM notices WHERE team_id = $1 AND kind = $2 AND subject = $3 AND at + 0 >= $4 LIMIT 1";
     let from = failing_notice_stands_from(since, now).0;
     let has_one = row(on, has_one, &[&team.as_str(), &kind.code(), &subject, &from]).await?.is_some();
-    let (name, object) = (failing.get(0), NoticeObject::Webhook);
+    let (name, object) = (failing.read("name")?, NoticeObject::Webhook);
     let notice = Notice { id, team, kind, object, subject, name, detail: String::new(), since, at: now };
     Ok((!has_one).then_some(notice))
-}
-
-fn ending_notice(row: &Row, kind: NoticeKind, object: NoticeObject, id: Guid, now: Ticks) -> Notice {
-    let slot: i64 = row.get(3);
-    Notice {
-        id,
-        team: TeamId::new(row.get::<_, Box<str>>(0)),
-        kind,
-        object,
-        subject: row.get(1),
-        name: row.get(2),
-        detail: if slot == 0 { String::new() } else { KeySlot::from_code(slot).as_str().to_owned() },
-        since: Ticks(row.get(4)),
-        at: now,
-    }
-}
-
-fn mailed(muted: i64) -> NoticeKinds {
-    NoticeKinds::from_bits(muted).others()
 }
 
 #[async_trait]
@@ -166,7 +132,7 @@ impl Notices for PostgresStore {
             format!("{NOTICE} WHERE team_id = $1 AND (at, id) < ($2, $3) ORDER BY at DESC, id DESC LIMIT $4");
         let (at, id) = query.before();
         let found = self.rows(&sql, &[&team.as_str(), &at, &id.as_slice(), &limit(query.limit())]).await?;
-        Ok(query.page(found.iter().map(notice).collect::<Result<_>>()?))
+        Ok(query.page(found.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn unread_notices(&self, team: &TeamId, account: &AccountId) -> Result<usize> {
@@ -180,10 +146,9 @@ impl Notices for PostgresStore {
     }
 
     async fn notice_settings(&self, team: &TeamId, account: &AccountId) -> Result<Option<NoticeSettings>> {
-        let sql = "SELECT muted_notices, coalesce(notices_read_at, created_at) FROM team_members
+        let sql = "SELECT muted_notices, coalesce(notices_read_at, created_at) AS read_at FROM team_members
                    WHERE team_id = $1 AND account_id = $2";
-        let found = self.row(sql, &[&team.as_str(), &account.as_str()]).await?;
-        Ok(found.map(|row| NoticeSettings { mailed: mailed(row.get(0)), read_at: Ticks(row.get(1)) }))
+        self.row(sql, &[&team.as_str(), &account.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn mark_notices_read(&self, team: &TeamId, account: &AccountId, up_to: Ticks) -> Result<bool> {
@@ -231,9 +196,7 @@ impl Notices for PostgresStore {
                    ORDER BY first_failed_at, webhook LIMIT $4";
         let webhook = after.webhook.as_bytes().as_slice();
         let found = self.rows(sql, &[&after.first_failed_at.0, &webhook, &until.0, &limit(rows_max)]).await?;
-        let failure =
-            |row: &Row| Ok(WebhookFailure { first_failed_at: Ticks(row.get(0)), webhook: guid(row, 1)? });
-        found.iter().map(failure).collect()
+        parse_all(&found)
     }
 
     async fn add_failing_notice(&self, webhook: WebhookId, now: Ticks) -> Result<bool> {
@@ -255,7 +218,8 @@ impl Notices for PostgresStore {
             let until = now + ENDING_WITHIN;
             let ending = self.rows(sql, &[&now.0, &until.0, &limit(rows_max), &kind.code()]).await?;
             let random = &self.ports().random;
-            found.extend(ending.iter().map(|row| ending_notice(row, kind, object, random.guid(), now)));
+            let ending: Vec<EndingCredential> = parse_all(&ending)?;
+            found.extend(ending.into_iter().map(|one| one.notice(kind, object, random.guid(), now)));
         }
         if found.is_empty() {
             return Ok(0);
@@ -276,7 +240,7 @@ impl Notices for PostgresStore {
 
     async fn unmailed_notices(&self, rows_max: usize) -> Result<Vec<Notice>> {
         let sql = format!("{NOTICE} WHERE mailed_at IS NULL ORDER BY at, id LIMIT $1");
-        self.rows(&sql, &[&limit(rows_max)]).await?.iter().map(notice).collect()
+        self.rows(&sql, &[&limit(rows_max)]).await?.iter().map(parse).collect()
     }
 
     async fn notice_readers(&self, team: &TeamId) -> Result<Vec<NoticeReader>> {
@@ -284,14 +248,7 @@ impl Notices for PostgresStore {
                    FROM team_members m JOIN accounts a ON a.id = m.account_id
                    WHERE m.team_id = $1 AND a.standing = $2 ORDER BY m.created_at, m.account_id";
         let found = self.rows(sql, &[&team.as_str(), &Status::Active.code()]).await?;
-        let reader = |row: &Row| NoticeReader {
-            account: AccountId::new(row.get::<_, Box<str>>(0)),
-            email: row.get(1),
-            given_name: row.get(2),
-            lang: row.get(3),
-            mailed: mailed(row.get(4)),
-        };
-        Ok(found.iter().map(reader).collect())
+        parse_all(&found)
     }
 
     async fn queue_notice_mails(

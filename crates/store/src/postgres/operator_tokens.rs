@@ -2,30 +2,15 @@
 
 use async_trait::async_trait;
 use domain::ids::OperatorTokenId;
-use domain::{OperatorRole, Secret, Ticks};
-use tokio_postgres::Row;
+use domain::{Secret, Ticks};
 
 use super::PostgresStore;
-use super::rows::{AFTER, IN_ORDER};
+use super::rows::{AFTER, IN_ORDER, parse};
 use crate::operator_tokens::{OPERATOR_TOKEN, TOKEN_USE_PRECISION};
 use crate::{AuditContext, ListPage, ListQuery, NamedToken, OperatorTokens, Result};
 
 const TOKEN: &str = "SELECT id, name, role, created_at, created_by, expires_at, last_used_at, revoked_at
      FROM operator_tokens";
-
-fn token(row: &Row) -> NamedToken {
-    let time = |at: usize| row.get::<_, Option<i64>>(at).map(Ticks);
-    NamedToken {
-        id: OperatorTokenId::new(row.get::<_, Box<str>>(0)),
-        name: row.get(1),
-        role: OperatorRole::from_code(row.get(2)),
-        created_at: Ticks(row.get(3)),
-        created_by: row.get(4),
-        expires_at: time(5),
-        last_used_at: time(6),
-        revoked_at: time(7),
-    }
-}
 
 #[async_trait]
 impl OperatorTokens for PostgresStore {
@@ -59,7 +44,7 @@ impl OperatorTokens for PostgresStore {
 
     async fn list_operator_tokens(&self, query: &ListQuery) -> Result<ListPage<NamedToken>> {
         let rows = self.list(&format!("{TOKEN} WHERE {AFTER} {IN_ORDER}"), query).await?;
-        Ok(query.page(rows.iter().map(token).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn list_operator_tokens_by(
@@ -71,22 +56,22 @@ impl OperatorTokens for PostgresStore {
         let sql =
             format!("{TOKEN} WHERE created_by = $4 AND {AFTER} ORDER BY created_by, created_at, id LIMIT $3");
         let rows = self.rows(&sql, &[&created_at, &id, &query.limit(), &created_by]).await?;
-        Ok(query.page(rows.iter().map(token).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn find_operator_token(&self, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
-        Ok(self.row(&format!("{TOKEN} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(token))
+        self.row(&format!("{TOKEN} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn find_operator_token_by_name(&self, name: &str) -> Result<Option<NamedToken>> {
         let sql = format!("{TOKEN} WHERE name = $1 AND revoked_at IS NULL");
-        Ok(self.row(&sql, &[&name]).await?.as_ref().map(token))
+        self.row(&sql, &[&name]).await?.as_ref().map(parse).transpose()
     }
 
     async fn find_operator_token_by_secret(&self, secret: &Secret) -> Result<Option<NamedToken>> {
         let hash = self.ports().vault.fingerprint(OPERATOR_TOKEN, secret);
         let row = self.row(&format!("{TOKEN} WHERE hash = $1"), &[&hash.as_slice()]).await?;
-        Ok(row.as_ref().map(token))
+        row.as_ref().map(parse).transpose()
     }
 
     async fn revoke_operator_token(
@@ -100,7 +85,7 @@ impl OperatorTokens for PostgresStore {
             .update_row(
                 (update, &[&id.as_str(), &now.0]),
                 (&format!("{TOKEN} WHERE id = $1"), id.as_str()),
-                |row| Ok(token(row)),
+                parse,
                 |_, after| self.act(context).operator_token_revoked(after),
             )
             .await?;

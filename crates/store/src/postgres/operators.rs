@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use domain::{AccountId, OperatorRole, Realm};
 
 use super::accounts::change_account;
-use super::directory_rows::{ACCOUNT, account};
-use super::rows::{row, rows};
+use super::rows::{parse, row, rows};
 use super::{PostgresStore, store_error};
 use crate::operators::refusal;
+use crate::rows::ACCOUNT;
 use crate::{Account, AccountUpdate, AuditContext, Operators, Result, Status, UpdateOutcome};
 
 /// All who count, locked in one order: a second change waits for the first one and then sees it.
@@ -29,7 +29,7 @@ impl Operators for PostgresStore {
         let admins = rows(&transaction, LOCK_ADMINS, &[&codes.0, &codes.1, &codes.2]).await?;
         let has_other_admin = admins.iter().any(|row| row.get::<_, &str>(0) != id.as_str());
         let find = format!("{ACCOUNT} WHERE id = $1 FOR UPDATE");
-        let before = row(&transaction, &find, &[&id.as_str()]).await?.as_ref().map(account);
+        let before = row(&transaction, &find, &[&id.as_str()]).await?.as_ref().map(parse).transpose()?;
         if let Some(refused) = refusal(before.as_ref(), update, expected_revision, has_other_admin) {
             return Ok(refused);
         }

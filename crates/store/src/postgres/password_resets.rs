@@ -5,12 +5,12 @@ use domain::{AccountId, Realm, Secret, Ticks};
 
 use super::accounts::change_account;
 use super::audit::append_audit;
-use super::directory_rows::{ACCOUNT, account};
 use super::mails::queue_mail;
-use super::rows::{execute, row};
+use super::rows::{execute, parse, row};
 use super::{PostgresStore, store_error};
 use crate::mails::SealedMail;
 use crate::password_resets::reset_hash;
+use crate::rows::ACCOUNT;
 use crate::{Account, AccountUpdate, AuditContext, Mail, PasswordResets, Result, UpdateOutcome};
 
 const BY_HASH: &str = "id = (SELECT account_id FROM password_resets WHERE hash = $1 AND expires_at + 0 > $2) AND realm + 0 = $3";
@@ -29,7 +29,9 @@ impl PasswordResets for PostgresStore {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
         let lock = format!("{ACCOUNT} WHERE id = $1 FOR UPDATE");
-        let Some(found) = row(&transaction, &lock, &[&id.as_str()]).await?.as_ref().map(account) else {
+        let Some(found) =
+            row(&transaction, &lock, &[&id.as_str()]).await?.as_ref().map(parse::<Account>).transpose()?
+        else {
             return Ok(false);
         };
         let hash = reset_hash(&ports.vault, found.realm, token);
@@ -53,7 +55,7 @@ impl PasswordResets for PostgresStore {
     async fn find_password_reset(&self, realm: Realm, token: &Secret, now: Ticks) -> Result<Option<Account>> {
         let hash = reset_hash(&self.ports().vault, realm, token);
         let sql = format!("{ACCOUNT} WHERE {BY_HASH}");
-        Ok(self.row(&sql, &[&hash.as_slice(), &now.0, &realm.code()]).await?.as_ref().map(account))
+        self.row(&sql, &[&hash.as_slice(), &now.0, &realm.code()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn reset_password(
@@ -71,7 +73,7 @@ impl PasswordResets for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let lock = format!("{ACCOUNT} WHERE {BY_HASH} FOR UPDATE");
         let found = row(&transaction, &lock, &[&hash.as_slice(), &act.at.0, &realm.code()]).await?;
-        let Some(found) = found.as_ref().map(account) else { return Ok(None) };
+        let Some(found) = found.as_ref().map(parse::<Account>).transpose()? else { return Ok(None) };
         // Under the lock of the account: another request may have used or replaced the link meanwhile.
         let sql = "DELETE FROM password_resets WHERE hash = $1";
         if execute(&transaction, sql, &[&hash.as_slice()]).await.map_err(store_error)? == 0 {

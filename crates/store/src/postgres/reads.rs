@@ -7,7 +7,7 @@ use deadpool_postgres::Transaction;
 use domain::{ClientId, TenantId};
 use tokio_postgres::Row;
 
-use super::rows::{column, execute, limit, rows};
+use super::rows::{column, execute, limit, parse, rows};
 use super::{PostgresStore, store_error};
 use crate::reads::{
     Hours, ReadAdditions, ReadColumn, ReadRowKey, add_hours, additions, growing_days, pack_hours,
@@ -178,7 +178,7 @@ impl Reads for PostgresStore {
         let [columns, start, end] = range(query.leading());
         let order = columns.replace(',', " DESC,");
         let sql = format!(
-            "SELECT day, client_id, resource, company, hours FROM reads WHERE ({columns}) < ({start}) AND {end}
+            "SELECT tenant_no, day, client_id, resource, company, hours FROM reads WHERE ({columns}) < ({start}) AND {end}
              AND ($7::text IS NULL OR client_id = $7) AND ($8::bigint IS NULL OR resource = $8)
              AND ($9::text IS NULL OR company = $9) ORDER BY {order} DESC LIMIT $10"
         );
@@ -202,10 +202,8 @@ impl Reads for PostgresStore {
             .await?;
         let mut rows = Vec::with_capacity(found.len());
         for row in &found {
-            let client = ClientId::new(row.get::<_, &str>(1));
-            let company = row.get::<_, &str>(3).into();
-            let key = ReadRowKey { tenant_no, day: row.get(0), client, resource: row.get(2), company };
-            rows.push(key.into_row(unpack_hours(row.get(4))?)?);
+            let (key, hours): (ReadRowKey, Vec<u8>) = parse(row)?;
+            rows.push(key.into_row(unpack_hours(&hours)?)?);
         }
         Ok(query.page(rows))
     }

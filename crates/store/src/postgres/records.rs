@@ -5,10 +5,11 @@ use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId};
 use tokio_postgres::Row;
 
-use super::rows::{Args, code, limit, row, small, snapshot};
+use super::rows::{Args, code, limit, parse, row, small, snapshot};
 use super::{PostgresStore, payroll, store_error};
 use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::records::{Start, locate};
+use crate::rows::Columns;
 use crate::{
     CollectionSize, CollectionVersion, OperationClass, Page, PageQuery, PayrollQuery, Record, RecordBodies,
     Records, Result, StoreError,
@@ -36,7 +37,7 @@ async fn collection_state(
     resource: Resource,
 ) -> Result<Option<CollectionState>> {
     let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
-    Ok(row(snapshot, &collection_state_sql(), args).await?.as_ref().map(CollectionState::of))
+    row(snapshot, &collection_state_sql(), args).await?.as_ref().map(CollectionState::of).transpose()
 }
 
 fn collection_state_sql() -> String {
@@ -48,19 +49,13 @@ fn collection_state_sql() -> String {
 }
 
 impl CollectionState {
-    fn of(row: &Row) -> Self {
-        Self {
-            tenant_no: row.get(0),
-            company_no: row.get(1),
-            counters: row.get::<_, Option<i64>>(3).map_or_else(CollectionCounters::default, |next| {
-                CollectionCounters {
-                    next_ordinal: unsigned(next),
-                    live: unsigned(row.get(4)),
-                    version: unsigned(row.get(5)),
-                }
-            }),
-            head: unsigned(row.get(2)),
-        }
+    fn of(row: &Row) -> Result<Self> {
+        Ok(Self {
+            tenant_no: row.read("tenant_no")?,
+            company_no: row.read("company_no")?,
+            counters: parse::<Option<CollectionCounters>>(row)?.unwrap_or_default(),
+            head: row.read("head")?,
+        })
     }
 }
 
@@ -181,7 +176,8 @@ impl Records for PostgresStore {
         resource: Resource,
     ) -> Result<Option<CollectionVersion>> {
         let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
-        let found = self.row(&collection_state_sql(), args).await?.as_ref().map(CollectionState::of);
+        let found = self.row(&collection_state_sql(), args).await?;
+        let found = found.as_ref().map(CollectionState::of).transpose()?;
         let there = found.filter(|state| state.company_no.is_some());
         Ok(there.map(|state| CollectionVersion { version: state.counters.version, head: state.head }))
     }

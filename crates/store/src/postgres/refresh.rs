@@ -1,12 +1,13 @@
 //! Refresh tokens in PostgreSQL and the effect of their use on the grant.
 
 use deadpool_postgres::Transaction;
-use domain::{ClientId, Ticks};
+use domain::Ticks;
 
 use super::grants::find;
-use super::rows::{bytes, execute, row};
+use super::rows::{execute, row};
 use super::{exists, store_error};
 use crate::grants::RefreshRow;
+use crate::rows::Columns;
 use crate::{Grant, Result};
 
 pub(super) async fn add_refresh(
@@ -38,26 +39,24 @@ pub(super) async fn lock_refresh(
     .await?;
     let Some(locked) = locked else { return Ok(None) };
     let mut token = RefreshRow {
-        client: ClientId::new(locked.get::<_, Box<str>>(0)),
-        grant: locked.get(1),
-        expires_at: Ticks(locked.get(2)),
-        used_at: locked.get::<_, Option<i64>>(3).map(Ticks),
-        successor: None,
+        client: locked.read("client_id")?,
+        grant: locked.read("grant_id")?,
+        expires_at: locked.read("expires_at")?,
+        used_at: locked.read("used_at")?,
+        successor: locked.read("successor")?,
         successor_used: false,
         successor_expires_at: None,
     };
-    if locked.get::<_, Option<&[u8]>>(4).is_some() {
-        let successor: [u8; 32] = bytes(&locked, 4)?;
-        token.successor = Some(successor);
+    if let Some(successor) = token.successor {
         let next = row(
             on,
-            "SELECT used_at IS NOT NULL, expires_at FROM refresh_tokens WHERE hash = $1",
+            "SELECT used_at IS NOT NULL AS is_used, expires_at FROM refresh_tokens WHERE hash = $1",
             &[&successor.as_slice()],
         )
         .await?;
         if let Some(next) = next {
-            token.successor_used = next.get(0);
-            token.successor_expires_at = Some(Ticks(next.get(1)));
+            token.successor_used = next.read("is_used")?;
+            token.successor_expires_at = next.read("expires_at")?;
         }
     }
     let grant = find(on, &token.grant).await?;

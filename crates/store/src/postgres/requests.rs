@@ -2,54 +2,34 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{AccountId, RequestId, TeamId, Ticks};
-use tokio_postgres::Row;
+use domain::{RequestId, TeamId};
 
 use super::audit::append_audit;
-use super::clients::{CLIENT, change_client, client, insert_client};
+use super::clients::{CLIENT, change_client, insert_client};
 use super::notices::insert_notice;
-use super::rows::{execute, limit, row};
+use super::rows::{execute, limit, parse, row};
 use super::subscriptions::insert_subscription;
 use super::teams::lock_team;
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::requests::{Effect, decide_ask, decide_request};
 use crate::subscriptions::SealedKey;
 use crate::{
     AskOutcome, AuditContext, Client, ClientUpdate, DECIDED_REQUESTS_MAX, DecisionOutcome, ListPage,
-    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, StoreError,
-    TeamRequest, TeamRequests,
+    ListQuery, Notice, Ports, RequestDecision, RequestFilter, RequestKind, RequestState, Result, TeamRequest,
+    TeamRequests,
 };
 
 const REQUEST: &str = "SELECT id, team_id, details, state, note, asked_by, created_at, decided_by, decided_at, reason, \
                        result, revision FROM requests";
 
-fn request(row: &Row) -> Result<TeamRequest> {
-    let kind = RequestKind::from_json(row.get(2))
-        .ok_or_else(|| StoreError::internal("a request has unreadable details"))?;
-    Ok(TeamRequest {
-        id: RequestId::new(row.get::<_, Box<str>>(0)),
-        team: TeamId::new(row.get::<_, Box<str>>(1)),
-        kind,
-        state: RequestState::from_code(row.get(3)),
-        note: row.get(4),
-        asked_by: AccountId::new(row.get::<_, Box<str>>(5)),
-        created_at: Ticks(row.get(6)),
-        decided_by: row.get(7),
-        decided_at: row.get::<_, Option<i64>>(8).map(Ticks),
-        reason: row.get(9),
-        result: row.get(10),
-        revision: unsigned(row.get(11)),
-    })
-}
-
 /// The client that a request names, locked.
 async fn named_client(on: &Transaction<'_>, kind: &RequestKind) -> Result<Option<Client>> {
     let RequestKind::RedirectUri { client: id, .. } = kind else { return Ok(None) };
     let found = row(on, &format!("{CLIENT} WHERE id = $1 FOR UPDATE"), &[&id.as_str()]).await?;
-    found.as_ref().map(client).transpose()
+    found.as_ref().map(parse).transpose()
 }
 
 async fn insert(on: &Transaction<'_>, one: &TeamRequest) -> Result<()> {
@@ -130,7 +110,8 @@ async fn decide(
     };
     let team = lock_team(on, &owner).await?;
     let find = format!("{REQUEST} WHERE id = $1 FOR UPDATE");
-    let Some(before) = row(on, &find, &[&id.as_str()]).await?.as_ref().map(request).transpose()? else {
+    let found = row(on, &find, &[&id.as_str()]).await?;
+    let Some(before) = found.as_ref().map(parse::<TeamRequest>).transpose()? else {
         return Ok(DecisionOutcome::NotFound);
     };
     let client = named_client(on, &before.kind).await?;
@@ -186,7 +167,7 @@ impl TeamRequests for PostgresStore {
 
     async fn find_request(&self, id: &RequestId) -> Result<Option<TeamRequest>> {
         let found = self.row(&format!("{REQUEST} WHERE id = $1"), &[&id.as_str()]).await?;
-        found.as_ref().map(request).transpose()
+        found.as_ref().map(parse).transpose()
     }
 
     async fn list_requests(
@@ -204,7 +185,7 @@ impl TeamRequests for PostgresStore {
         let team = filter.team.as_ref().map(TeamId::as_str);
         let state = filter.state.map(RequestState::code);
         let found = self.rows(&sql, &[&created_at, &id, &query.limit(), &team, &state]).await?;
-        Ok(query.page(found.iter().map(request).collect::<Result<_>>()?))
+        Ok(query.page(found.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn decide_request(

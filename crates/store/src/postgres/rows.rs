@@ -1,7 +1,7 @@
 //! Shared queries and conversions.
 
 use deadpool_postgres::{Object, Transaction};
-use domain::{Guid, Resource, TenantId};
+use domain::{Resource, TenantId};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
@@ -10,7 +10,8 @@ use super::audit::append_audit;
 use super::{PostgresStore, store_error};
 use crate::list_filter::{ListTable, Search, SearchPosition};
 use crate::plan::NO_COMPANY;
-use crate::{AuditEntry, ListFilter, ListQuery, OperationClass, Result, StoreError};
+use crate::rows::FromRow;
+use crate::{AuditEntry, ListFilter, ListQuery, OperationClass, Result};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -230,15 +231,13 @@ pub(super) fn code(resource: Resource) -> i64 {
     i64::from(resource.code())
 }
 
-pub(super) fn guid(row: &Row, column: usize) -> Result<Guid> {
-    bytes(row, column).map(Guid::from_bytes)
+/// What a row holds.
+pub(super) fn parse<T: FromRow>(row: &Row) -> Result<T> {
+    T::from_row(row)
 }
 
-/// A column that holds exactly `N` bytes.
-pub(super) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N]> {
-    row.get::<_, &[u8]>(column)
-        .try_into()
-        .map_err(|_| StoreError::internal("a column has the wrong number of bytes"))
+pub(super) fn parse_all<T: FromRow>(rows: &[Row]) -> Result<Vec<T>> {
+    rows.iter().map(parse).collect()
 }
 
 /// A row limit as a SQL parameter.

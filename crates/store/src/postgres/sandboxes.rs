@@ -2,60 +2,32 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{AccountId, Guid, TeamId, TenantId, Ticks};
+use domain::{Guid, TeamId, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::accounts::{change_account, insert_account};
 use super::audit::append_audit;
 use super::directory::{erase, insert_membership, insert_tenant};
-use super::rows::{Args, execute, guid, limit, row, rows};
+use super::rows::{Args, execute, limit, parse, row, rows};
 use super::teams::lock_team;
 use super::{PostgresStore, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::sandboxes::{from_json, open_password, password_purpose, take_events, to_json};
+use crate::sandboxes::{open_password, password_purpose, take_events, to_json};
 use crate::{
     AccountUpdate, AuditContext, NewSandbox, Ports, RECEIVED_MAX, ReceivedRequest, ReceiverMode,
     ResetSandbox, ResourceSet, Result, Sandbox, SandboxOutcome, Sandboxes, Status, Vault,
 };
 
-const SANDBOX: &str = "SELECT s.team_id, s.tenant_id, t.standing, s.user_id, a.email, s.password, s.receiver, \
+const SANDBOX: &str = "SELECT s.team_id, s.tenant_id, t.standing AS tenant_standing, s.user_id, a.email, s.password, s.receiver, \
      s.receiver_mode, s.created_at, s.loaded_at FROM sandboxes s JOIN accounts a ON a.id = s.user_id \
      LEFT JOIN tenants t ON t.id = s.tenant_id";
 const RECEIVED: &str = "SELECT number, at, webhook, event, method, target, headers, body, problem, verified, status \
      FROM received_requests";
 
 fn sandbox(row: &Row, vault: &Vault) -> Result<Sandbox> {
-    let team = TeamId::new(row.get::<_, Box<str>>(0));
-    Ok(Sandbox {
-        password: open_password(vault, &team, row.get(5))?,
-        team,
-        tenant: TenantId::new(row.get::<_, Box<str>>(1)),
-        tenant_status: row.get::<_, Option<i64>>(2).map(Status::from_code),
-        user: AccountId::new(row.get::<_, Box<str>>(3)),
-        email: row.get(4),
-        receiver: guid(row, 6)?,
-        receiver_mode: ReceiverMode::from_code(row.get(7)),
-        created_at: Ticks(row.get(8)),
-        loaded_at: row.get::<_, Option<i64>>(9).map(Ticks),
-    })
-}
-
-fn received(row: &Row) -> Result<ReceivedRequest> {
-    let webhook: Option<&[u8]> = row.get(2);
-    Ok(ReceivedRequest {
-        number: unsigned(row.get(0)),
-        at: Ticks(row.get(1)),
-        webhook: webhook.map(|_| guid(row, 2)).transpose()?,
-        event: row.get(3),
-        method: row.get(4),
-        target: row.get(5),
-        headers: from_json(row.get(6)),
-        body: row.get(7),
-        problem: row.get(8),
-        verified: from_json(row.get(9)),
-        status: row.get::<_, Option<i64>>(10).and_then(|status| u16::try_from(status).ok()),
-    })
+    let (one, sealed): (Sandbox, Vec<u8>) = parse(row)?;
+    Ok(Sandbox { password: open_password(vault, &one.team, &sealed)?, ..one })
 }
 
 async fn find_one(on: &Transaction<'_>, vault: &Vault, team: &TeamId) -> Result<Option<Sandbox>> {
@@ -299,6 +271,6 @@ impl Sandboxes for PostgresStore {
         let sql = format!("{RECEIVED} WHERE team_id = $1 AND number < $2 ORDER BY number DESC LIMIT $3");
         let before = before.map_or(i64::MAX, signed);
         let found = self.rows(&sql, &[&team.as_str(), &before, &limit(rows_max.min(RECEIVED_MAX))]).await?;
-        found.iter().map(received).collect()
+        found.iter().map(parse).collect()
     }
 }

@@ -10,7 +10,7 @@ use tokio_postgres::Row;
 use super::audit::append_audit;
 use super::logouts::end_sessions;
 use super::mails::queue_mail;
-use super::rows::{bytes, execute, guid, row, rows};
+use super::rows::{execute, parse, row, rows};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::mails::SealedMail;
@@ -30,21 +30,6 @@ const FACTORS_OF_ACCOUNT: &str =
     "SELECT id, account_id, realm, kind, name, hash, sealed, counter, created_at, last_used_at
      FROM second_factors WHERE account_id = $1 ORDER BY created_at, id";
 const CODES_LEFT: &str = "SELECT count(*) FROM recovery_codes WHERE account_id = $1";
-
-fn factor(row: &Row) -> Result<FactorRow> {
-    Ok(FactorRow {
-        id: guid(row, 0)?,
-        account: AccountId::new(row.get::<_, Box<str>>(1)),
-        realm: Realm::from_code(row.get(2)),
-        kind: row.get(3),
-        name: row.get(4),
-        hash: bytes(row, 5)?,
-        sealed: row.get(6),
-        counter: row.get(7),
-        created_at: Ticks(row.get(8)),
-        last_used_at: row.get::<_, Option<i64>>(9).map(Ticks),
-    })
-}
 
 async fn insert(on: &Transaction<'_>, one: &FactorRow) -> Result<()> {
     execute(
@@ -78,7 +63,7 @@ pub(super) async fn lock_account(on: &Transaction<'_>, account: &AccountId) -> R
 
 /// The account's factors, the oldest first.
 async fn all(on: &Transaction<'_>, account: &AccountId) -> Result<Vec<FactorRow>> {
-    rows(on, FACTORS_OF_ACCOUNT, &[&account.as_str()]).await?.iter().map(factor).collect()
+    rows(on, FACTORS_OF_ACCOUNT, &[&account.as_str()]).await?.iter().map(parse).collect()
 }
 
 pub(super) async fn is_enrolled(on: &Transaction<'_>, account: &AccountId) -> Result<bool> {
@@ -196,7 +181,7 @@ impl SecondFactors for PostgresStore {
         if found.is_empty() {
             return Ok(AccountFactors::default());
         }
-        let open = |row: &Row| factor(row)?.open(&self.ports().vault);
+        let open = |row: &Row| parse::<FactorRow>(row)?.open(&self.ports().vault);
         let factors = found.iter().map(open).collect::<Result<_>>()?;
         let left = self.row(CODES_LEFT, &[&account.as_str()]).await?;
         let recovery_codes_left = left.map_or(0, |row| row.get::<_, i64>(0).unsigned_abs());
@@ -206,7 +191,7 @@ impl SecondFactors for PostgresStore {
     async fn find_passkey(&self, realm: Realm, credential_id: &[u8]) -> Result<Option<SecondFactor>> {
         let hash = credential_hash(&self.ports().vault, realm, credential_id);
         let found = self.row(&format!("{FACTOR} WHERE hash = $1"), &[&hash.as_slice()]).await?;
-        found.map(|row| factor(&row)?.open(&self.ports().vault)).transpose()
+        found.map(|row| parse::<FactorRow>(&row)?.open(&self.ports().vault)).transpose()
     }
 
     async fn rename_second_factor(

@@ -4,12 +4,11 @@ use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::second_factor::has_second_factor;
 use domain::{AccountId, Realm, Secret, Ticks};
-use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::logouts::{end_session, end_sessions};
-use super::rows::{execute, guid, row};
+use super::rows::{execute, parse, row};
 use super::second_factors::{is_enrolled, lock_account};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
@@ -21,19 +20,6 @@ use crate::{
 
 const SESSION: &str =
     "SELECT user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent FROM sessions";
-
-fn session(row: &Row) -> Result<Session> {
-    Ok(Session {
-        account: AccountId::new(row.get::<_, Box<str>>(0)),
-        authenticated_at: Ticks(row.get(1)),
-        methods: row.get(2),
-        expires_at: Ticks(row.get(3)),
-        id: guid(row, 4)?,
-        realm: Realm::from_code(row.get(5)),
-        address: row.get(6),
-        user_agent: row.get(7),
-    })
-}
 
 /// Whether the account is not disabled, and has this password or this passkey still. The caller holds the account's lock.
 async fn holds(on: &Transaction<'_>, session: &Session, proof: &SignInProof) -> Result<bool> {
@@ -115,7 +101,7 @@ impl Sessions for PostgresStore {
     async fn find_session(&self, realm: Realm, cookie: &Secret, now: Ticks) -> Result<Option<Session>> {
         let hash = session_hash(&self.ports().vault, realm, cookie);
         let sql = format!("{SESSION} WHERE hash = $1 AND expires_at + 0 > $2");
-        self.row(&sql, &[&hash.as_slice(), &now.0]).await?.as_ref().map(session).transpose()
+        self.row(&sql, &[&hash.as_slice(), &now.0]).await?.as_ref().map(parse).transpose()
     }
 
     async fn end_session(&self, realm: Realm, cookie: &Secret, entry: &AuditEntry) -> Result<bool> {
@@ -136,7 +122,7 @@ impl Sessions for PostgresStore {
             "{SESSION} WHERE user_id = $1 AND expires_at + 0 > $2
              ORDER BY authenticated_at DESC, id LIMIT {SESSIONS_LISTED_MAX}"
         );
-        self.rows(&sql, &[&account.as_str(), &now.0]).await?.iter().map(session).collect()
+        self.rows(&sql, &[&account.as_str(), &now.0]).await?.iter().map(parse).collect()
     }
 
     async fn end_sessions(

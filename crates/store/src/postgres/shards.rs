@@ -10,43 +10,39 @@ use tokio_postgres::Row;
 use super::nodes::NOW;
 use super::rows::{column, execute, rows};
 use super::{PostgresStore, store_error};
+use crate::rows::Columns;
 use crate::webhooks::{Lease, rebalance};
-use crate::{LeaseRenewal, RenewedLeases, Result, StoreError};
+use crate::{LeaseRenewal, RenewedLeases, Result};
 
 /// How long the row of a node that is gone stays.
 const HOLDER_KEPT: Duration = Duration::from_secs(60 * 60);
 
-fn guid_of(bytes: &[u8]) -> Result<Guid> {
-    bytes.try_into().map(Guid::from_bytes).map_err(StoreError::internal)
-}
-
 /// The time by the database's clock, and until when the leases of each node last.
 async fn holders(on: &Transaction<'_>) -> Result<(Ticks, HashMap<Guid, Ticks>)> {
     let sql = format!(
-        "SELECT {NOW}, h.node, h.expires_at FROM (SELECT 1) AS one LEFT JOIN lease_holders h ON true"
+        "SELECT {NOW} AS now, h.node, h.expires_at FROM (SELECT 1) AS one LEFT JOIN lease_holders h ON true"
     );
     let found = rows(on, &sql, &[]).await?;
-    let now = Ticks(found.first().map_or(0, |row| row.get(0)));
+    let now = found.first().map_or(Ok(Ticks(0)), |row| row.read("now"))?;
     let mut holders = HashMap::new();
     for row in &found {
-        if let (Some(node), Some(until)) = (row.get::<_, Option<&[u8]>>(1), row.get::<_, Option<i64>>(2)) {
-            holders.insert(guid_of(node)?, Ticks(until));
+        if let (Some(node), Some(until)) = (row.read("node")?, row.read("expires_at")?) {
+            holders.insert(node, until);
         }
     }
     Ok((now, holders))
 }
 
 fn lease(row: &Row, holders: &HashMap<Guid, Ticks>) -> Result<Lease> {
-    let guid = |column: usize| row.get::<_, Option<&[u8]>>(column).map(guid_of).transpose();
-    let holder = guid(1)?;
+    let holder: Option<Guid> = row.read("holder")?;
     let renewed_until = holder.and_then(|holder| holders.get(&holder).copied());
     Ok(Lease {
-        shard: u8::try_from(row.get::<_, i64>(0)).map_err(StoreError::internal)?,
+        shard: row.read("shard")?,
         holder,
-        fence: row.get(2),
-        expires_at: renewed_until.unwrap_or_else(|| Ticks(row.get(3))),
-        asked_by: guid(4)?,
-        asked_until: Ticks(row.get(5)),
+        fence: row.read("fence")?,
+        expires_at: renewed_until.map_or_else(|| row.read("expires_at"), Ok)?,
+        asked_by: row.read("asked_by")?,
+        asked_until: row.read("asked_until")?,
     })
 }
 

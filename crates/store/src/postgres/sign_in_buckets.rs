@@ -5,8 +5,9 @@ use deadpool_postgres::Transaction;
 use domain::Ticks;
 use tokio_postgres::Row;
 
-use super::rows::{Args, bytes, execute, rows};
+use super::rows::{Args, execute, parse, rows};
 use super::{PostgresStore, store_error};
+use crate::rows::Columns;
 use crate::sign_in_buckets::{BucketRow, after_attempt, decide_take};
 use crate::{Result, SignInBucket, SignInBuckets, SignInTokens};
 
@@ -30,14 +31,10 @@ async fn lock(transaction: &Transaction<'_>, hashes: &[[u8; 32]]) -> Result<()> 
 fn in_order(found: &[Row], hashes: &[[u8; 32]]) -> Result<Vec<Option<BucketRow>>> {
     let mut ordered = vec![None; hashes.len()];
     for row in found {
-        let hash: [u8; 32] = bytes(row, 0)?;
+        let hash: [u8; 32] = row.read("hash")?;
         let at = hashes.iter().position(|one| *one == hash);
         if let Some(place) = at.and_then(|at| ordered.get_mut(at)) {
-            *place = Some(BucketRow {
-                full_at: Ticks(row.get(1)),
-                under_way: u32::try_from(row.get::<_, i64>(2)).unwrap_or(0),
-                under_way_until: Ticks(row.get(3)),
-            });
+            *place = Some(parse(row)?);
         }
     }
     Ok(ordered)

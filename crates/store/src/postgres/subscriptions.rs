@@ -3,16 +3,16 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::ids::SubscriptionId;
-use domain::subscription::Products;
 use domain::{Random, Secret, TeamId, Ticks};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{column, execute, row};
+use super::rows::{column, execute, parse, parse_all, row};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
+use crate::rows::Columns;
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
     AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
@@ -20,21 +20,6 @@ use crate::{
 };
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
-
-fn subscription(row: &Row) -> Subscription {
-    Subscription {
-        id: SubscriptionId::new(row.get::<_, Box<str>>(0)),
-        name: row.get(1),
-        products: Products::from_bits(row.get(2)),
-        status: Status::from_code(row.get(3)),
-        created_at: Ticks(row.get(4)),
-        daily_quota: row.get::<_, Option<i64>>(5).map(unsigned),
-        cancelled_at: row.get::<_, Option<i64>>(6).map(Ticks),
-        revision: unsigned(row.get(7)),
-        team: row.get::<_, Option<Box<str>>>(8).map(TeamId::new),
-        is_sandbox: row.get::<_, i64>(9) != 0,
-    }
-}
 
 async fn insert_key(on: &Transaction<'_>, id: &SubscriptionId, key: &SealedKey) -> Result<()> {
     execute(
@@ -103,7 +88,7 @@ impl Subscriptions for PostgresStore {
 
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
         let row = self.row(&format!("{SUBSCRIPTION} WHERE s.id = $1"), &[&id.as_str()]).await?;
-        Ok(row.as_ref().map(subscription))
+        row.as_ref().map(parse).transpose()
     }
 
     async fn list_subscriptions(
@@ -112,7 +97,7 @@ impl Subscriptions for PostgresStore {
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>> {
         let rows = self.list_filtered((SUBSCRIPTION, SUBSCRIPTIONS), filter, query).await?;
-        Ok(query.page(rows.iter().map(subscription).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn update_subscription(
@@ -142,7 +127,7 @@ impl Subscriptions for PostgresStore {
                     ],
                 ),
                 (&format!("{SUBSCRIPTION} WHERE s.id = $1"), id.as_str()),
-                |row| Ok(subscription(row)),
+                parse,
                 |before, after| self.act(context).subscription_changed(before, after),
             )
             .await?;
@@ -169,7 +154,7 @@ impl Subscriptions for PostgresStore {
                     &[&id.as_str(), &now.0, &Status::Disabled.code()],
                 ),
                 (&format!("{SUBSCRIPTION} WHERE s.id = $1"), id.as_str()),
-                |row| Ok(subscription(row)),
+                parse,
                 |before, after| self.act(context).subscription_cancelled(before, after),
             )
             .await?;
@@ -179,18 +164,12 @@ impl Subscriptions for PostgresStore {
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let rows = self
             .rows(
-                "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL FROM subscription_keys
+                "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL AS is_revealable FROM subscription_keys
                  WHERE subscription_id = $1 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 &[&id.as_str()],
             )
             .await?;
-        let key = |row: &Row| KeyInfo {
-            slot: KeySlot::from_code(row.get(0)),
-            valid_until: row.get::<_, Option<i64>>(1).map(Ticks),
-            last_used_at: row.get::<_, Option<i64>>(2).map(Ticks),
-            is_revealable: row.get(3),
-        };
-        Ok(rows.iter().map(key).collect())
+        parse_all(&rows)
     }
 
     async fn rotate_key(
@@ -265,7 +244,7 @@ impl Subscriptions for PostgresStore {
                 &[&hash.as_slice(), &now.0],
             )
             .await?;
-        Ok(row.as_ref().map(subscription))
+        row.as_ref().map(parse).transpose()
     }
 
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
@@ -315,14 +294,16 @@ impl Subscriptions for PostgresStore {
                 &[&id.as_str(), &from_day, &to_day],
             )
             .await?;
-        let calls = |row: &Row| CallCount {
-            subscription: id.clone(),
-            day: row.get(0),
-            route: row.get(1),
-            calls: unsigned(row.get(2)),
-            failed: unsigned(row.get(3)),
+        let calls = |row: &Row| {
+            Ok(CallCount {
+                subscription: id.clone(),
+                day: row.read("day")?,
+                route: row.read("route")?,
+                calls: row.read("calls")?,
+                failed: row.read("failed")?,
+            })
         };
-        Ok(rows.iter().map(calls).collect())
+        rows.iter().map(calls).collect()
     }
 
     async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64> {

@@ -7,10 +7,10 @@ use deadpool_postgres::Transaction;
 use domain::event::EventKind;
 use domain::{ClientId, TenantId, Ticks, WebhookId};
 
-use super::rows::{code, column, guid, limit, rows, snapshot};
-use super::webhook_rows::{WEBHOOK, sealed};
+use super::rows::{code, column, limit, parse, rows, snapshot};
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
+use crate::rows::{Columns, WEBHOOK};
 use crate::webhooks::{SealedWebhook, page_of};
 use crate::{LISTED_BEHIND_MAX, ListedWebhook, ListedWebhooks, Result, TeamWebhookQuery, TeamWebhooks};
 
@@ -52,7 +52,7 @@ async fn positions(on: &Transaction<'_>, query: &TeamWebhookQuery) -> Result<Vec
         ],
     )
     .await?;
-    found.iter().map(|row| Ok((Ticks(row.get(0)), guid(row, 1)?))).collect()
+    found.iter().map(|row| Ok((row.read("created_at")?, row.read("id")?))).collect()
 }
 
 /// What the page shows of each webhook besides its row: the state of its lanes, and how many events it is behind.
@@ -105,7 +105,7 @@ impl PostgresStore {
     ) -> Result<Vec<ListedWebhook>> {
         let ids = column(page, |id| id.as_bytes().as_slice());
         let found = rows(on, &format!("{WEBHOOK} WHERE w.id = ANY($1)"), &[&ids]).await?;
-        let found: Result<Vec<SealedWebhook>> = found.iter().map(sealed).collect();
+        let found: Result<Vec<SealedWebhook>> = found.iter().map(parse).collect();
         let mut by_id: HashMap<WebhookId, SealedWebhook> =
             found?.into_iter().map(|one| (one.webhook.id, one)).collect();
         let page: Vec<SealedWebhook> = page.iter().filter_map(|id| by_id.remove(id)).collect();

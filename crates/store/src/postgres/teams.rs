@@ -2,16 +2,14 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::subscription::Products;
-use domain::{AccountId, ClientId, Random, Realm, TeamId, TenantId, Ticks};
-use tokio_postgres::Row;
+use domain::{AccountId, Random, Realm, TeamId};
 
 use super::audit::append_audit;
-use super::rows::{execute, row, rows};
+use super::rows::{execute, parse, parse_all, row, rows};
 use super::{PostgresStore, store_error};
 use crate::audit::Act;
 use crate::list_filter::TEAMS;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
     AuditContext, LIST_ROWS_MAX, ListFilter, ListPage, ListQuery, ListedMember, MemberStep, Result, Status,
@@ -27,48 +25,16 @@ pub(super) const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM cli
      WHERE (c.team_id IS NOT NULL OR c.sandbox = 1)";
 
 /// Sandbox tenants, with the clients of their team, and the products of each active subscription of the team.
-pub(super) const SANDBOX_CLIENTS: &str = "SELECT DISTINCT n.id, c.id, s.products FROM tenants n \
+pub(super) const SANDBOX_CLIENTS: &str = "SELECT DISTINCT n.id AS tenant_id, c.id AS client_id, s.products FROM tenants n \
      LEFT JOIN teams t ON t.id = n.sandbox_team AND t.standing = 1 \
      LEFT JOIN clients c ON c.team_id = t.id \
      LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL \
      WHERE n.sandbox_team IS NOT NULL";
 
-/// A row of `SANDBOX_CLIENTS`.
-pub(super) fn sandbox_client(row: &Row) -> (TenantId, Option<ClientId>, Option<Products>) {
-    let client = row.get::<_, Option<Box<str>>>(1).map(ClientId::new);
-    let products = row.get::<_, Option<i64>>(2).map(Products::from_bits);
-    (TenantId::new(row.get::<_, Box<str>>(0)), client, products)
-}
-
-pub(super) fn team(row: &Row) -> Team {
-    Team {
-        id: TeamId::new(row.get::<_, Box<str>>(0)),
-        name: row.get(1),
-        status: Status::from_code(row.get(2)),
-        created_at: Ticks(row.get(3)),
-        revision: unsigned(row.get(4)),
-    }
-}
-
-fn member(row: &Row) -> TeamMember {
-    TeamMember {
-        team: TeamId::new(row.get::<_, Box<str>>(0)),
-        account: AccountId::new(row.get::<_, Box<str>>(1)),
-        role: TeamRole::from_code(row.get(2)),
-        created_at: Ticks(row.get(3)),
-    }
-}
-
-/// A row of `TEAM_CLIENTS`.
-pub(super) fn client_products(row: &Row) -> (ClientId, Option<Products>) {
-    let products = row.get::<_, Option<i64>>(1).map(Products::from_bits);
-    (ClientId::new(row.get::<_, Box<str>>(0)), products)
-}
-
 /// Finds a team and locks it, so that concurrent changes of its members and requests take turns.
 pub(super) async fn lock_team(on: &Transaction<'_>, id: &TeamId) -> Result<Option<Team>> {
     let found = row(on, &format!("{TEAM} WHERE id = $1 FOR UPDATE"), &[&id.as_str()]).await?;
-    Ok(found.as_ref().map(team))
+    found.as_ref().map(parse).transpose()
 }
 
 /// Changes the members of a team, and audits it.
@@ -89,7 +55,7 @@ pub(super) async fn change_member(
         }
     }
     let members = rows(on, &format!("{MEMBER} WHERE team_id = $1"), &[&team]).await?;
-    let members: Vec<TeamMember> = members.iter().map(member).collect();
+    let members: Vec<TeamMember> = members.iter().map(parse).collect::<Result<_>>()?;
     let (after, entry) = match decide_member(&members, one, act.at) {
         MemberWrite::Nothing(outcome) => return Ok(outcome),
         MemberWrite::Insert(new) => {
@@ -131,12 +97,12 @@ impl Teams for PostgresStore {
     }
 
     async fn find_team(&self, id: &TeamId) -> Result<Option<Team>> {
-        Ok(self.row(&format!("{TEAM} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(team))
+        self.row(&format!("{TEAM} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
         let rows = self.list_filtered((TEAM, TEAMS), filter, query).await?;
-        Ok(query.page(rows.iter().map(team).collect()))
+        Ok(query.page(rows.iter().map(parse).collect::<Result<_>>()?))
     }
 
     async fn update_team(
@@ -160,7 +126,7 @@ impl Teams for PostgresStore {
                     ],
                 ),
                 (&format!("{TEAM} WHERE id = $1"), id.as_str()),
-                |row| Ok(team(row)),
+                parse,
                 |before, after| self.act(context).team_changed(before, after),
             )
             .await?;
@@ -182,20 +148,14 @@ impl Teams for PostgresStore {
 
     async fn find_team_member(&self, team: &TeamId, account: &AccountId) -> Result<Option<TeamMember>> {
         let sql = format!("{MEMBER} WHERE team_id = $1 AND account_id = $2");
-        Ok(self.row(&sql, &[&team.as_str(), &account.as_str()]).await?.as_ref().map(member))
+        self.row(&sql, &[&team.as_str(), &account.as_str()]).await?.as_ref().map(parse).transpose()
     }
 
     async fn team_members(&self, team: &TeamId) -> Result<Vec<ListedMember>> {
         let sql = "SELECT m.team_id, m.account_id, m.role, m.created_at, a.email, a.given_name, a.standing
                    FROM team_members m JOIN accounts a ON a.id = m.account_id
                    WHERE m.team_id = $1 ORDER BY m.created_at, m.account_id";
-        let listed = |row: &Row| ListedMember {
-            member: member(row),
-            email: row.get(4),
-            given_name: row.get(5),
-            status: Status::from_code(row.get(6)),
-        };
-        Ok(self.rows(sql, &[&team.as_str()]).await?.iter().map(listed).collect())
+        parse_all(&self.rows(sql, &[&team.as_str()]).await?)
     }
 
     async fn developer_teams(&self, account: &AccountId) -> Result<Vec<(Team, TeamRole)>> {
@@ -204,7 +164,6 @@ impl Teams for PostgresStore {
              FROM team_members m JOIN teams t ON t.id = m.team_id
              WHERE m.account_id = $1 ORDER BY t.id LIMIT {LIST_ROWS_MAX}"
         );
-        let team_role = |row: &Row| (team(row), TeamRole::from_code(row.get(5)));
-        Ok(self.rows(&sql, &[&account.as_str()]).await?.iter().map(team_role).collect())
+        parse_all(&self.rows(&sql, &[&account.as_str()]).await?)
     }
 }

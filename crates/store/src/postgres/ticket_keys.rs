@@ -3,9 +3,10 @@
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
 
-use super::rows::{execute, guid, row};
+use super::rows::{execute, row};
 use super::{PostgresStore, store_error};
 use crate::keys::created_after;
+use crate::rows::Columns;
 use crate::ticket_keys::sealing_purpose;
 use crate::{Result, TicketKey, TicketKeys};
 
@@ -24,7 +25,8 @@ impl TicketKeys for PostgresStore {
             &[],
         )
         .await?;
-        let last = last.map(|row| Ok((guid(&row, 0)?, Ticks(row.get(1))))).transpose()?;
+        let last: Option<(Guid, Ticks)> =
+            last.map(|row| Ok((row.read("id")?, row.read("created_at")?))).transpose()?;
         let last = last.as_ref().map(|(id, at)| (id, *at));
         let Some(created_at) = created_after(key.created_at, newest.as_ref(), last) else {
             return Ok(false);
@@ -48,9 +50,14 @@ impl TicketKeys for PostgresStore {
             )
             .await?;
         let opened = rows.iter().map(|row| {
-            let id = guid(row, 0)?;
-            let key = self.ports().vault.open(&sealing_purpose(id), row.get(1))?;
-            Ok(TicketKey { id, key, created_at: Ticks(row.get(2)), encrypts_from: Ticks(row.get(3)) })
+            let id = row.read("id")?;
+            let key = self.ports().vault.open(&sealing_purpose(id), &row.read::<Vec<u8>>("sealed")?)?;
+            Ok(TicketKey {
+                id,
+                key,
+                created_at: row.read("created_at")?,
+                encrypts_from: row.read("encrypts_from")?,
+            })
         });
         opened.collect()
     }

@@ -5,9 +5,10 @@ use deadpool_postgres::Transaction;
 use domain::{Ticks, WebhookId};
 use tokio_postgres::types::ToSql;
 
-use super::rows::{guid, rows, snapshot};
+use super::rows::{rows, snapshot};
 use super::webhooks::bound_conditions;
 use super::{PostgresStore, store_error};
+use crate::rows::Columns;
 use crate::webhooks::search_page;
 use crate::{ListedWebhooks, Result, WebhookSearch, WebhookSearches};
 
@@ -31,7 +32,7 @@ async fn positions(
     );
     let read = async |sql: &str| -> Result<Vec<Position>> {
         let found = rows(on, sql, &args).await?;
-        found.iter().map(|row| Ok((Ticks(row.get(0)), guid(row, 1)?))).collect()
+        found.iter().map(|row| Ok((row.read("created_at")?, row.read("id")?))).collect()
     };
     let page = search.rows_max() + 1;
     let found = read(&format!(

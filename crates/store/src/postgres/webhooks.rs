@@ -1,5 +1,4 @@
-//! Webhook management in PostgreSQL. A change first takes the next change number, whose row stays locked until
-//! the commit: changes are serialized, and concurrent subscriptions cannot create duplicates.
+//! Webhook management in PostgreSQL. A change first takes the next change number and so a lock: changes and subscriptions take turns.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -7,13 +6,14 @@ use domain::{Ticks, WebhookId};
 use tokio_postgres::types::ToSql;
 
 use super::audit::append_audit;
-use super::rows::{column, execute, limit, row, tenant_no};
-use super::webhook_rows::{HOST, LIVE, WEBHOOK, open_sealed, sealed};
+use super::rows::{column, execute, limit, parse, row, tenant_no};
+use super::webhook_rows::{HOST, open_sealed};
 use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
+use crate::rows::{LIVE, WEBHOOK};
 use crate::webhooks::{
-    SealedSecrets, apply_change, new_webhook, reset_retry, subscribe_again_change,
+    SealedSecrets, SealedWebhook, apply_change, new_webhook, reset_retry, subscribe_again_change,
     subscribe_again_changes_nothing,
 };
 use crate::{
@@ -364,7 +364,7 @@ impl Webhooks for PostgresStore {
         let (conditions, args) = conditions(query);
         let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| &**arg as &(dyn ToSql + Sync)).collect();
         let rows = self.rows(&format!("{WEBHOOK} WHERE {conditions}"), &args).await?;
-        rows.iter().map(|row| sealed(row)?.open(&self.ports().vault)).collect()
+        rows.iter().map(|row| parse::<SealedWebhook>(row)?.open(&self.ports().vault)).collect()
     }
 
     async fn change_webhook(

@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::{change, insert_membership};
-use super::directory_rows::{ACCOUNT, account};
 use super::logouts::end_sessions;
-use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
+use super::rows::{AFTER, IN_ORDER, find, list, parse, tenant_no};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::signed;
+use crate::rows::ACCOUNT;
 use crate::{
     Account, AccountUpdate, Accounts, AuditContext, EndedSessions, ListPage, ListQuery, Membership, Result,
     Status, StoreError, UpdateOutcome,
@@ -66,7 +66,7 @@ pub(super) fn change_account(
     expected_revision: Option<u64>,
     act: &Act,
 ) -> Result<UpdateOutcome<Account>> {
-    let row = || find(writer, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), account);
+    let row = || find(writer, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), parse);
     let before = row()?;
     let updated = change(
         writer,
@@ -113,21 +113,21 @@ impl Accounts for SqliteStore {
     }
 
     async fn find_account(&self, id: &AccountId) -> Result<Option<Account>> {
-        self.read(|reader| find(reader, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), account))
+        self.read(|reader| find(reader, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), parse))
     }
 
     async fn find_account_by_email(&self, realm: Realm, email: &str) -> Result<Option<Account>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{ACCOUNT} WHERE realm = ?1 AND email = ?2"))
-                .and_then(|mut find| find.query_row(params![realm.code(), email], account).optional())
+                .and_then(|mut find| find.query_row(params![realm.code(), email], parse).optional())
                 .map_err(store_error)
         })
     }
 
     async fn list_accounts(&self, realm: Realm, query: &ListQuery) -> Result<ListPage<Account>> {
         let sql = format!("{ACCOUNT} WHERE realm = {} AND {AFTER} {IN_ORDER}", realm.code());
-        self.read(|reader| list(reader, &sql, query, account))
+        self.read(|reader| list(reader, &sql, query, parse))
     }
 
     async fn update_account(

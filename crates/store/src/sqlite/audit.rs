@@ -1,17 +1,15 @@
 //! The audit trail in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, ClientId, GrantId, Random, TenantId, Ticks};
-use rusqlite::{Connection, Row, params};
+use domain::{AccountId, ClientId, GrantId, Random, TenantId};
+use rusqlite::{Connection, params};
 
-use super::rows::guid;
+use super::rows::parse;
 use super::{SqliteStore, store_error};
-use crate::audit::{AuditIndex, changes_from_json, changes_to_json};
-use crate::plan::{signed, unsigned};
-use crate::{
-    Actor, Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords,
-    Result,
-};
+use crate::audit::{AuditIndex, changes_to_json};
+use crate::plan::signed;
+use crate::rows::{Columns, SqliteRow};
+use crate::{Audit, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord, AuditRecords, Result};
 
 const COLUMNS: &str = "at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note,
     actor_kind, actor_id, object, changes, count";
@@ -56,31 +54,6 @@ fn insert(writer: &Connection, record: AuditRecord, conflict: &str) -> Result<()
     Ok(())
 }
 
-fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
-    let text = |column| row.get::<_, Option<Box<str>>>(column);
-    let kind = AuditKind::from_name(&row.get::<_, Box<str>>(2)?).ok_or_else(|| {
-        rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, "unknown kind".into())
-    })?;
-    let entry = AuditEntry {
-        at: Ticks(row.get(0)?),
-        kind,
-        user: text(3)?.map(AccountId::new),
-        tenant: text(4)?.map(TenantId::new),
-        client: text(5)?.map(ClientId::new),
-        grant: text(6)?.map(GrantId::new),
-        object: row.get(12)?,
-        context: AuditContext {
-            actor: Actor::from_parts(&row.get::<_, Box<str>>(10)?, row.get(11)?),
-            address: row.get(7)?,
-            request_id: row.get(8)?,
-        },
-        changes: changes_from_json(&row.get::<_, Box<str>>(13)?),
-        count: unsigned(row.get(14)?),
-        note: row.get(9)?,
-    };
-    Ok(AuditRecord { id: guid(row, 1)?, entry })
-}
-
 /// The index to use and its condition. Without INDEXED BY, SQLite may scan the primary key when it considers a value
 /// common. Only constants are composed; values are bound.
 fn indexed(index: AuditIndex) -> [&'static str; 2] {
@@ -108,7 +81,7 @@ fn read_page(reader: &Connection, query: &AuditQuery) -> rusqlite::Result<AuditR
         "SELECT {COLUMNS}, (?3 IS NULL OR user_id = ?3) AND (?4 IS NULL OR tenant_id = ?4)
              AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
              AND (?9 IS NULL OR actor_kind = ?9) AND (?10 IS NULL OR actor_id = ?10)
-             AND (?11 IS NULL OR request_id = ?11) AND (?12 IS NULL OR object = ?12)
+             AND (?11 IS NULL OR request_id = ?11) AND (?12 IS NULL OR object = ?12) AS is_wanted
          FROM audit {index} WHERE {condition} (at, id) < (?1, ?2) AND at >= ?8
          ORDER BY at DESC, id DESC LIMIT ?7"
     );
@@ -131,10 +104,12 @@ fn read_page(reader: &Connection, query: &AuditQuery) -> rusqlite::Result<AuditR
     while found.len() < query.rows_max
         && let Some(row) = rows.next()?
     {
-        (looked_at, last) = (looked_at + 1, Some(AuditCursor { at: Ticks(row.get(0)?), id: guid(row, 1)? }));
+        let columns = SqliteRow::new(row);
+        (looked_at, last) =
+            (looked_at + 1, Some(AuditCursor { at: columns.read("at")?, id: columns.read("id")? }));
         // Null: a condition on what the record does not have.
-        if row.get::<_, Option<bool>>(15)?.unwrap_or(false) {
-            found.push(record(row)?);
+        if columns.read::<Option<bool>>("is_wanted")?.unwrap_or(false) {
+            found.push(parse(row)?);
         }
     }
     Ok(query.page(found, last.filter(|_| looked_at == query.looks_max())))

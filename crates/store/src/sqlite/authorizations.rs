@@ -10,13 +10,13 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::audit::append_audit;
 use super::directory::change;
 use super::grants::revoke_grants;
-use super::rows::guid;
+use super::rows::parse;
 use super::teams::team_products;
-use super::webhook_rows::LIVE;
 use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
 use crate::authorizations::{access_ended_entry, authorize, concerns_webhooks};
 use crate::grants::revocation_entry;
+use crate::rows::{Columns, LIVE, SqliteRow};
 use crate::{
     AuditContext, Authorization, AuthorizationEnd, AuthorizationFacts, Authorizations, ClientAccess,
     EndedAuthorization, Grant, OwnerAccess, Ports, Result, Status, WebhookOwner,
@@ -24,37 +24,14 @@ use crate::{
 
 const AUTHORIZATION: &str = "SELECT a.user_id, a.client_id, a.tenant_id, a.membership_id, a.scopes, a.created_at, \
                              a.ended_at, a.ended_why";
-/// Adds what `facts` reads besides.
-const FACTS: &str = ", u.standing, m.id FROM authorizations a LEFT JOIN accounts u ON u.id = a.user_id \
+/// Adds the facts of today.
+const FACTS: &str = ", u.standing AS user_standing, m.id AS current_membership FROM authorizations a LEFT JOIN accounts u ON u.id = a.user_id \
                      LEFT JOIN memberships m ON m.user_id = a.user_id AND m.tenant_id = a.tenant_id";
-
-fn authorization(row: &Row<'_>) -> rusqlite::Result<Authorization> {
-    let cause = AuthorizationEnd::from_name(&row.get::<_, Option<String>>(7)?.unwrap_or_default());
-    Ok(Authorization {
-        access: ClientAccess {
-            user: AccountId::new(row.get::<_, Box<str>>(0)?),
-            client: ClientId::new(row.get::<_, Box<str>>(1)?),
-            tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
-        },
-        membership: MembershipId::new(row.get::<_, Box<str>>(3)?),
-        scopes: Scopes::parse(&row.get::<_, String>(4)?).scopes,
-        created_at: Ticks(row.get(5)?),
-        ended: row.get::<_, Option<i64>>(6)?.map(|at| EndedAuthorization { at: Ticks(at), cause }),
-    })
-}
-
-fn facts(row: &Row<'_>) -> rusqlite::Result<AuthorizationFacts> {
-    Ok(AuthorizationFacts {
-        authorization: authorization(row)?,
-        user: row.get::<_, Option<i64>>(8)?.map(Status::from_code),
-        membership: row.get::<_, Option<Box<str>>>(9)?.map(MembershipId::new),
-    })
-}
 
 fn find_all(reader: &Connection, condition: &str, args: impl Params) -> Result<Vec<AuthorizationFacts>> {
     reader
         .prepare_cached(&format!("{AUTHORIZATION}{FACTS} WHERE {condition}"))
-        .and_then(|mut all| all.query_map(args, facts)?.collect())
+        .and_then(|mut all| all.query_map(args, parse)?.collect())
         .map_err(store_error)
 }
 
@@ -64,7 +41,7 @@ fn find_one(reader: &Connection, access: &ClientAccess) -> Result<Option<Authori
         .prepare_cached(&format!(
             "{AUTHORIZATION} FROM authorizations a WHERE a.tenant_id = ?1 AND a.client_id = ?2 AND a.user_id = ?3"
         ))
-        .and_then(|mut find| find.query_row(ids, authorization).optional())
+        .and_then(|mut find| find.query_row(ids, parse).optional())
         .map_err(store_error)
 }
 
@@ -130,7 +107,9 @@ pub(super) fn add(writer: &Connection, grant: &Grant, scopes: Scopes) -> Result<
 fn touch(writer: &Connection, condition: &str, args: &[&str]) -> Result<Vec<WebhookId>> {
     let webhooks: Vec<WebhookId> = writer
         .prepare_cached(&format!("SELECT w.id FROM webhooks w WHERE {LIVE} AND {condition} ORDER BY w.id"))
-        .and_then(|mut all| all.query_map(rusqlite::params_from_iter(args), |row| guid(row, 0))?.collect())
+        .and_then(|mut all| {
+            all.query_map(rusqlite::params_from_iter(args), |row| SqliteRow::new(row).read("id"))?.collect()
+        })
         .map_err(store_error)?;
     if !webhooks.is_empty() {
         let change_number = next_change_number(writer)?;
@@ -275,7 +254,7 @@ impl Authorizations for SqliteStore {
             FROM found WHERE found.client_id IS NOT NULL LIMIT ?2
         ) SELECT client_id FROM found WHERE client_id IS NOT NULL";
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-        let client = |row: &Row<'_>| Ok(ClientId::new(row.get::<_, Box<str>>(0)?));
+        let client = |row: &Row<'_>| SqliteRow::new(row).read("client_id");
         self.read(|reader| {
             reader
                 .prepare_cached(sql)

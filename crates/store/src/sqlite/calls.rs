@@ -2,13 +2,14 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::{CallRecord, ClientId, Refusal, TenantId, Ticks};
-use rusqlite::{Connection, Row, params};
+use domain::{CallRecord, ClientId, Refusal, TenantId};
+use rusqlite::{Connection, params};
 
+use super::rows::parse;
 use super::{SqliteStore, store_error};
 use crate::calls::CALLS_KEPT;
-use crate::plan::{signed, unsigned};
-use crate::{CallPage, CallQuery, Calls, NumberedCall, Result};
+use crate::plan::signed;
+use crate::{CallPage, CallQuery, Calls, Result};
 
 pub(super) const COLUMNS: &str =
     "no, at, method, route, status, latency_us, request_id, client_id, tenant_id, refusal, subscription_id";
@@ -55,25 +56,6 @@ fn trim(writer: &Connection, subscription: &SubscriptionId) -> Result<()> {
         .map_err(store_error)
 }
 
-pub(super) fn numbered(row: &Row<'_>) -> rusqlite::Result<NumberedCall> {
-    let text = |column| row.get::<_, Option<Box<str>>>(column);
-    Ok(NumberedCall {
-        number: unsigned(row.get(0)?),
-        call: CallRecord {
-            at: Ticks(row.get(1)?),
-            method: row.get(2)?,
-            route: row.get(3)?,
-            status: row.get(4)?,
-            latency_micros: unsigned(row.get(5)?),
-            request_id: row.get(6)?,
-            client: text(7)?.map(ClientId::new),
-            tenant: text(8)?.map(TenantId::new),
-            refusal: text(9)?.as_deref().and_then(Refusal::from_name),
-            subscription: SubscriptionId::new(row.get::<_, Box<str>>(10)?),
-        },
-    })
-}
-
 #[async_trait]
 impl Calls for SqliteStore {
     async fn append_calls(&self, calls: &[CallRecord], trimmed: &[SubscriptionId]) -> Result<()> {
@@ -110,7 +92,7 @@ impl Calls for SqliteStore {
                         query.request_id,
                         query.limit()
                     ],
-                    numbered,
+                    parse,
                 );
                 for row in found.map_err(store_error)? {
                     rows.push(row.map_err(store_error)?);

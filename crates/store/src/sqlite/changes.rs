@@ -3,12 +3,11 @@
 use async_trait::async_trait;
 use domain::event::EventKind;
 use domain::{Resource, TenantId, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::deliveries::event;
-use super::rows::{company_no, guid, tenant_no};
+use super::rows::{company_no, parse, tenant_no};
 use super::{SqliteStore, store_error};
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::{
     BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogEvent, LogPage, LogQuery,
     OperationClass, RecordLogQuery, Result, StoreError,
@@ -22,54 +21,18 @@ pub(super) fn find_ingest_progress(
     tenant_no: i64,
     key: &str,
 ) -> Result<Option<IngestProgress>> {
-    let found = connection
+    connection
         .prepare_cached(
             "SELECT line, hash, process, tally FROM processes WHERE tenant_no = ?1 AND idempotency_key = ?2",
         )
-        .and_then(|mut find| {
-            find.query_row(params![tenant_no, key], |row| {
-                let counts: String = row.get(3)?;
-                Ok((unsigned(row.get(0)?), row.get::<_, [u8; 32]>(1)?, guid(row, 2)?, counts))
-            })
-            .optional()
-        })
-        .map_err(store_error)?;
-    let Some((line, hash, process, counts)) = found else {
-        return Ok(None);
-    };
-    let counts = serde_json::from_str(&counts).map_err(StoreError::internal)?;
-    Ok(Some(IngestProgress { line, hash, process, counts }))
-}
-
-pub(super) fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
-    let unknown = |column: usize, what: &str| {
-        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Integer, what.into())
-    };
-    Ok(LogEntry {
-        sequence: unsigned(row.get(0)?),
-        resource: Resource::from_code(row.get(1)?).ok_or_else(|| unknown(1, "unknown resource"))?,
-        kind: EventKind::from_code(row.get(2)?).ok_or_else(|| unknown(2, "unknown kind of event"))?,
-        company: row.get(3)?,
-        correlation_id: row.get(4)?,
-        version: Ticks(row.get(5)?),
-        conversation: guid(row, 6)?,
-        process: guid(row, 7)?,
-        user: row.get(8)?,
-        source_interface: row.get(9)?,
-        source_action: row.get(10)?,
-        changes: row.get(11)?,
-        envelope: row.get(12)?,
-    })
+        .and_then(|mut find| find.query_row(params![tenant_no, key], parse).optional())
+        .map_err(store_error)
 }
 
 pub(super) fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBounds> {
     connection
         .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
-        .and_then(|mut find| {
-            find.query_row([tenant_no], |row| {
-                Ok(LogBounds { floor: unsigned(row.get(0)?), head: unsigned(row.get(1)?) })
-            })
-        })
+        .and_then(|mut find| find.query_row([tenant_no], parse))
         .map_err(store_error)
 }
 
@@ -90,14 +53,14 @@ fn range(
                  WHERE tenant_no = ?1 AND resource = ?2 AND kind = ?3 AND sequence > ?4
                  AND (?5 < 0 OR company_no = ?5) ORDER BY sequence LIMIT ?6"
             ))?
-            .query_map(params![tenant_no, resource.code(), kind.code(), after, company_no, rows_max], entry)?
+            .query_map(params![tenant_no, resource.code(), kind.code(), after, company_no, rows_max], parse)?
             .collect(),
         None => connection
             .prepare_cached(&format!(
                 "SELECT {ENTRY} FROM log WHERE tenant_no = ?1 AND sequence > ?2
                  AND (?3 < 0 OR company_no = ?3) ORDER BY sequence LIMIT ?4"
             ))?
-            .query_map(params![tenant_no, after, company_no, rows_max], entry)?
+            .query_map(params![tenant_no, after, company_no, rows_max], parse)?
             .collect(),
     }
 }
@@ -170,7 +133,7 @@ impl ChangeLog for SqliteStore {
                      WHERE tenant_no = ?1 AND resource = ?2 AND record_key = ?3 AND sequence < ?4
                      AND company = ?5 AND correlation_id = ?6 ORDER BY sequence DESC LIMIT ?7"
                 ))
-                .and_then(|mut all| all.query_map(args, event)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })
     }

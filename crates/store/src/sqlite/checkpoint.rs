@@ -3,30 +3,16 @@
 use std::collections::HashMap;
 
 use domain::{Ticks, WebhookId};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::notices::insert_webhook_notices;
+use super::rows::parse;
 use super::store_error;
-use super::webhook_rows::{disabled, event_gap, handshake};
 use super::webhooks::reset_lanes;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::webhooks::{CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Ports, Result, WebhookCheckpoint};
-
-fn delivery_state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
-    Ok(DeliveryState {
-        tenant_no: row.get(0)?,
-        fence: row.get(1)?,
-        revision: unsigned(row.get(2)?),
-        cursor: row.get::<_, Option<i64>>(3)?.map(unsigned),
-        handshake: handshake(row, 4, 17)?,
-        disabled: disabled(row, 10)?,
-        suspended_at: row.get::<_, Option<i64>>(16)?.map(Ticks),
-        initial_cursor: row.get::<_, Option<i64>>(15)?.map(unsigned),
-        event_gap: event_gap(row, 12)?,
-    })
-}
 
 fn delivery_states(
     writer: &Connection,
@@ -42,7 +28,7 @@ fn delivery_states(
     )?;
     let mut found = HashMap::with_capacity(checkpoints.len());
     for checkpoint in checkpoints {
-        if let Some(one) = find.query_row([checkpoint.webhook.as_bytes()], delivery_state).optional()? {
+        if let Some(one) = find.query_row([checkpoint.webhook.as_bytes()], parse).optional()? {
             found.insert(checkpoint.webhook, one);
         }
     }

@@ -2,17 +2,17 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{ClientId, ClientKind, Random, Secret, TeamId, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use domain::{ClientId, Random, Secret, TeamId, Ticks};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{find, guid, list_filtered};
+use super::rows::{find, list_filtered, parse};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
-use crate::clients::{CLIENT_SECRET, from_list, secret_hash, to_list};
+use crate::clients::{CLIENT_SECRET, secret_hash, to_list};
 use crate::list_filter::CLIENTS;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::{
     AuditContext, CallbackIdToken, Client, ClientSecret, ClientUpdate, Clients, Consent, ListFilter,
     ListPage, ListQuery, Pkce, Result, Status, UpdateOutcome,
@@ -20,27 +20,6 @@ use crate::{
 
 pub(super) const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at, revision, products, team_id, sandbox, kind, backchannel_logout_uri FROM clients";
-
-pub(super) fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
-    Ok(Client {
-        id: ClientId::new(row.get::<_, Box<str>>(0)?),
-        guid: guid(row, 1)?,
-        name: row.get(2)?,
-        redirect_uris: from_list(&row.get::<_, String>(3)?),
-        post_logout_uris: from_list(&row.get::<_, String>(4)?),
-        pkce: Pkce::from_code(row.get(5)?),
-        consent: Consent::from_code(row.get(6)?),
-        callback_id_token: CallbackIdToken::from_code(row.get(7)?),
-        status: Status::from_code(row.get(8)?),
-        created_at: Ticks(row.get(9)?),
-        revision: unsigned(row.get(10)?),
-        products: Products::from_bits(row.get(11)?),
-        team: row.get::<_, Option<Box<str>>>(12)?.map(TeamId::new),
-        is_sandbox: row.get(13)?,
-        kind: ClientKind::from_code(row.get(14)?),
-        backchannel_logout_uri: row.get(15)?,
-    })
-}
 
 /// Inserts a client and audits it.
 pub(super) fn insert_client(
@@ -99,7 +78,7 @@ pub(super) fn change_client(
     expected_revision: Option<u64>,
     act: &Act,
 ) -> Result<UpdateOutcome<Client>> {
-    let row = || find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client);
+    let row = || find::<Client>(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), parse);
     let before = row()?;
     let updated = change(
         writer,
@@ -151,13 +130,13 @@ impl Clients for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{CLIENT} WHERE id = ?1"))
-                .and_then(|mut find| find.query_row([id.as_str()], client).optional())
+                .and_then(|mut find| find.query_row([id.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
 
     async fn list_clients(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Client>> {
-        self.read(|reader| list_filtered(reader, (CLIENT, CLIENTS), filter, query, client))
+        self.read(|reader| list_filtered(reader, (CLIENT, CLIENTS), filter, query, parse))
     }
 
     async fn update_client(

@@ -36,13 +36,13 @@ fn load_parts(
     let key = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
         .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
-        .and_then(|mut all| all.query_map(key, lane)?.collect())
+        .and_then(|mut all| all.query_map(key, parse)?.collect())
         .map_err(store_error)?;
     let replays = reader
         .prepare_cached(&format!(
             "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 AND is_done = 0 ORDER BY number"
         ))
-        .and_then(|mut all| all.query_map(key, replay)?.collect())
+        .and_then(|mut all| all.query_map(key, parse)?.collect())
         .map_err(store_error)?;
     let webhook = one.open(vault)?;
     let owner_area = (webhook.owner.clone(), webhook.resource.area());
@@ -53,10 +53,6 @@ fn load_parts(
         *gaps.entry(owner_area).or_insert(gap)
     };
     Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook, authorization_gap })
-}
-
-pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
-    Ok(LogEvent { entry: entry(row)?, record_key: row.get(13)? })
 }
 
 /// The events of one resource after a sequence: one index range per event kind, merged by SQLite. Without
@@ -83,8 +79,10 @@ fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> 
 }
 
 fn limited_clients(reader: &Connection) -> Result<Vec<(ClientId, Products)>> {
-    let client =
-        |row: &Row<'_>| Ok((ClientId::new(row.get::<_, Box<str>>(0)?), Products::from_bits(row.get(1)?)));
+    let client = |row: &Row<'_>| {
+        let row = SqliteRow::new(row);
+        Ok((row.read("id")?, Products::from_bits(row.read("products")?)))
+    };
     reader
         .prepare_cached("SELECT id, products FROM clients WHERE products <> ?1 ORDER BY id")
         .and_then(|mut all| all.query_map([Products::all().bits()], client)?.collect())
@@ -128,7 +126,7 @@ impl Deliveries for SqliteStore {
                 .prepare_cached(&format!(
                     "{WEBHOOK} WHERE w.shard = ?1 AND w.id > ?2 AND {LIVE} ORDER BY w.id LIMIT ?3"
                 ))
-                .and_then(|mut all| all.query_map(params![shard, after, rows_max], sealed)?.collect())
+                .and_then(|mut all| all.query_map(params![shard, after, rows_max], parse)?.collect())
                 .map_err(store_error)?;
             let mut gaps = Gaps::new();
             found.into_iter().map(|one| load_parts(reader, &self.ports().vault, &mut gaps, one)).collect()
@@ -139,7 +137,7 @@ impl Deliveries for SqliteStore {
         self.read_fresh_snapshot(|reader| {
             let found = reader
                 .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1 AND {LIVE}"))
-                .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
+                .and_then(|mut find| find.query_row([webhook.as_bytes()], parse).optional())
                 .map_err(store_error)?;
             let mut gaps = Gaps::new();
             found.map(|one| load_parts(reader, &self.ports().vault, &mut gaps, one)).transpose()
@@ -154,7 +152,9 @@ impl Deliveries for SqliteStore {
                 .map_err(store_error)?;
             let webhooks = reader
                 .prepare_cached("SELECT id FROM webhooks WHERE moved > ?1 ORDER BY moved")
-                .and_then(|mut all| all.query_map([signed(since)], |row| guid(row, 0))?.collect())
+                .and_then(|mut all| {
+                    all.query_map([signed(since)], |row| SqliteRow::new(row).read("id"))?.collect()
+                })
                 .map_err(store_error)?;
             Ok(ChangedWebhooks { last_change: unsigned(last_change.unwrap_or_default()), webhooks })
         })
@@ -175,7 +175,10 @@ impl Deliveries for SqliteStore {
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
         // Skips from tenant to tenant instead of reading every webhook, because the engine calls this every
         // second.
-        let head = |row: &Row<'_>| Ok((TenantId::new(row.get::<_, Box<str>>(0)?), unsigned(row.get(1)?)));
+        let head = |row: &Row<'_>| {
+            let row = SqliteRow::new(row);
+            Ok((row.read("id")?, row.read("head")?))
+        };
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
@@ -207,7 +210,7 @@ impl Deliveries for SqliteStore {
             let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let events = reader
                 .prepare_cached(&tail_sql(resource))
-                .and_then(|mut all| all.query_map(params![tenant_no, signed(after), limit], event)?.collect())
+                .and_then(|mut all| all.query_map(params![tenant_no, signed(after), limit], parse)?.collect())
                 .map_err(store_error)?;
             Ok(LogTail::of(events, rows_max, bounds))
         })
@@ -235,7 +238,7 @@ impl Deliveries for SqliteStore {
                      WHERE tenant_no = ?1 AND resource = ?2 AND record_key = ?3 AND sequence > ?4 AND sequence <= ?5
                      ORDER BY sequence LIMIT ?6"
                 ))
-                .and_then(|mut all| all.query_map(args, event)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })
     }

@@ -6,13 +6,13 @@ use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::audit::append_audit;
 use super::authorizations::end_all;
-use super::directory_rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS, membership, tenant, tenant_membership};
-use super::rows::{AFTER, IN_ORDER, find, list, tenant_no};
+use super::rows::{AFTER, IN_ORDER, find, list, parse, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::authorizations::MEMBERSHIP_REMOVED;
 use crate::plan::signed;
+use crate::rows::{MEMBERSHIP, TENANT, TENANT_MEMBERSHIPS};
 use crate::sandboxes::check_apart;
 use crate::{
     AuditContext, AuthorizationEnd, Directory, EndedAuthorization, ListPage, ListQuery, Membership,
@@ -87,7 +87,7 @@ pub(super) fn insert_membership(writer: &Connection, membership: &Membership) ->
 
 pub(super) fn erase(writer: &Connection, random: &dyn Random, id: &TenantId, act: &Act) -> Result<bool> {
     let (Some(tenant_no), Some(erased)) =
-        (tenant_no(writer, id)?, find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant)?)
+        (tenant_no(writer, id)?, find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), parse)?)
     else {
         return Ok(false);
     };
@@ -126,13 +126,13 @@ impl Directory for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{TENANT} WHERE id = ?1"))
-                .and_then(|mut find| find.query_row([id.as_str()], tenant).optional())
+                .and_then(|mut find| find.query_row([id.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
 
     async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>> {
-        self.read(|reader| list(reader, &format!("{TENANT} WHERE {AFTER} {IN_ORDER}"), query, tenant))
+        self.read(|reader| list(reader, &format!("{TENANT} WHERE {AFTER} {IN_ORDER}"), query, parse))
     }
 
     async fn update_tenant(
@@ -145,7 +145,7 @@ impl Directory for SqliteStore {
         let (id, update) = (id.clone(), update.clone());
         let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
-            let row = || find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant);
+            let row = || find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), parse);
             let before = row()?;
             let updated = change(
                 writer,
@@ -193,7 +193,9 @@ impl Directory for SqliteStore {
                 .prepare_cached(&format!(
                     "SELECT {MEMBERSHIP} FROM memberships WHERE user_id = ?1 AND tenant_id = ?2"
                 ))
-                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], membership).optional())
+                .and_then(|mut find| {
+                    find.query_row([user.as_str(), tenant.as_str()], parse::<Membership>).optional()
+                })
                 .map_err(store_error)?;
             let Some(before) = before else { return Ok(false) };
             change(
@@ -223,7 +225,7 @@ impl Directory for SqliteStore {
                 .prepare_cached(&format!(
                     "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2 RETURNING {MEMBERSHIP}"
                 ))
-                .and_then(|mut remove| remove.query_row(ids, membership).optional())
+                .and_then(|mut remove| remove.query_row(ids, parse).optional())
                 .map_err(store_error)?;
             if let Some(removed) = &removed {
                 append_audit(writer, &*ports.random, act.membership_removed(removed))?;
@@ -246,7 +248,7 @@ impl Directory for SqliteStore {
                 ))
                 .and_then(|mut rows| {
                     let args = params![created_at, id, query.limit(), user.as_str()];
-                    rows.query_map(args, membership)?.collect()
+                    rows.query_map(args, parse)?.collect()
                 })
                 .map_err(store_error)?;
             Ok(query.page(rows))
@@ -261,9 +263,7 @@ impl Directory for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{TENANT_MEMBERSHIPS} WHERE m.user_id = ?1 AND m.tenant_id = ?2"))
-                .and_then(|mut find| {
-                    find.query_row([user.as_str(), tenant.as_str()], tenant_membership).optional()
-                })
+                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -276,7 +276,7 @@ impl Directory for SqliteStore {
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ))
                 .and_then(|mut all| {
-                    all.query_map(params![user.as_str(), Status::Active.code()], tenant_membership)?.collect()
+                    all.query_map(params![user.as_str(), Status::Active.code()], parse)?.collect()
                 })
                 .map_err(store_error)
         })

@@ -5,10 +5,10 @@ use domain::{AccountId, Realm, TenantId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, Row, params, params_from_iter};
 
-use super::directory_rows::{ACCOUNT, TENANT, TENANT_MEMBERSHIPS, account, tenant, tenant_membership};
-use super::rows::{AFTER, IN_ORDER, find};
+use super::rows::{AFTER, IN_ORDER, find, parse};
 use super::{SqliteStore, store_error};
 use crate::directory_search::{SearchField, SearchRow, SearchStep, search_steps};
+use crate::rows::{ACCOUNT, TENANT, TENANT_MEMBERSHIPS};
 use crate::{
     Account, DirectorySearch, ListPage, ListQuery, Result, SearchFilter, Status, Tenant, TenantMembership,
 };
@@ -118,9 +118,7 @@ fn memberships(
     );
     let rows = reader
         .prepare_cached(&sql)
-        .and_then(|mut rows| {
-            rows.query_map(params![id, created_at, after, query.limit()], tenant_membership)?.collect()
-        })
+        .and_then(|mut rows| rows.query_map(params![id, created_at, after, query.limit()], parse)?.collect())
         .map_err(store_error)?;
     Ok(query.page(rows))
 }
@@ -128,7 +126,7 @@ fn memberships(
 #[async_trait]
 impl DirectorySearch for SqliteStore {
     async fn search_tenants(&self, filter: &SearchFilter, query: &ListQuery) -> Result<ListPage<Tenant>> {
-        let searched = Searched { select: TENANT, condition: "TRUE".into(), key: tenant_key, row: tenant };
+        let searched = Searched { select: TENANT, condition: "TRUE".into(), key: tenant_key, row: parse };
         self.read(|reader| searched.page(reader, filter, query))
     }
 
@@ -139,7 +137,7 @@ impl DirectorySearch for SqliteStore {
         query: &ListQuery,
     ) -> Result<ListPage<Account>> {
         let condition = format!("realm = {}", realm.code());
-        let searched = Searched { select: ACCOUNT, condition, key: account_key, row: account };
+        let searched = Searched { select: ACCOUNT, condition, key: account_key, row: parse };
         self.read(|reader| searched.page(reader, filter, query))
     }
 

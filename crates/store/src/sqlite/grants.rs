@@ -1,15 +1,17 @@
 //! Authorization codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, WebhookId};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use domain::{AccountId, GrantId, MembershipId, Secret, Ticks, WebhookId};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
 use super::refresh::{add_refresh, rotate};
+use super::rows::parse;
 use super::{SqliteStore, authorizations, exists, logouts, store_error};
 use crate::audit::Act;
 use crate::grants::{CODE, CODE_REUSED, REFRESH, code_exchange_entry, revocation_entry};
+use crate::rows::{Columns, SqliteRow};
 use crate::{
     AuditContext, AuthorizationCode, AuthorizationEnd, ClientAccess, CodeExchange, CodeOutcome,
     EndedAuthorization, Grant, GrantDecision, Grants, NewGrant, Ports, RefreshOutcome, RefreshRotation,
@@ -19,24 +21,10 @@ use crate::{
 const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
                      g.expires_at, g.revoked_at";
 
-fn grant(row: &Row<'_>) -> rusqlite::Result<Grant> {
-    Ok(Grant {
-        id: GrantId::new(row.get::<_, Box<str>>(0)?),
-        client: ClientId::new(row.get::<_, Box<str>>(1)?),
-        user: AccountId::new(row.get::<_, Box<str>>(2)?),
-        tenant: TenantId::new(row.get::<_, Box<str>>(3)?),
-        details: row.get(4)?,
-        created_at: Ticks(row.get(5)?),
-        last_used_at: Ticks(row.get(6)?),
-        expires_at: Ticks(row.get(7)?),
-        revoked_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
-    })
-}
-
 pub(super) fn find_grant(connection: &Connection, id: &str) -> Result<Option<Grant>> {
     connection
         .prepare_cached(&format!("{GRANT} FROM grants g WHERE g.id = ?1"))
-        .and_then(|mut find| find.query_row([id], grant).optional())
+        .and_then(|mut find| find.query_row([id], parse).optional())
         .map_err(store_error)
 }
 
@@ -87,17 +75,10 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
         )
         .and_then(|mut find| {
             find.query_row([hash], |row| {
-                Ok(CodeRow {
-                    code: AuthorizationCode {
-                        client: ClientId::new(row.get::<_, Box<str>>(0)?),
-                        user: AccountId::new(row.get::<_, Box<str>>(1)?),
-                        tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
-                        expires_at: Ticks(row.get(3)?),
-                        details: row.get(4)?,
-                    },
-                    used: row.get::<_, Option<i64>>(5)?.is_some(),
-                    grant: row.get(6)?,
-                })
+                let code = parse(row)?;
+                let row = SqliteRow::new(row);
+                let used = row.read::<Option<i64>>("used_at")?.is_some();
+                Ok(CodeRow { code, used, grant: row.read("grant_id")? })
             })
             .optional()
         })
@@ -188,7 +169,7 @@ pub(super) fn revoke_grants(writer: &Connection, access: &ClientAccess, now: Tic
             "{GRANT} FROM grants g WHERE g.user_id = ?1 AND g.client_id = ?2 AND +g.tenant_id = ?3
              AND +g.revoked_at IS NULL AND +g.expires_at > ?4 ORDER BY g.id"
         ))
-        .and_then(|mut all| all.query_map(params![user, client, tenant, now.0], grant)?.collect())
+        .and_then(|mut all| all.query_map(params![user, client, tenant, now.0], parse)?.collect())
         .map_err(store_error)?;
     for grant in &live {
         revoke(writer, grant.id.as_str(), now)?;
@@ -254,16 +235,10 @@ impl Grants for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
-                    "{GRANT}, t.expires_at, t.used_at IS NOT NULL
+                    "{GRANT}, t.expires_at AS token_expires_at, t.used_at IS NOT NULL AS is_used
                      FROM refresh_tokens t JOIN grants g ON g.id = t.grant_id WHERE t.hash = ?1"
                 ))
-                .and_then(|mut find| {
-                    find.query_row([hash], |row| {
-                        let (expires_at, is_used) = (Ticks(row.get(9)?), row.get(10)?);
-                        Ok(RefreshToken { grant: grant(row)?, expires_at, is_used })
-                    })
-                    .optional()
-                })
+                .and_then(|mut find| find.query_row([hash], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -280,7 +255,7 @@ impl Grants for SqliteStore {
                      WHERE g.user_id = ?1 AND +g.revoked_at IS NULL AND +g.expires_at > ?2
                      ORDER BY g.last_used_at DESC, g.id"
                 ))
-                .and_then(|mut all| all.query_map(params![user.as_str(), now.0], grant)?.collect())
+                .and_then(|mut all| all.query_map(params![user.as_str(), now.0], parse)?.collect())
                 .map_err(store_error)
         })
     }

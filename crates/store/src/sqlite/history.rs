@@ -2,53 +2,34 @@
 
 use async_trait::async_trait;
 use domain::{Resource, TenantId, Ticks, WebhookId};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::lookups::{find_deliveries, find_events};
-use super::rows::tenant_no;
-use super::webhook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::rows::{parse, tenant_no};
+use super::webhook_rows::{LANE, REPLAY};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
+use crate::rows::WEBHOOK;
 use crate::webhooks::{
-    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
-    percentile_95, unpack,
+    BEHIND_MAX, COUNTED_ROWS_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, id_key, newest, percentile_95,
+    unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, DeliveryHistory, DeliveryQuery, History,
-    Lane, LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptRecord, AuditContext, DeliveryHistory, DeliveryQuery, History, Lane, LogEvent, Replay, ReplayKind,
+    Result, SuccessfulDelivery, WebhookStats,
 };
 
 pub(super) const ATTEMPT: &str =
     "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, a.excerpt,
      a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-pub(super) fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
-    let span = |column| row.get(column).map(from_nanos);
-    Ok(AttemptRecord {
-        at: Ticks(row.get(0)?),
-        purpose: AttemptPurpose::from_code(row.get(2)?, unsigned(row.get(1)?), row.get(4)?),
-        number: row.get(3)?,
-        status: row.get(5)?,
-        succeeded: row.get(6)?,
-        reason: row.get(7)?,
-        excerpt: row.get(8)?,
-        timing: AttemptTiming {
-            resolve: span(9)?,
-            connect: span(10)?,
-            tls: span(11)?,
-            wait: span(12)?,
-            total: span(13)?,
-        },
-    })
-}
-
 /// The webhook, if its tenant exists.
 fn find_sealed(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
-        .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
+        .and_then(|mut find| find.query_row([webhook.as_bytes()], parse).optional())
         .map_err(store_error)
 }
 
@@ -252,7 +233,7 @@ impl History for SqliteStore {
                          AND (NOT ?5 OR a.succeeded = 0)
                      ORDER BY a.at DESC, a.sequence DESC, a.occasion DESC, a.number DESC LIMIT ?6"
                 ))
-                .and_then(|mut all| all.query_map(args, attempt)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })
     }
@@ -296,7 +277,7 @@ impl History for SqliteStore {
                     "SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2
                      ORDER BY sequence, record_key LIMIT ?3"
                 ))
-                .and_then(|mut all| all.query_map(args, lane)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })
     }
@@ -350,7 +331,7 @@ impl History for SqliteStore {
                 .prepare_cached(&format!(
                     "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 ORDER BY number DESC LIMIT ?3"
                 ))
-                .and_then(|mut all| all.query_map(args, replay)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })
     }

@@ -8,23 +8,24 @@ use rusqlite::{Row, params};
 
 use super::{SqliteStore, store_error};
 use crate::inventory::soonest;
+use crate::rows::{Columns, SqliteRow};
 use crate::{CredentialKind, EndingCredential, Inventory, Maintenance as _, Result, StoreState};
 
 /// In the order of their kinds: ids, names, ends.
 const ENDING: [(CredentialKind, &str); 3] = [
     (
         CredentialKind::OperatorToken,
-        "SELECT id, name, expires_at FROM operator_tokens
+        "SELECT id, name, expires_at AS ends_at FROM operator_tokens
          WHERE revoked_at IS NULL AND expires_at > ?1 AND expires_at <= ?2 ORDER BY expires_at LIMIT ?3",
     ),
     (
         CredentialKind::ClientSecret,
-        "SELECT id, name, old_secret_until FROM clients
+        "SELECT id, name, old_secret_until AS ends_at FROM clients
          WHERE old_secret_until > ?1 AND old_secret_until <= ?2 ORDER BY old_secret_until LIMIT ?3",
     ),
     (
         CredentialKind::SubscriptionKey,
-        "SELECT s.id, s.name, k.valid_until FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
+        "SELECT s.id, s.name, k.valid_until AS ends_at FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
          WHERE k.valid_until > ?1 AND k.valid_until <= ?2 AND s.cancelled_at IS NULL ORDER BY k.valid_until LIMIT ?3",
     ),
 ];
@@ -60,8 +61,13 @@ impl Inventory for SqliteStore {
             let mut found = Vec::new();
             for (kind, sql) in ENDING {
                 let row = |row: &Row<'_>| {
-                    let ends_at = Ticks(row.get(2)?);
-                    Ok(EndingCredential { kind, id: row.get(0)?, name: row.get(1)?, ends_at })
+                    let row = SqliteRow::new(row);
+                    Ok(EndingCredential {
+                        kind,
+                        id: row.read("id")?,
+                        name: row.read("name")?,
+                        ends_at: row.read("ends_at")?,
+                    })
                 };
                 let all: Vec<EndingCredential> = reader
                     .prepare_cached(sql)

@@ -3,20 +3,20 @@
 use async_trait::async_trait;
 use domain::ids::InvitationId;
 use domain::{OperatorRole, Random, Realm, Secret, TeamId, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::accounts::insert_account;
 use super::audit::append_audit;
 use super::directory::change;
 use super::mails::queue_mail;
-use super::rows::{AFTER, IN_ORDER, find, tenant_no};
+use super::rows::{AFTER, IN_ORDER, find, parse, tenant_no};
 use super::teams::change_member;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::invitations::{SealedLink, invitation_hash};
 use crate::{
-    AcceptOutcome, Account, Actor, AuditContext, Invitation, InvitationFilter, InvitationLink,
-    InvitationOutcome, InvitationState, Invitations, InvitedPerson, ListPage, ListQuery, Result, StoreError,
+    AcceptOutcome, Account, AuditContext, Invitation, InvitationFilter, InvitationLink, InvitationOutcome,
+    InvitationState, Invitations, InvitedPerson, ListPage, ListQuery, Result, StoreError,
 };
 
 const INVITATION: &str =
@@ -25,34 +25,14 @@ const INVITATION: &str =
      FROM invitations";
 const OPEN_OF: &str = "realm = ?1 AND email = ?2 AND accepted_at IS NULL AND revoked_at IS NULL";
 
-fn invitation(row: &Row<'_>) -> rusqlite::Result<Invitation> {
-    let ticks = |column| row.get::<_, Option<i64>>(column).map(|at| at.map(Ticks));
-    Ok(Invitation {
-        id: InvitationId::new(row.get::<_, Box<str>>(0)?),
-        realm: Realm::from_code(row.get(1)?),
-        email: row.get(2)?,
-        name: row.get(3)?,
-        lang: row.get(4)?,
-        tenants: Invitation::tenants_from_json(&row.get::<_, Box<str>>(5)?),
-        role: row.get::<_, Option<i64>>(6)?.map(OperatorRole::from_code),
-        team: row.get(7)?,
-        is_team_owner: row.get(8)?,
-        invited_by: Actor::from_parts(&row.get::<_, Box<str>>(9)?, row.get(10)?),
-        created_at: Ticks(row.get(11)?),
-        expires_at: Ticks(row.get(12)?),
-        accepted_at: ticks(13)?,
-        revoked_at: ticks(14)?,
-    })
-}
-
 fn find_by_id(connection: &Connection, id: &InvitationId) -> Result<Option<Invitation>> {
-    find(connection, &format!("{INVITATION} WHERE id = ?1"), id.as_str(), invitation)
+    find(connection, &format!("{INVITATION} WHERE id = ?1"), id.as_str(), parse)
 }
 
 fn find_open(connection: &Connection, realm: Realm, email: &str) -> Result<Option<Invitation>> {
     connection
         .prepare_cached(&format!("{INVITATION} WHERE {OPEN_OF}"))
-        .and_then(|mut find| find.query_row(params![realm.code(), email], invitation).optional())
+        .and_then(|mut find| find.query_row(params![realm.code(), email], parse).optional())
         .map_err(store_error)
 }
 
@@ -244,7 +224,7 @@ impl Invitations for SqliteStore {
         self.read(|reader| {
             let rows = reader
                 .prepare_cached(&sql)
-                .and_then(|mut rows| rows.query_map(args, invitation)?.collect())
+                .and_then(|mut rows| rows.query_map(args, parse)?.collect())
                 .map_err(store_error)?;
             Ok(query.page(rows))
         })

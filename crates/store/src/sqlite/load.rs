@@ -5,8 +5,10 @@ use domain::{Resource, Ticks};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::changes::find_ingest_progress;
+use super::rows::parse;
 use super::store_error;
-use crate::plan::{ACCOUNTS_PER_CODE_MAX, CollectionCounters, PlanInputs, RecordKey, StoredRecord, unsigned};
+use crate::plan::{ACCOUNTS_PER_CODE_MAX, PlanInputs, RecordKey, unsigned};
+use crate::rows::{Columns, SqliteRow};
 use crate::{ChangeBatch, Result};
 
 pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<PlanInputs> {
@@ -45,15 +47,7 @@ fn load_records(
     for key in keys {
         let collection = key.collection;
         let found = find
-            .query_row(params![tenant_no, collection.company_no, collection.resource.code(), key.id], |row| {
-                Ok(StoredRecord {
-                    ordinal: unsigned(row.get(0)?),
-                    state: State::from_code(row.get(1)?),
-                    version: Ticks(row.get(2)?),
-                    sequence: unsigned(row.get(3)?),
-                    body: row.get(4)?,
-                })
-            })
+            .query_row(params![tenant_no, collection.company_no, collection.resource.code(), key.id], parse)
             .optional()
             .map_err(store_error)?;
         if let Some(stored) = found {
@@ -85,8 +79,10 @@ fn load_accounts(
     for (company_no, code) in codes {
         let mut rows = find.query(params![tenant_no, company_no, code]).map_err(store_error)?;
         while let Some(row) = rows.next().map_err(store_error)? {
-            let account = (|| Ok((unsigned(row.get(0)?), row.get(1)?, State::from_code(row.get(2)?))))();
-            let (ordinal, id, state) = account.map_err(store_error)?;
+            let row = SqliteRow::new(row);
+            let ordinal = row.read("ordinal").map_err(store_error)?;
+            let id = row.read("correlation_id").map_err(store_error)?;
+            let state = State::from_code(row.read("state").map_err(store_error)?);
             inputs.insert_account((company_no, code.clone()), ordinal, id, state);
         }
     }
@@ -107,13 +103,7 @@ fn load_collections(
         .map_err(store_error)?;
     for collection in inputs.collection_keys(batches) {
         let found = find
-            .query_row(params![tenant_no, collection.company_no, collection.resource.code()], |row| {
-                Ok(CollectionCounters {
-                    next_ordinal: unsigned(row.get(0)?),
-                    live: unsigned(row.get(1)?),
-                    version: unsigned(row.get(2)?),
-                })
-            })
+            .query_row(params![tenant_no, collection.company_no, collection.resource.code()], parse)
             .optional()
             .map_err(store_error)?;
         if let Some(counters) = found {

@@ -4,43 +4,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{AccountId, ClientId, Guid, Random, Realm, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::guid;
+use super::rows::parse;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::logouts::{EndedSession, new_logout};
 use crate::mails::stored_error;
 use crate::{
-    AuditContext, EndedSessions, GrantSession, LeasedLogout, Logout, LogoutEnd, LogoutProgress, LogoutState,
-    Logouts, Result, Status,
+    AuditContext, EndedSessions, GrantSession, LeasedLogout, Logout, LogoutEnd, LogoutProgress, Logouts,
+    Result, Status,
 };
 
 /// Parameter 1 is the time.
 const IS_DUE: &str = "ended_at IS NULL AND next_at <= ?1 AND leased_until <= ?1";
-const LOGOUT: &str = "SELECT id, client_id, user_id, session_id, created_at, expires_at, attempts";
-
-fn logout(row: &Row<'_>) -> rusqlite::Result<Logout> {
-    Ok(Logout {
-        id: guid(row, 0)?,
-        client: ClientId::new(row.get::<_, Box<str>>(1)?),
-        user: AccountId::new(row.get::<_, Box<str>>(2)?),
-        session: guid(row, 3)?,
-        created_at: Ticks(row.get(4)?),
-        expires_at: Ticks(row.get(5)?),
-    })
-}
-
-fn ended_session(row: &Row<'_>) -> rusqlite::Result<EndedSession> {
-    Ok(EndedSession {
-        id: guid(row, 0)?,
-        account: AccountId::new(row.get::<_, Box<str>>(1)?),
-        realm: Realm::from_code(row.get(2)?),
-        expires_at: Ticks(row.get(3)?),
-    })
-}
+const LOGOUT: &str = "SELECT id, client_id, user_id, session_id, created_at, expires_at";
 
 /// Deletes a session by the hash of its cookie and queues the logouts of its clients. `successor`: the session that takes its
 /// place in the same browser; with the same id, the clients take part in it too.
@@ -51,9 +31,9 @@ pub(super) fn end_session(
     successor: Option<GrantSession>,
     act: &Act,
 ) -> Result<bool> {
-    let ended = writer
+    let ended: Option<EndedSession> = writer
         .prepare_cached("DELETE FROM sessions WHERE hash = ?1 RETURNING id, user_id, realm, expires_at")
-        .and_then(|mut end| end.query_row([hash], ended_session).optional())
+        .and_then(|mut end| end.query_row([hash], parse).optional())
         .map_err(store_error)?;
     let Some(ended) = ended else { return Ok(false) };
     match successor.filter(|successor| successor.id == ended.id) {
@@ -80,7 +60,7 @@ pub(super) fn end_sessions(
             "DELETE FROM sessions WHERE user_id = ?1 AND (?2 IS NULL OR id = ?2) AND (?3 IS NULL OR id <> ?3)
              RETURNING id, user_id, realm, expires_at",
         )
-        .and_then(|mut end| end.query_map(params![account.as_str(), one, kept], ended_session)?.collect())
+        .and_then(|mut end| end.query_map(params![account.as_str(), one, kept], parse)?.collect())
         .map_err(store_error)?;
     ended.iter().try_for_each(|ended| queue(writer, random, ended, act))?;
     Ok(ended.iter().map(|ended| ended.realm).collect())
@@ -165,12 +145,14 @@ pub(super) fn join(
 }
 
 fn lease(writer: &Connection, now: Ticks, until: Ticks, logouts_max: i64) -> Result<Vec<LeasedLogout>> {
-    let find = format!("{LOGOUT} + 1 FROM logouts WHERE {IS_DUE} ORDER BY next_at LIMIT ?2");
+    let find =
+        format!("{LOGOUT}, attempts + 1 AS attempts FROM logouts WHERE {IS_DUE} ORDER BY next_at LIMIT ?2");
     let leased: Vec<LeasedLogout> = writer
         .prepare_cached(&find)
         .and_then(|mut find| {
             find.query_map([now.0, logouts_max], |row| {
-                Ok(LeasedLogout { logout: logout(row)?, attempts: row.get(6)?, leased_until: until })
+                let attempts = row.get("attempts")?;
+                Ok(LeasedLogout { logout: parse(row)?, attempts, leased_until: until })
             })?
             .collect()
         })
@@ -254,24 +236,13 @@ impl Logouts for SqliteStore {
 
     async fn last_logout(&self, client: &ClientId) -> Result<Option<LogoutProgress>> {
         let sql = format!(
-            "{LOGOUT}, state, last_error, ended_at FROM logouts
+            "{LOGOUT}, attempts, state, last_error, ended_at FROM logouts
              WHERE client_id = ?1 ORDER BY created_at DESC, id DESC LIMIT 1"
         );
         self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut find| {
-                    find.query_row([client.as_str()], |row| {
-                        Ok(LogoutProgress {
-                            logout: logout(row)?,
-                            attempts: row.get(6)?,
-                            state: LogoutState::from_code(row.get(7)?),
-                            error: row.get(8)?,
-                            ended_at: row.get::<_, Option<i64>>(9)?.map(Ticks),
-                        })
-                    })
-                    .optional()
-                })
+                .and_then(|mut find| find.query_row([client.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }

@@ -5,8 +5,8 @@ use rusqlite::{Connection, params};
 use serde_json::json;
 
 use super::changes::ENTRY;
-use super::deliveries::event;
-use super::history::{ATTEMPT, attempt};
+use super::history::ATTEMPT;
+use super::rows::parse;
 use super::store_error;
 use crate::plan::signed;
 use crate::webhooks::{NARROW_NUMBERS_MAX, PackRange, PackRanges, successes_of};
@@ -57,7 +57,7 @@ pub(super) fn find_deliveries(
         ))
         .and_then(|mut all| {
             let args = params![tenant_no, webhook.as_bytes(), array(sequences)];
-            all.query_map(args, attempt)?.collect()
+            all.query_map(args, parse)?.collect()
         })
         .map_err(store_error)?;
     Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts))
@@ -76,7 +76,7 @@ pub(super) fn find_events(
              ORDER BY sequence"
         ))
         .and_then(|mut all| {
-            all.query_map(params![tenant_no, array(sequences), resource.code()], event)?.collect()
+            all.query_map(params![tenant_no, array(sequences), resource.code()], parse)?.collect()
         })
         .map_err(store_error)
 }

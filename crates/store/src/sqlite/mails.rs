@@ -4,10 +4,10 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
-use rusqlite::{Connection, Row, params};
+use rusqlite::{Connection, params};
 
 use super::directory::change;
-use super::rows::guid;
+use super::rows::parse;
 use super::{SqliteStore, exists, store_error};
 use crate::mails::{MailRow, SealedMail, stored_error};
 use crate::{LeasedMail, Mail, MailFailure, Mails, Result};
@@ -38,29 +38,14 @@ pub(super) fn queue_mail(writer: &Connection, mail: &SealedMail) -> Result<()> {
         .map_err(exists(format!("a mail \"{}\"", mail.id)))
 }
 
-fn mail_row(row: &Row<'_>) -> rusqlite::Result<MailRow> {
-    Ok(MailRow {
-        mail: SealedMail {
-            id: guid(row, 0)?,
-            kind: row.get(1)?,
-            recipient: row.get(2)?,
-            lang: row.get(3)?,
-            sealed: row.get(4)?,
-            created_at: Ticks(row.get(5)?),
-            expires_at: Ticks(row.get(6)?),
-        },
-        attempts: row.get(7)?,
-    })
-}
-
 fn lease(writer: &Connection, now: Ticks, until: Ticks, mails_max: i64) -> Result<Vec<MailRow>> {
     let find = format!(
-        "SELECT id, kind, recipient, lang, sealed, created_at, expires_at, attempts + 1 FROM mails
+        "SELECT id, kind, recipient, lang, sealed, created_at, expires_at, attempts + 1 AS attempts FROM mails
          WHERE {IS_DUE} ORDER BY next_at LIMIT ?2"
     );
     let rows: Vec<MailRow> = writer
         .prepare_cached(&find)
-        .and_then(|mut find| find.query_map([now.0, mails_max], mail_row)?.collect())
+        .and_then(|mut find| find.query_map([now.0, mails_max], parse)?.collect())
         .map_err(store_error)?;
     for row in &rows {
         change(

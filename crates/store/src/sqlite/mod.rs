@@ -14,7 +14,6 @@ mod deliveries;
 mod delivery_lock;
 mod diagnosis;
 mod directory;
-mod directory_rows;
 mod directory_search;
 mod figures;
 mod grants;

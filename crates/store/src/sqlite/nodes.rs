@@ -4,42 +4,19 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Guid, Ticks};
-use rusqlite::{Row, params};
+use rusqlite::params;
 
 use super::directory::change;
-use super::rows::guid;
+use super::rows::parse;
 use super::{SqliteStore, store_error};
-use crate::nodes::{count_of, stored_count};
+use crate::nodes::stored_count;
 use crate::{NodeDetails, Nodes, RegisteredNode, Result};
 
 /// The lock beside the file decides who delivers, so leases of a file do not expire.
-const LIVE: &str = "SELECT n.id, n.seen_at, (SELECT count(*) FROM shard_leases l WHERE l.holder = n.id), n.version, n.host,
+const LIVE: &str = "SELECT n.id, n.seen_at, (SELECT count(*) FROM shard_leases l WHERE l.holder = n.id) AS shards, n.version, n.host,
          n.started_at, n.webhooks, n.events_behind, n.oldest_undelivered_at, n.failing, n.disabled, n.suspended,
          n.certificate_ends_at, n.operator_certificate_ends_at
      FROM nodes n WHERE n.seen_at >= ?1 ORDER BY n.started_at, n.id";
-
-fn registered(row: &Row<'_>) -> rusqlite::Result<RegisteredNode> {
-    let ticks = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(Ticks));
-    let count = |column: usize| row.get(column).map(count_of);
-    Ok(RegisteredNode {
-        id: guid(row, 0)?,
-        seen_at: Ticks(row.get(1)?),
-        shards: row.get(2)?,
-        details: NodeDetails {
-            version: row.get(3)?,
-            host: row.get(4)?,
-            started_at: Ticks(row.get(5)?),
-            webhooks: count(6)?,
-            events_behind: count(7)?,
-            oldest_undelivered_at: ticks(8)?,
-            failing: count(9)?,
-            disabled: count(10)?,
-            suspended: count(11)?,
-            certificate_ends_at: ticks(12)?,
-            operator_certificate_ends_at: ticks(13)?,
-        },
-    })
-}
 
 #[async_trait]
 impl Nodes for SqliteStore {
@@ -110,7 +87,7 @@ impl Nodes for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(LIVE)
-                .and_then(|mut all| all.query_map([earliest.0], registered)?.collect())
+                .and_then(|mut all| all.query_map([earliest.0], parse)?.collect())
                 .map_err(store_error)
         })
     }

@@ -7,45 +7,31 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::audit::append_audit;
 use super::directory::change;
 use super::mails::queue_mail;
-use super::rows::guid;
+use super::rows::parse;
 use super::{SqliteStore, store_error};
 use crate::mails::SealedMail;
-use crate::notices::{ENDING_WITHIN, FAILING_AFTER, failing_notice_stands_from};
+use crate::notices::{ENDING_WITHIN, EndingCredential, FAILING_AFTER, failing_notice_stands_from, mailed};
+use crate::rows::{Columns, SqliteRow};
 use crate::webhooks::WebhookNotice;
 use crate::{
-    AuditContext, KeySlot, Mail, NOTICES_MAX, Notice, NoticePage, NoticeQuery, NoticeReader, NoticeSettings,
-    Notices, Result, Status, UNREAD_NOTICES_MAX, WebhookFailure,
+    AuditContext, Mail, NOTICES_MAX, Notice, NoticePage, NoticeQuery, NoticeReader, NoticeSettings, Notices,
+    Result, Status, UNREAD_NOTICES_MAX, WebhookFailure,
 };
 
 const NOTICE: &str = "SELECT id, team_id, kind, object, subject, name, detail, since, at FROM notices";
 /// Replaced keys of teams that end between two times and have no notice yet.
-const ENDING_KEYS: &str = "SELECT s.team_id, s.id, s.name, k.slot, k.valid_until
+const ENDING_KEYS: &str = "SELECT s.team_id, s.id, s.name, k.slot, k.valid_until AS ends_at
      FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
      WHERE k.valid_until > ?1 AND k.valid_until <= ?2 AND s.team_id IS NOT NULL AND s.cancelled_at IS NULL
          AND NOT EXISTS (SELECT 1 FROM notices n
              WHERE n.team_id = s.team_id AND n.kind = ?4 AND n.subject = s.id AND n.since = k.valid_until)
      ORDER BY k.valid_until LIMIT ?3";
 /// Replaced secrets of teams' clients, in the same way.
-const ENDING_SECRETS: &str = "SELECT c.team_id, c.id, c.name, 0, c.old_secret_until FROM clients c
+const ENDING_SECRETS: &str = "SELECT c.team_id, c.id, c.name, 0 AS slot, c.old_secret_until AS ends_at FROM clients c
      WHERE c.old_secret_until > ?1 AND c.old_secret_until <= ?2 AND c.team_id IS NOT NULL
          AND NOT EXISTS (SELECT 1 FROM notices n
              WHERE n.team_id = c.team_id AND n.kind = ?4 AND n.subject = c.id AND n.since = c.old_secret_until)
      ORDER BY c.old_secret_until LIMIT ?3";
-
-fn notice(row: &Row<'_>) -> rusqlite::Result<Notice> {
-    let invalid = || rusqlite::Error::InvalidQuery;
-    Ok(Notice {
-        id: guid(row, 0)?,
-        team: TeamId::new(row.get::<_, Box<str>>(1)?),
-        kind: NoticeKind::from_code(row.get(2)?).ok_or_else(invalid)?,
-        object: NoticeObject::parse(&row.get::<_, Box<str>>(3)?).ok_or_else(invalid)?,
-        subject: row.get(4)?,
-        name: row.get(5)?,
-        detail: row.get(6)?,
-        since: Ticks(row.get(7)?),
-        at: Ticks(row.get(8)?),
-    })
-}
 
 fn all<T>(
     reader: &Connection,
@@ -109,14 +95,15 @@ pub(super) fn insert_webhook_notices(
 /// The notice of a webhook that has failed for long, unless the team has one.
 fn failing_notice(reader: &Connection, id: Guid, webhook: WebhookId, now: Ticks) -> Result<Option<Notice>> {
     let sql = "SELECT c.team_id, w.name, (SELECT min(l.first_failed_at) FROM lanes l
-                 WHERE l.tenant_no = w.tenant_no AND l.webhook = w.id AND l.attempts > 0)
+                 WHERE l.tenant_no = w.tenant_no AND l.webhook = w.id AND l.attempts > 0) AS since
          FROM webhooks w JOIN clients c ON c.id = w.client_id
          WHERE w.id = ?1 AND c.team_id IS NOT NULL AND w.enabled = 1 AND w.disabled_at IS NULL
              AND w.suspended_at IS NULL AND w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
     let found = |row: &Row<'_>| {
-        Ok((row.get::<_, Box<str>>(0)?, row.get::<_, String>(1)?, row.get::<_, Option<i64>>(2)?.map(Ticks)))
+        let row = SqliteRow::new(row);
+        Ok((row.read("team_id")?, row.read("name")?, row.read::<Option<Ticks>>("since")?))
     };
-    let failing = reader
+    let failing: Option<(TeamId, String, Option<Ticks>)> = reader
         .prepare_cached(sql)
         .and_then(|mut find| find.query_row([webhook.as_bytes()], found).optional())
         .map_err(store_error)?;
@@ -131,10 +118,14 @@ fn failing_notice(reader: &Connection, id: Guid, webhook: WebhookId, now: Ticks)
             "SELECT 1 FROM notices WHERE team_id = ?1 AND kind = ?2 AND subject = ?3 AND +at >= ?4",
         )
         .and_then(|mut find| {
-            find.exists(params![team, kind.code(), subject, failing_notice_stands_from(since, now).0])
+            find.exists(params![
+                team.as_str(),
+                kind.code(),
+                subject,
+                failing_notice_stands_from(since, now).0
+            ])
         })
         .map_err(store_error)?;
-    let team = TeamId::new(team);
     let object = NoticeObject::Webhook;
     let notice = Notice { id, team, kind, object, subject, name, detail: String::new(), since, at: now };
     Ok((!has_one).then_some(notice))
@@ -148,22 +139,11 @@ fn ending(reader: &Connection, now: Ticks, rows_max: usize) -> Result<Vec<Notice
         (ENDING_KEYS, NoticeKind::KeyEnds, NoticeObject::Subscription),
         (ENDING_SECRETS, NoticeKind::ClientSecretEnds, NoticeObject::Client),
     ] {
-        let row = |row: &Row<'_>| {
-            let slot: i64 = row.get(3)?;
-            Ok(Notice {
-                id: Guid::from_bytes([0; 16]),
-                team: TeamId::new(row.get::<_, Box<str>>(0)?),
-                kind,
-                object,
-                subject: row.get(1)?,
-                name: row.get(2)?,
-                detail: if slot == 0 { String::new() } else { KeySlot::from_code(slot).as_str().to_owned() },
-                since: Ticks(row.get(4)?),
-                at: now,
-            })
+        let notice = |row: &Row<'_>| {
+            Ok(parse::<EndingCredential>(row)?.notice(kind, object, Guid::from_bytes([0; 16]), now))
         };
         let args = params![now.0, (now + ENDING_WITHIN).0, rows_max, kind.code()];
-        found.extend(all(reader, sql, args, row)?);
+        found.extend(all(reader, sql, args, notice)?);
     }
     Ok(found)
 }
@@ -185,10 +165,6 @@ fn mark_mailed(writer: &Connection, notices: &[Guid], now: Ticks) -> Result<bool
     Ok(true)
 }
 
-fn mailed(muted: i64) -> NoticeKinds {
-    NoticeKinds::from_bits(muted).others()
-}
-
 #[async_trait]
 impl Notices for SqliteStore {
     async fn list_notices(&self, team: &TeamId, query: &NoticeQuery) -> Result<NoticePage> {
@@ -196,7 +172,7 @@ impl Notices for SqliteStore {
             format!("{NOTICE} WHERE team_id = ?1 AND (at, id) < (?2, ?3) ORDER BY at DESC, id DESC LIMIT ?4");
         let (at, id) = query.before();
         let limit = i64::try_from(query.limit()).unwrap_or(i64::MAX);
-        let rows = self.read(|reader| all(reader, &sql, params![team.as_str(), at, id, limit], notice))?;
+        let rows = self.read(|reader| all(reader, &sql, params![team.as_str(), at, id, limit], parse))?;
         Ok(query.page(rows))
     }
 
@@ -216,14 +192,12 @@ impl Notices for SqliteStore {
     }
 
     async fn notice_settings(&self, team: &TeamId, account: &AccountId) -> Result<Option<NoticeSettings>> {
-        let sql = "SELECT muted_notices, coalesce(notices_read_at, created_at) FROM team_members
+        let sql = "SELECT muted_notices, coalesce(notices_read_at, created_at) AS read_at FROM team_members
                    WHERE team_id = ?1 AND account_id = ?2";
-        let settings =
-            |row: &Row<'_>| Ok(NoticeSettings { mailed: mailed(row.get(0)?), read_at: Ticks(row.get(1)?) });
         self.read(|reader| {
             reader
                 .prepare_cached(sql)
-                .and_then(|mut find| find.query_row([team.as_str(), account.as_str()], settings).optional())
+                .and_then(|mut find| find.query_row([team.as_str(), account.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -279,12 +253,9 @@ impl Notices for SqliteStore {
         let sql = "SELECT DISTINCT first_failed_at, webhook FROM lanes
                    WHERE (first_failed_at, webhook) > (?1, ?2) AND first_failed_at <= ?3
                    ORDER BY first_failed_at, webhook LIMIT ?4";
-        let failure = |row: &Row<'_>| {
-            Ok(WebhookFailure { first_failed_at: Ticks(row.get(0)?), webhook: guid(row, 1)? })
-        };
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
         let args = params![after.first_failed_at.0, after.webhook.as_bytes(), until.0, rows_max];
-        self.read(|reader| all(reader, sql, args, failure))
+        self.read(|reader| all(reader, sql, args, parse))
     }
 
     async fn add_failing_notice(&self, webhook: WebhookId, now: Ticks) -> Result<bool> {
@@ -319,23 +290,14 @@ impl Notices for SqliteStore {
     async fn unmailed_notices(&self, rows_max: usize) -> Result<Vec<Notice>> {
         let sql = format!("{NOTICE} WHERE mailed_at IS NULL ORDER BY at, id LIMIT ?1");
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-        self.read(|reader| all(reader, &sql, [rows_max], notice))
+        self.read(|reader| all(reader, &sql, [rows_max], parse))
     }
 
     async fn notice_readers(&self, team: &TeamId) -> Result<Vec<NoticeReader>> {
         let sql = "SELECT a.id, a.email, a.given_name, a.lang, m.muted_notices
                    FROM team_members m JOIN accounts a ON a.id = m.account_id
                    WHERE m.team_id = ?1 AND a.standing = ?2 ORDER BY m.created_at, m.account_id";
-        let reader_row = |row: &Row<'_>| {
-            Ok(NoticeReader {
-                account: AccountId::new(row.get::<_, Box<str>>(0)?),
-                email: row.get(1)?,
-                given_name: row.get(2)?,
-                lang: row.get(3)?,
-                mailed: mailed(row.get(4)?),
-            })
-        };
-        self.read(|reader| all(reader, sql, params![team.as_str(), Status::Active.code()], reader_row))
+        self.read(|reader| all(reader, sql, params![team.as_str(), Status::Active.code()], parse))
     }
 
     async fn queue_notice_mails(

@@ -2,12 +2,12 @@
 
 use async_trait::async_trait;
 use domain::ids::OperatorTokenId;
-use domain::{OperatorRole, Secret, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use domain::{Secret, Ticks};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{AFTER, IN_ORDER, find, list};
+use super::rows::{AFTER, IN_ORDER, find, list, parse};
 use super::{SqliteStore, exists, store_error};
 use crate::operator_tokens::{OPERATOR_TOKEN, TOKEN_USE_PRECISION};
 use crate::{AuditContext, ListPage, ListQuery, NamedToken, OperatorTokens, Result};
@@ -15,22 +15,8 @@ use crate::{AuditContext, ListPage, ListQuery, NamedToken, OperatorTokens, Resul
 const TOKEN: &str = "SELECT id, name, role, created_at, created_by, expires_at, last_used_at, revoked_at
      FROM operator_tokens";
 
-fn token(row: &Row<'_>) -> rusqlite::Result<NamedToken> {
-    let time = |at: usize| row.get::<_, Option<i64>>(at).map(|at| at.map(Ticks));
-    Ok(NamedToken {
-        id: OperatorTokenId::new(row.get::<_, Box<str>>(0)?),
-        name: row.get(1)?,
-        role: OperatorRole::from_code(row.get(2)?),
-        created_at: Ticks(row.get(3)?),
-        created_by: row.get(4)?,
-        expires_at: time(5)?,
-        last_used_at: time(6)?,
-        revoked_at: time(7)?,
-    })
-}
-
 fn find_row(connection: &Connection, id: &OperatorTokenId) -> Result<Option<NamedToken>> {
-    find(connection, &format!("{TOKEN} WHERE id = ?1"), id.as_str(), token)
+    find(connection, &format!("{TOKEN} WHERE id = ?1"), id.as_str(), parse)
 }
 
 #[async_trait]
@@ -68,7 +54,7 @@ impl OperatorTokens for SqliteStore {
     }
 
     async fn list_operator_tokens(&self, query: &ListQuery) -> Result<ListPage<NamedToken>> {
-        self.read(|reader| list(reader, &format!("{TOKEN} WHERE {AFTER} {IN_ORDER}"), query, token))
+        self.read(|reader| list(reader, &format!("{TOKEN} WHERE {AFTER} {IN_ORDER}"), query, parse))
     }
 
     async fn list_operator_tokens_by(
@@ -84,7 +70,7 @@ impl OperatorTokens for SqliteStore {
             let rows = reader
                 .prepare_cached(&sql)
                 .and_then(|mut all| {
-                    all.query_map(params![created_at, id, query.limit(), created_by], token)?.collect()
+                    all.query_map(params![created_at, id, query.limit(), created_by], parse)?.collect()
                 })
                 .map_err(store_error)?;
             Ok(query.page(rows))
@@ -97,7 +83,7 @@ impl OperatorTokens for SqliteStore {
 
     async fn find_operator_token_by_name(&self, name: &str) -> Result<Option<NamedToken>> {
         let sql = format!("{TOKEN} WHERE name = ?1 AND revoked_at IS NULL");
-        self.read(|reader| find(reader, &sql, name, token))
+        self.read(|reader| find(reader, &sql, name, parse))
     }
 
     async fn find_operator_token_by_secret(&self, secret: &Secret) -> Result<Option<NamedToken>> {
@@ -105,7 +91,7 @@ impl OperatorTokens for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{TOKEN} WHERE hash = ?1"))
-                .and_then(|mut find| find.query_row([hash], token).optional())
+                .and_then(|mut find| find.query_row([hash], parse).optional())
                 .map_err(store_error)
         })
     }

@@ -5,10 +5,10 @@ use domain::{AccountId, OperatorRole, Realm};
 use rusqlite::params;
 
 use super::accounts::change_account;
-use super::directory_rows::{ACCOUNT, account};
-use super::rows::find;
+use super::rows::{find, parse};
 use super::{SqliteStore, store_error};
 use crate::operators::refusal;
+use crate::rows::ACCOUNT;
 use crate::{Account, AccountUpdate, AuditContext, Operators, Result, Status, UpdateOutcome};
 
 const OTHER_ADMIN: &str = "SELECT EXISTS (SELECT 1 FROM accounts
@@ -26,7 +26,7 @@ impl Operators for SqliteStore {
         let (id, update) = (id.clone(), update.clone());
         let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access_for(move |writer| {
-            let before = find(writer, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), account)?;
+            let before = find(writer, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), parse)?;
             let codes = (Realm::Operators.code(), OperatorRole::Admin.code(), Status::Disabled.code());
             let has_other_admin = writer
                 .prepare_cached(OTHER_ADMIN)

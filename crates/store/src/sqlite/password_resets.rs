@@ -7,12 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::accounts::change_account;
 use super::audit::append_audit;
 use super::directory::change;
-use super::directory_rows::{ACCOUNT, account};
 use super::mails::queue_mail;
-use super::rows::find;
+use super::rows::{find, parse};
 use super::{SqliteStore, store_error};
 use crate::mails::SealedMail;
 use crate::password_resets::reset_hash;
+use crate::rows::ACCOUNT;
 use crate::{Account, AccountUpdate, AuditContext, Mail, PasswordResets, Result, UpdateOutcome};
 
 fn find_by_hash(
@@ -26,7 +26,7 @@ fn find_by_hash(
         .and_then(|mut find| find.query_row(params![hash, now.0], |row| row.get(0)).optional())
         .map_err(store_error)?;
     let Some(id) = id else { return Ok(None) };
-    let found = find(connection, &format!("{ACCOUNT} WHERE id = ?1"), &id, account)?;
+    let found: Option<Account> = find(connection, &format!("{ACCOUNT} WHERE id = ?1"), &id, parse)?;
     Ok(found.filter(|account| account.realm == realm))
 }
 
@@ -40,9 +40,9 @@ impl PasswordResets for SqliteStore {
         mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool> {
-        let Some(found) =
-            self.read(|reader| find(reader, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), account))?
-        else {
+        let find_it =
+            |reader: &_| find::<Account>(reader, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), parse);
+        let Some(found) = self.read(|reader| find_it(reader))? else {
             return Ok(false);
         };
         let ports = self.ports().clone();

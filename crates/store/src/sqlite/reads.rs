@@ -4,9 +4,9 @@ use std::collections::{HashMap, HashSet};
 
 use async_trait::async_trait;
 use domain::{ClientId, TenantId};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
-use super::rows::tenant_no;
+use super::rows::{parse, tenant_no};
 use super::{SqliteStore, store_error};
 use crate::reads::{
     Hours, ReadColumn, ReadRowKey, add_hours, additions, growing_days, pack_hours, unpack_hours, within_bound,
@@ -119,13 +119,6 @@ fn range(leading: Option<ReadColumn>) -> [&'static str; 4] {
     }
 }
 
-fn parse(row: &Row<'_>) -> rusqlite::Result<(ReadRowKey, Vec<u8>)> {
-    let client = ClientId::new(row.get::<_, Box<str>>(1)?);
-    let key =
-        ReadRowKey { tenant_no: 0, day: row.get(0)?, client, resource: row.get(2)?, company: row.get(3)? };
-    Ok((key, row.get(4)?))
-}
-
 #[async_trait]
 impl Reads for SqliteStore {
     async fn add_reads(&self, counts: &[ReadCount]) -> Result<()> {
@@ -137,7 +130,7 @@ impl Reads for SqliteStore {
         let [index, condition, columns, start] = range(query.leading());
         let order = columns.replace(',', " DESC,");
         let sql = format!(
-            "SELECT day, client_id, resource, company, hours FROM reads {index}
+            "SELECT tenant_no, day, client_id, resource, company, hours FROM reads {index}
              WHERE tenant_no = ?1 {condition} AND ({columns}) < ({start}) AND day >= ?6
              AND (?7 IS NULL OR client_id = ?7) AND (?8 IS NULL OR resource = ?8) AND (?9 IS NULL OR company = ?9)
              ORDER BY {order} DESC LIMIT ?10"
@@ -159,7 +152,7 @@ impl Reads for SqliteStore {
                     query.company,
                     query.limit()
                 ],
-                parse,
+                parse::<(ReadRowKey, Vec<u8>)>,
             );
             let mut rows = Vec::new();
             for row in found.map_err(store_error)? {

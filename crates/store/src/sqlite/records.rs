@@ -9,9 +9,11 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::collection_numbers::CollectionNo;
 use super::last_update_index::{self, LastUpdateIndexes};
 use super::reader::{CollectionState, Reader};
+use super::rows::parse;
 use super::{SqliteStore, payroll, store_error};
 use crate::plan::{CollectionCounters, unsigned};
 use crate::records::{Start, locate};
+use crate::rows::{Columns, SqliteRow};
 use crate::{
     CollectionSize, CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result,
     StoreError,
@@ -47,7 +49,7 @@ impl ByOwner {
 
 static COLLECTION_STATE: LazyLock<ByOwner> = LazyLock::new(|| {
     ByOwner::new(
-        "SELECT o.tenant_no, o.company_no, h.head, c.next_ordinal, c.live, c.version, p.no FROM ({owner}) o
+        "SELECT o.tenant_no, o.company_no, h.head, c.next_ordinal, c.live, c.version, p.no AS number FROM ({owner}) o
          JOIN heads h ON h.tenant_no = o.tenant_no
          LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no AND c.resource = ?3
          LEFT JOIN places p ON p.tenant_no = o.tenant_no AND p.company_no = o.company_no AND p.resource = ?3",
@@ -90,21 +92,14 @@ fn collection_state(
     resource: Resource,
 ) -> Result<Option<CollectionState>> {
     let read = |row: &Row<'_>| {
-        let counters = match row.get::<_, Option<i64>>(3)? {
-            None => CollectionCounters::default(),
-            Some(next) => CollectionCounters {
-                next_ordinal: unsigned(next),
-                live: unsigned(row.get(4)?),
-                version: unsigned(row.get(5)?),
-            },
-        };
-        let number = row.get::<_, Option<i64>>(6)?.map(CollectionNo);
+        let counters = parse::<Option<CollectionCounters>>(row)?.unwrap_or_default();
+        let row = SqliteRow::new(row);
         Ok(CollectionState {
-            tenant_no: row.get(0)?,
-            company_no: row.get(1)?,
-            number,
+            tenant_no: row.read("tenant_no")?,
+            company_no: row.read("company_no")?,
+            head: row.read("head")?,
+            number: row.read::<Option<i64>>("number")?.map(CollectionNo),
             counters,
-            head: unsigned(row.get(2)?),
         })
     };
     reader.collection_state(tenant, company, resource, |connection| {

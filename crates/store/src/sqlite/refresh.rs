@@ -1,6 +1,6 @@
 //! Refresh tokens in SQLite and the effect of their use on the grant.
 
-use domain::{ClientId, Ticks, WebhookId};
+use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
@@ -9,6 +9,7 @@ use super::directory::change;
 use super::grants::{find_grant, revoke};
 use super::{exists, store_error};
 use crate::grants::{REFRESH_REUSED, RefreshDecision, RefreshRow, decide_refresh, rotation_entry};
+use crate::rows::{Columns, SqliteRow};
 use crate::{Grant, Ports, RefreshOutcome, RefreshRotation, Result};
 
 pub(super) fn add_refresh(
@@ -31,19 +32,21 @@ pub(super) fn add_refresh(
 fn find_refresh(connection: &Connection, hash: &[u8; 32]) -> Result<Option<RefreshRow>> {
     connection
         .prepare_cached(
-            "SELECT t.client_id, t.grant_id, t.expires_at, t.used_at, t.successor, s.used_at IS NOT NULL, s.expires_at
+            "SELECT t.client_id, t.grant_id, t.expires_at, t.used_at, t.successor,
+                 s.used_at IS NOT NULL AS successor_used, s.expires_at AS successor_expires_at
              FROM refresh_tokens t LEFT JOIN refresh_tokens s ON s.hash = t.successor WHERE t.hash = ?1",
         )
         .and_then(|mut find| {
             find.query_row([hash], |row| {
+                let row = SqliteRow::new(row);
                 Ok(RefreshRow {
-                    client: ClientId::new(row.get::<_, Box<str>>(0)?),
-                    grant: row.get(1)?,
-                    expires_at: Ticks(row.get(2)?),
-                    used_at: row.get::<_, Option<i64>>(3)?.map(Ticks),
-                    successor: row.get(4)?,
-                    successor_used: row.get(5)?,
-                    successor_expires_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
+                    client: row.read("client_id")?,
+                    grant: row.read("grant_id")?,
+                    expires_at: row.read("expires_at")?,
+                    used_at: row.read("used_at")?,
+                    successor: row.read("successor")?,
+                    successor_used: row.read("successor_used")?,
+                    successor_expires_at: row.read("successor_expires_at")?,
                 })
             })
             .optional()

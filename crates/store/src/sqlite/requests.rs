@@ -1,20 +1,20 @@
 //! Requests of teams in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, ClientId, RequestId, TeamId, Ticks};
-use rusqlite::{Connection, Row, params};
+use domain::{ClientId, RequestId, TeamId};
+use rusqlite::{Connection, params};
 
 use super::audit::append_audit;
-use super::clients::{CLIENT, change_client, client, insert_client};
+use super::clients::{CLIENT, change_client, insert_client};
 use super::directory::change;
 use super::notices::insert_notice;
-use super::rows::find;
+use super::rows::{find, parse};
 use super::subscriptions::insert_subscription;
-use super::teams::{TEAM, team};
+use super::teams::TEAM;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::clients::CLIENT_SECRET;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::requests::{Effect, decide_ask, decide_request};
 use crate::subscriptions::SealedKey;
 use crate::{
@@ -26,25 +26,6 @@ use crate::{
 const REQUEST: &str = "SELECT id, team_id, details, state, note, asked_by, created_at, decided_by, decided_at, reason, \
                        result, revision FROM requests";
 
-fn request(row: &Row<'_>) -> rusqlite::Result<TeamRequest> {
-    let details: String = row.get(2)?;
-    let kind = RequestKind::from_json(&details).ok_or(rusqlite::Error::InvalidQuery)?;
-    Ok(TeamRequest {
-        id: RequestId::new(row.get::<_, Box<str>>(0)?),
-        team: TeamId::new(row.get::<_, Box<str>>(1)?),
-        kind,
-        state: RequestState::from_code(row.get(3)?),
-        note: row.get(4)?,
-        asked_by: AccountId::new(row.get::<_, Box<str>>(5)?),
-        created_at: Ticks(row.get(6)?),
-        decided_by: row.get(7)?,
-        decided_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
-        reason: row.get(9)?,
-        result: row.get(10)?,
-        revision: unsigned(row.get(11)?),
-    })
-}
-
 /// The client that a request names.
 fn named_client(reader: &Connection, kind: &RequestKind) -> Result<Option<Client>> {
     let RequestKind::RedirectUri { client: id, .. } = kind else { return Ok(None) };
@@ -52,7 +33,7 @@ fn named_client(reader: &Connection, kind: &RequestKind) -> Result<Option<Client
 }
 
 fn find_client(reader: &Connection, id: &ClientId) -> Result<Option<Client>> {
-    find(reader, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client)
+    find(reader, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), parse)
 }
 
 fn insert(writer: &Connection, one: &TeamRequest) -> Result<()> {
@@ -123,10 +104,11 @@ fn decide(
     expected_revision: Option<u64>,
     act: &Act,
 ) -> Result<DecisionOutcome> {
-    let Some(before) = find(writer, &format!("{REQUEST} WHERE id = ?1"), id.as_str(), request)? else {
+    let found = find::<TeamRequest>(writer, &format!("{REQUEST} WHERE id = ?1"), id.as_str(), parse)?;
+    let Some(before) = found else {
         return Ok(DecisionOutcome::NotFound);
     };
-    let team = find(writer, &format!("{TEAM} WHERE id = ?1"), before.team.as_str(), team)?;
+    let team = find(writer, &format!("{TEAM} WHERE id = ?1"), before.team.as_str(), parse)?;
     let client = named_client(writer, &before.kind)?;
     let decided = decide_request(&before, team.as_ref(), client.as_ref(), decision, expected_revision, act);
     let (after, effect) = match decided {
@@ -160,7 +142,7 @@ impl TeamRequests for SqliteStore {
     async fn add_request(&self, request: &TeamRequest, context: &AuditContext) -> Result<AskOutcome> {
         let (one, act, random) = (request.clone(), self.act(context), self.ports().random.clone());
         self.write(move |writer| {
-            let team = find(writer, &format!("{TEAM} WHERE id = ?1"), one.team.as_str(), team)?;
+            let team = find(writer, &format!("{TEAM} WHERE id = ?1"), one.team.as_str(), parse)?;
             let pending: i64 = writer
                 .prepare_cached("SELECT count(*) FROM requests WHERE team_id = ?1 AND state = 0")
                 .and_then(|mut count| count.query_row([one.team.as_str()], |row| row.get(0)))
@@ -178,7 +160,7 @@ impl TeamRequests for SqliteStore {
     }
 
     async fn find_request(&self, id: &RequestId) -> Result<Option<TeamRequest>> {
-        self.read(|reader| find(reader, &format!("{REQUEST} WHERE id = ?1"), id.as_str(), request))
+        self.read(|reader| find(reader, &format!("{REQUEST} WHERE id = ?1"), id.as_str(), parse))
     }
 
     async fn list_requests(
@@ -198,7 +180,7 @@ impl TeamRequests for SqliteStore {
         let rows = self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut all| all.query_map(args, request)?.collect())
+                .and_then(|mut all| all.query_map(args, parse)?.collect())
                 .map_err(store_error)
         })?;
         Ok(query.page(rows))

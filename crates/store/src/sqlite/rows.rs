@@ -1,12 +1,13 @@
 //! Shared queries and conversions.
 
-use domain::{Guid, Resource, TenantId};
+use domain::{Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::store_error;
 use crate::list_filter::{ListTable, Search, SearchPosition};
 use crate::listing::ListRow;
 use crate::plan::NO_COMPANY;
+use crate::rows::{FromRow, SqliteRow};
 use crate::{ListFilter, ListPage, ListQuery, Result};
 
 pub(super) fn tenant_no(connection: &Connection, tenant: &TenantId) -> Result<Option<i64>> {
@@ -32,8 +33,9 @@ pub(super) fn company_no(connection: &Connection, tenant_no: i64, company: &str)
         .map_err(store_error)
 }
 
-pub(super) fn guid(row: &Row<'_>, column: usize) -> rusqlite::Result<Guid> {
-    row.get::<_, [u8; 16]>(column).map(Guid::from_bytes)
+/// What a row holds.
+pub(super) fn parse<T: FromRow>(row: &Row<'_>) -> rusqlite::Result<T> {
+    T::from_row(&SqliteRow::new(row))
 }
 
 /// The condition and the order of a page; parameters 1 to 3 are the cursor and the limit.

@@ -1,66 +1,33 @@
 //! Sandboxes and what their receivers got in SQLite.
 
 use async_trait::async_trait;
-use domain::{AccountId, Guid, Secret, TeamId, TenantId, Ticks};
-use rusqlite::{Connection, OptionalExtension, Params, Row, params};
+use domain::{Guid, TeamId, TenantId, Ticks};
+use rusqlite::{Connection, OptionalExtension, Params, params};
 
 use super::accounts::{change_account, insert_account};
 use super::audit::append_audit;
 use super::directory::{change, erase, insert_membership, insert_tenant};
-use super::rows::{find, guid};
-use super::teams::{TEAM, team};
+use super::rows::{find, parse};
+use super::teams::TEAM;
 use super::{SqliteStore, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
-use crate::sandboxes::{from_json, open_password, password_purpose, take_events, to_json};
+use crate::sandboxes::{open_password, password_purpose, take_events, to_json};
 use crate::{
     AccountUpdate, AuditContext, NewSandbox, Ports, RECEIVED_MAX, ReceivedRequest, ReceiverMode,
     ResetSandbox, ResourceSet, Result, Sandbox, SandboxOutcome, Sandboxes, Status, Vault,
 };
 
-const SANDBOX: &str = "SELECT s.team_id, s.tenant_id, t.standing, s.user_id, a.email, s.password, s.receiver, \
+const SANDBOX: &str = "SELECT s.team_id, s.tenant_id, t.standing AS tenant_standing, s.user_id, a.email, s.password, s.receiver, \
      s.receiver_mode, s.created_at, s.loaded_at FROM sandboxes s JOIN accounts a ON a.id = s.user_id \
      LEFT JOIN tenants t ON t.id = s.tenant_id";
 const RECEIVED: &str = "SELECT number, at, webhook, event, method, target, headers, body, problem, verified, status \
      FROM received_requests";
 
-/// The sandbox, and its sealed password.
-fn sandbox(row: &Row<'_>) -> rusqlite::Result<(Sandbox, Vec<u8>)> {
-    let one = Sandbox {
-        team: TeamId::new(row.get::<_, Box<str>>(0)?),
-        tenant: TenantId::new(row.get::<_, Box<str>>(1)?),
-        tenant_status: row.get::<_, Option<i64>>(2)?.map(Status::from_code),
-        user: AccountId::new(row.get::<_, Box<str>>(3)?),
-        email: row.get(4)?,
-        password: Secret::new(""),
-        receiver: guid(row, 6)?,
-        receiver_mode: ReceiverMode::from_code(row.get(7)?),
-        created_at: Ticks(row.get(8)?),
-        loaded_at: row.get::<_, Option<i64>>(9)?.map(Ticks),
-    };
-    Ok((one, row.get(5)?))
-}
-
-fn received(row: &Row<'_>) -> rusqlite::Result<ReceivedRequest> {
-    Ok(ReceivedRequest {
-        number: unsigned(row.get(0)?),
-        at: Ticks(row.get(1)?),
-        webhook: row.get::<_, Option<[u8; 16]>>(2)?.map(Guid::from_bytes),
-        event: row.get(3)?,
-        method: row.get(4)?,
-        target: row.get(5)?,
-        headers: from_json(&row.get::<_, String>(6)?),
-        body: row.get(7)?,
-        problem: row.get(8)?,
-        verified: from_json(&row.get::<_, String>(9)?),
-        status: row.get(10)?,
-    })
-}
-
 fn find_all(reader: &Connection, vault: &Vault, condition: &str, args: impl Params) -> Result<Vec<Sandbox>> {
     let found: Vec<(Sandbox, Vec<u8>)> = reader
         .prepare_cached(&format!("{SANDBOX} WHERE {condition}"))
-        .and_then(|mut all| all.query_map(args, sandbox)?.collect())
+        .and_then(|mut all| all.query_map(args, parse)?.collect())
         .map_err(store_error)?;
     let opened = |(one, sealed): (Sandbox, Vec<u8>)| {
         Ok(Sandbox { password: open_password(vault, &one.team, &sealed)?, ..one })
@@ -79,7 +46,7 @@ fn add(
     new: &NewSandbox,
     act: &Act,
 ) -> Result<SandboxOutcome> {
-    if find(writer, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team)?.is_none() {
+    if find::<crate::Team>(writer, &format!("{TEAM} WHERE id = ?1"), id.as_str(), parse)?.is_none() {
         return Ok(SandboxOutcome::TeamNotFound);
     }
     if let Some(known) = find_one(writer, &ports.vault, id)? {
@@ -300,7 +267,7 @@ impl Sandboxes for SqliteStore {
                 .prepare_cached(&sql)
                 .and_then(|mut all| {
                     let args = params![team.as_str(), before.map_or(i64::MAX, signed)];
-                    all.query_map(args, received)?.take(rows_max).collect()
+                    all.query_map(args, parse)?.take(rows_max).collect()
                 })
                 .map_err(store_error)
         })

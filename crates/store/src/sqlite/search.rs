@@ -1,16 +1,17 @@
 //! Look-ups over all tenants in SQLite.
 
 use async_trait::async_trait;
-use domain::{Resource, TenantId, WebhookId};
+use domain::{Resource, WebhookId};
 use rusqlite::params;
 
-use super::calls::{COLUMNS, numbered};
-use super::rows::guid;
+use super::calls::COLUMNS;
+use super::rows::parse;
 use super::{SqliteStore, store_error};
-use crate::{FoundRecord, NumberedCall, Result, SEARCHED_TENANTS_MAX, Search, StoreError};
+use crate::rows::{Columns, SqliteRow};
+use crate::{FoundRecord, NumberedCall, Result, SEARCHED_TENANTS_MAX, Search};
 
 /// The row of a company has its number in its row number. A deleted company has none, and its records do not count.
-const RECORDS: &str = "SELECT t.id, r.company_no, r.resource, k.correlation_id
+const RECORDS: &str = "SELECT t.id AS tenant_id, r.company_no, r.resource, r.correlation_id, k.correlation_id AS company
     FROM (SELECT no, id FROM tenants ORDER BY created_at DESC, id DESC LIMIT ?3) t
     CROSS JOIN records r INDEXED BY records_by_id
     LEFT JOIN records k ON k.row =
@@ -28,22 +29,8 @@ impl Search for SqliteStore {
             let mut find = reader.prepare_cached(RECORDS).map_err(store_error)?;
             let companies = Resource::companies().code();
             let args = params![correlation_id, limit(rows_max), limit(SEARCHED_TENANTS_MAX), companies];
-            let rows = find.query_map(args, |row| {
-                Ok((row.get::<_, Box<str>>(0)?, row.get::<_, i64>(1)?, row.get(2)?, row.get(3)?))
-            });
-            let mut found = Vec::new();
-            for row in rows.map_err(store_error)? {
-                let (tenant, company_no, resource, company) = row.map_err(store_error)?;
-                let unknown = || StoreError::internal("a record has an unknown resource");
-                let company: Option<Box<str>> = company;
-                found.push(FoundRecord {
-                    tenant: TenantId::new(tenant),
-                    company: company.filter(|_| company_no != 0),
-                    resource: Resource::from_code(resource).ok_or_else(unknown)?,
-                    correlation_id: correlation_id.into(),
-                });
-            }
-            Ok(found)
+            let rows = find.query_map(args, parse).map_err(store_error)?;
+            rows.collect::<rusqlite::Result<_>>().map_err(store_error)
         })
     }
 
@@ -53,7 +40,7 @@ impl Search for SqliteStore {
                 .prepare_cached(
                     "SELECT id FROM webhooks INDEXED BY webhooks_by_created_at ORDER BY created_at DESC, id DESC LIMIT ?1",
                 )
-                .and_then(|mut find| find.query_map([limit(rows_max)], |row| guid(row, 0))?.collect())
+                .and_then(|mut find| find.query_map([limit(rows_max)], |row| SqliteRow::new(row).read("id"))?.collect())
                 .map_err(store_error)
         })
     }
@@ -65,9 +52,7 @@ impl Search for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut find| {
-                    find.query_map(params![request_id, limit(rows_max)], numbered)?.collect()
-                })
+                .and_then(|mut find| find.query_map(params![request_id, limit(rows_max)], parse)?.collect())
                 .map_err(store_error)
         })
     }

@@ -4,13 +4,13 @@ use async_trait::async_trait;
 use domain::recovery_codes::RecoveryCode;
 use domain::totp::TimeStep;
 use domain::{AccountId, Guid, Realm, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
 use super::logouts::end_sessions;
 use super::mails::queue_mail;
-use super::rows::guid;
+use super::rows::parse;
 use super::sessions::session_methods;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
@@ -27,21 +27,6 @@ use crate::{
 const FACTOR: &str =
     "SELECT id, account_id, realm, kind, name, hash, sealed, counter, created_at, last_used_at
      FROM second_factors";
-
-fn factor(row: &Row<'_>) -> rusqlite::Result<FactorRow> {
-    Ok(FactorRow {
-        id: guid(row, 0)?,
-        account: AccountId::new(row.get::<_, Box<str>>(1)?),
-        realm: Realm::from_code(row.get(2)?),
-        kind: row.get(3)?,
-        name: row.get(4)?,
-        hash: row.get(5)?,
-        sealed: row.get(6)?,
-        counter: row.get(7)?,
-        created_at: Ticks(row.get(8)?),
-        last_used_at: row.get::<_, Option<i64>>(9)?.map(Ticks),
-    })
-}
 
 fn insert(writer: &Connection, row: &FactorRow) -> Result<()> {
     writer
@@ -72,7 +57,7 @@ fn insert(writer: &Connection, row: &FactorRow) -> Result<()> {
 fn all(connection: &Connection, account: &AccountId) -> Result<Vec<FactorRow>> {
     connection
         .prepare_cached(&format!("{FACTOR} WHERE account_id = ?1 ORDER BY created_at, id"))
-        .and_then(|mut all| all.query_map([account.as_str()], factor)?.collect())
+        .and_then(|mut all| all.query_map([account.as_str()], parse)?.collect())
         .map_err(store_error)
 }
 
@@ -276,7 +261,7 @@ impl SecondFactors for SqliteStore {
         let row = self.read(|reader| {
             reader
                 .prepare_cached(&format!("{FACTOR} WHERE hash = ?1"))
-                .and_then(|mut find| find.query_row([hash], factor).optional())
+                .and_then(|mut find| find.query_row([hash], parse::<FactorRow>).optional())
                 .map_err(store_error)
         })?;
         row.map(|row| row.open(vault)).transpose()

@@ -3,13 +3,13 @@
 use async_trait::async_trait;
 use domain::second_factor::has_second_factor;
 use domain::{AccountId, Guid, Realm, Secret, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::authorizations::touch_user;
 use super::directory::change;
 use super::logouts::{end_session, end_sessions};
-use super::rows::guid;
+use super::rows::parse;
 use super::second_factors::is_enrolled;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
@@ -21,19 +21,6 @@ use crate::{
 
 const SESSION: &str =
     "SELECT user_id, authenticated_at, methods, expires_at, id, realm, address, user_agent FROM sessions";
-
-fn session(row: &Row<'_>) -> rusqlite::Result<Session> {
-    Ok(Session {
-        account: AccountId::new(row.get::<_, Box<str>>(0)?),
-        authenticated_at: Ticks(row.get(1)?),
-        methods: row.get(2)?,
-        expires_at: Ticks(row.get(3)?),
-        id: guid(row, 4)?,
-        realm: Realm::from_code(row.get(5)?),
-        address: row.get(6)?,
-        user_agent: row.get(7)?,
-    })
-}
 
 fn insert(writer: &Connection, hash: &[u8; 32], one: &Session) -> Result<()> {
     writer
@@ -141,7 +128,7 @@ impl Sessions for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{SESSION} WHERE hash = ?1 AND +expires_at > ?2"))
-                .and_then(|mut find| find.query_row(params![hash, now.0], session).optional())
+                .and_then(|mut find| find.query_row(params![hash, now.0], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -168,7 +155,7 @@ impl Sessions for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut all| all.query_map(params![account.as_str(), now.0], session)?.collect())
+                .and_then(|mut all| all.query_map(params![account.as_str(), now.0], parse)?.collect())
                 .map_err(store_error)
         })
     }

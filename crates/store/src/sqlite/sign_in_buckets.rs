@@ -5,6 +5,7 @@ use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::directory::change;
+use super::rows::parse;
 use super::{SqliteStore, store_error};
 use crate::sign_in_buckets::{BucketRow, after_attempt, decide_take};
 use crate::{Result, SignInBucket, SignInBuckets, SignInTokens};
@@ -12,16 +13,7 @@ use crate::{Result, SignInBucket, SignInBuckets, SignInTokens};
 fn find(connection: &Connection, hash: &[u8; 32]) -> Result<Option<BucketRow>> {
     connection
         .prepare_cached("SELECT full_at, under_way, under_way_until FROM sign_in_buckets WHERE hash = ?1")
-        .and_then(|mut find| {
-            find.query_row([hash], |row| {
-                Ok(BucketRow {
-                    full_at: Ticks(row.get(0)?),
-                    under_way: row.get(1)?,
-                    under_way_until: Ticks(row.get(2)?),
-                })
-            })
-            .optional()
-        })
+        .and_then(|mut find| find.query_row([hash], parse).optional())
         .map_err(store_error)
 }
 

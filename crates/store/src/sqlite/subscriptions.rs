@@ -2,17 +2,17 @@
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
-use domain::subscription::Products;
 use domain::{Random, Secret, TeamId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{find, list_filtered};
+use super::rows::{find, list_filtered, parse};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
+use crate::rows::{Columns, SqliteRow};
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
     AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
@@ -21,23 +21,8 @@ use crate::{
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision, s.team_id, s.sandbox FROM subscriptions s";
 
-fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
-    Ok(Subscription {
-        id: SubscriptionId::new(row.get::<_, Box<str>>(0)?),
-        name: row.get(1)?,
-        products: Products::from_bits(row.get(2)?),
-        status: Status::from_code(row.get(3)?),
-        created_at: Ticks(row.get(4)?),
-        daily_quota: row.get::<_, Option<i64>>(5)?.map(unsigned),
-        cancelled_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
-        revision: unsigned(row.get(7)?),
-        team: row.get::<_, Option<Box<str>>>(8)?.map(TeamId::new),
-        is_sandbox: row.get(9)?,
-    })
-}
-
 fn find_row(connection: &Connection, id: &SubscriptionId) -> Result<Option<Subscription>> {
-    find(connection, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)
+    find(connection, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), parse)
 }
 
 fn insert_key(writer: &Connection, id: &SubscriptionId, key: &SealedKey) -> Result<()> {
@@ -100,7 +85,7 @@ impl Subscriptions for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{SUBSCRIPTION} WHERE s.id = ?1"))
-                .and_then(|mut find| find.query_row([id.as_str()], subscription).optional())
+                .and_then(|mut find| find.query_row([id.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -111,7 +96,7 @@ impl Subscriptions for SqliteStore {
         query: &ListQuery,
     ) -> Result<ListPage<Subscription>> {
         let list = (SUBSCRIPTION, SUBSCRIPTIONS);
-        self.read(|reader| list_filtered(reader, list, filter, query, subscription))
+        self.read(|reader| list_filtered(reader, list, filter, query, parse))
     }
 
     async fn update_subscription(
@@ -181,21 +166,13 @@ impl Subscriptions for SqliteStore {
     }
 
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
-        let key = |row: &Row<'_>| {
-            Ok(KeyInfo {
-                slot: KeySlot::from_code(row.get(0)?),
-                valid_until: row.get::<_, Option<i64>>(1)?.map(Ticks),
-                last_used_at: row.get::<_, Option<i64>>(2)?.map(Ticks),
-                is_revealable: row.get(3)?,
-            })
-        };
         self.read(|reader| {
             reader
                 .prepare_cached(
-                    "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL FROM subscription_keys
+                    "SELECT slot, valid_until, last_used_at, sealed IS NOT NULL AS is_revealable FROM subscription_keys
                      WHERE subscription_id = ?1 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 )
-                .and_then(|mut all| all.query_map([id.as_str()], key)?.collect())
+                .and_then(|mut all| all.query_map([id.as_str()], parse)?.collect())
                 .map_err(store_error)
         })
     }
@@ -264,7 +241,7 @@ impl Subscriptions for SqliteStore {
                      WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)
                      AND (s.team_id IS NULL OR t.standing = 1)"
                 ))
-                .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
+                .and_then(|mut find| find.query_row(params![hash, now.0], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -303,12 +280,13 @@ impl Subscriptions for SqliteStore {
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let calls = |row: &Row<'_>| {
+            let row = SqliteRow::new(row);
             Ok(CallCount {
                 subscription: id.clone(),
-                day: row.get(0)?,
-                route: row.get(1)?,
-                calls: unsigned(row.get(2)?),
-                failed: unsigned(row.get(3)?),
+                day: row.read("day")?,
+                route: row.read("route")?,
+                calls: row.read("calls")?,
+                failed: row.read("failed")?,
             })
         };
         self.read(|reader| {

@@ -6,9 +6,9 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::history::behind;
-use super::rows::guid;
-use super::webhook_rows::{WEBHOOK, sealed};
+use super::rows::parse;
 use super::{SqliteStore, store_error};
+use crate::rows::{Columns, SqliteRow, WEBHOOK};
 use crate::webhooks::{SealedWebhook, page_of};
 use crate::{
     LISTED_BEHIND_MAX, ListedWebhook, ListedWebhooks, Ports, Result, TeamWebhookQuery, TeamWebhooks,
@@ -59,7 +59,10 @@ fn positions(reader: &Connection, query: &TeamWebhookQuery) -> Result<Vec<(Ticks
         let of_client: Vec<(Ticks, WebhookId)> = reader
             .prepare_cached(&sql)
             .and_then(|mut all| {
-                let position = |row: &rusqlite::Row<'_>| Ok((Ticks(row.get(0)?), guid(row, 1)?));
+                let position = |row: &rusqlite::Row<'_>| {
+                    let row = SqliteRow::new(row);
+                    Ok((row.read("created_at")?, row.read("id")?))
+                };
                 all.query_map(params_from_iter(&args), position)?.collect()
             })
             .map_err(store_error)?;
@@ -77,7 +80,7 @@ pub(super) fn listed(
 ) -> Result<Option<ListedWebhook>> {
     let found: Option<SealedWebhook> = reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
-        .and_then(|mut find| find.query_row([id.as_bytes()], sealed).optional())
+        .and_then(|mut find| find.query_row([id.as_bytes()], parse).optional())
         .map_err(store_error)?;
     let Some(found) = found else { return Ok(None) };
     let lanes: (Option<i64>, Option<i64>) = reader

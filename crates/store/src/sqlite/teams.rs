@@ -2,16 +2,16 @@
 
 use async_trait::async_trait;
 use domain::subscription::Products;
-use domain::{AccountId, ClientId, Random, Realm, TeamId, TenantId, Ticks};
+use domain::{AccountId, ClientId, Random, Realm, TeamId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::audit::append_audit;
 use super::directory::change;
-use super::rows::{find, list_filtered};
+use super::rows::{find, list_filtered, parse};
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::list_filter::TEAMS;
-use crate::plan::{signed, unsigned};
+use crate::plan::signed;
 use crate::sandboxes::sandbox_clients;
 use crate::teams::{MemberWrite, decide_member};
 use crate::{
@@ -28,25 +28,6 @@ const TEAM_CLIENTS: &str = "SELECT DISTINCT c.id, s.products FROM clients c \
      LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL AND s.sandbox = 0 \
      WHERE (c.team_id IS NOT NULL OR c.sandbox = 1)";
 
-pub(super) fn team(row: &Row<'_>) -> rusqlite::Result<Team> {
-    Ok(Team {
-        id: TeamId::new(row.get::<_, Box<str>>(0)?),
-        name: row.get(1)?,
-        status: Status::from_code(row.get(2)?),
-        created_at: Ticks(row.get(3)?),
-        revision: unsigned(row.get(4)?),
-    })
-}
-
-fn member(row: &Row<'_>) -> rusqlite::Result<TeamMember> {
-    Ok(TeamMember {
-        team: TeamId::new(row.get::<_, Box<str>>(0)?),
-        account: AccountId::new(row.get::<_, Box<str>>(1)?),
-        role: TeamRole::from_code(row.get(2)?),
-        created_at: Ticks(row.get(3)?),
-    })
-}
-
 fn all<T>(
     reader: &Connection,
     sql: &str,
@@ -59,7 +40,7 @@ fn all<T>(
 /// Sandbox tenants, with the clients of their team, and the products of each active subscription of the team.
 fn sandbox_sql(hint: &str, client: &str) -> String {
     format!(
-        "SELECT DISTINCT n.id, c.id, s.products FROM tenants n {hint}
+        "SELECT DISTINCT n.id AS tenant_id, c.id AS client_id, s.products FROM tenants n {hint}
          LEFT JOIN teams t ON t.id = n.sandbox_team AND t.standing = 1
          LEFT JOIN clients c ON c.team_id = t.id {client}
          LEFT JOIN subscriptions s ON s.team_id = t.id AND s.standing = 1 AND s.cancelled_at IS NULL
@@ -67,38 +48,26 @@ fn sandbox_sql(hint: &str, client: &str) -> String {
     )
 }
 
-fn sandbox_client(row: &Row<'_>) -> rusqlite::Result<(TenantId, Option<ClientId>, Option<Products>)> {
-    Ok((
-        TenantId::new(row.get::<_, Box<str>>(0)?),
-        row.get::<_, Option<Box<str>>>(1)?.map(ClientId::new),
-        row.get::<_, Option<i64>>(2)?.map(Products::from_bits),
-    ))
-}
-
 /// All sandboxes by tenant, with the clients that they are open to.
 pub(super) fn all_sandbox_clients(reader: &Connection) -> Result<Vec<SandboxClients>> {
     let sql = format!("{} ORDER BY n.id, c.id", sandbox_sql("INDEXED BY tenants_by_sandbox_team", ""));
-    Ok(sandbox_clients(all(reader, &sql, [], sandbox_client)?))
-}
-
-fn client_products(row: &Row<'_>) -> rusqlite::Result<(ClientId, Option<Products>)> {
-    let products = row.get::<_, Option<i64>>(1)?.map(Products::from_bits);
-    Ok((ClientId::new(row.get::<_, Box<str>>(0)?), products))
+    Ok(sandbox_clients(all(reader, &sql, [], parse)?))
 }
 
 /// Clients of teams by id, with the products of each active subscription of their team.
 pub(super) fn team_clients(reader: &Connection) -> Result<Vec<(ClientId, Option<Products>)>> {
-    all(reader, &format!("{TEAM_CLIENTS} ORDER BY c.id"), [], client_products)
+    all(reader, &format!("{TEAM_CLIENTS} ORDER BY c.id"), [], parse)
 }
 
 /// The products of the active subscriptions of the client's team that open the tenant; None: the client belongs to no team,
 /// and the tenant is no sandbox.
 pub(super) fn team_products(reader: &Connection, tenant: &str, client: &str) -> Result<Option<Products>> {
     let sql = format!("{} AND n.id = ?1", sandbox_sql("", "AND c.id = ?2"));
-    if let Some(sandbox) = sandbox_clients(all(reader, &sql, [tenant, client], sandbox_client)?).pop() {
+    if let Some(sandbox) = sandbox_clients(all(reader, &sql, [tenant, client], parse)?).pop() {
         return Ok(Some(sandbox.products_of(&ClientId::new(client))));
     }
-    let found = all(reader, &format!("{TEAM_CLIENTS} AND c.id = ?1"), [client], client_products)?;
+    let found: Vec<(ClientId, Option<Products>)> =
+        all(reader, &format!("{TEAM_CLIENTS} AND c.id = ?1"), [client], parse)?;
     Ok(found.into_iter().map(|(_, products)| products.unwrap_or_default()).reduce(Products::union))
 }
 
@@ -109,13 +78,13 @@ pub(super) fn change_member(
     one: &TeamMemberChange,
     act: &Act,
 ) -> Result<TeamMemberOutcome> {
-    if find(writer, &format!("{TEAM} WHERE id = ?1"), one.team.as_str(), team)?.is_none() {
+    if find::<Team>(writer, &format!("{TEAM} WHERE id = ?1"), one.team.as_str(), parse)?.is_none() {
         return Ok(TeamMemberOutcome::TeamNotFound);
     }
     if matches!(one.step, MemberStep::Add(_)) && !is_developer(writer, &one.account)? {
         return Ok(TeamMemberOutcome::AccountNotFound);
     }
-    let members = all(writer, &format!("{MEMBER} WHERE team_id = ?1"), [one.team.as_str()], member)?;
+    let members = all(writer, &format!("{MEMBER} WHERE team_id = ?1"), [one.team.as_str()], parse)?;
     let ids = (one.team.as_str(), one.account.as_str());
     let (after, entry) = match decide_member(&members, one, act.at) {
         MemberWrite::Nothing(outcome) => return Ok(outcome),
@@ -177,11 +146,11 @@ impl Teams for SqliteStore {
     }
 
     async fn find_team(&self, id: &TeamId) -> Result<Option<Team>> {
-        self.read(|reader| find(reader, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team))
+        self.read(|reader| find(reader, &format!("{TEAM} WHERE id = ?1"), id.as_str(), parse))
     }
 
     async fn list_teams(&self, filter: &ListFilter, query: &ListQuery) -> Result<ListPage<Team>> {
-        self.read(|reader| list_filtered(reader, (TEAM, TEAMS), filter, query, team))
+        self.read(|reader| list_filtered(reader, (TEAM, TEAMS), filter, query, parse))
     }
 
     async fn update_team(
@@ -194,7 +163,7 @@ impl Teams for SqliteStore {
         let (id, update) = (id.clone(), update.clone());
         let (act, random) = (self.act(context), self.ports().random.clone());
         self.write_access(move |writer| {
-            let row = || find(writer, &format!("{TEAM} WHERE id = ?1"), id.as_str(), team);
+            let row = || find(writer, &format!("{TEAM} WHERE id = ?1"), id.as_str(), parse);
             let before = row()?;
             let updated = change(
                 writer,
@@ -230,7 +199,7 @@ impl Teams for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{MEMBER} WHERE team_id = ?1 AND account_id = ?2"))
-                .and_then(|mut find| find.query_row([team.as_str(), account.as_str()], member).optional())
+                .and_then(|mut find| find.query_row([team.as_str(), account.as_str()], parse).optional())
                 .map_err(store_error)
         })
     }
@@ -239,15 +208,7 @@ impl Teams for SqliteStore {
         let sql = "SELECT m.team_id, m.account_id, m.role, m.created_at, a.email, a.given_name, a.standing
                    FROM team_members m JOIN accounts a ON a.id = m.account_id
                    WHERE m.team_id = ?1 ORDER BY m.created_at, m.account_id";
-        let listed = |row: &Row<'_>| {
-            Ok(ListedMember {
-                member: member(row)?,
-                email: row.get(4)?,
-                given_name: row.get(5)?,
-                status: Status::from_code(row.get(6)?),
-            })
-        };
-        self.read(|reader| all(reader, sql, [team.as_str()], listed))
+        self.read(|reader| all(reader, sql, [team.as_str()], parse))
     }
 
     async fn developer_teams(&self, account: &AccountId) -> Result<Vec<(Team, TeamRole)>> {
@@ -256,7 +217,6 @@ impl Teams for SqliteStore {
              FROM team_members m JOIN teams t ON t.id = m.team_id
              WHERE m.account_id = ?1 ORDER BY t.id LIMIT {LIST_ROWS_MAX}"
         );
-        let team_role = |row: &Row<'_>| Ok((team(row)?, TeamRole::from_code(row.get(5)?)));
-        self.read(|reader| all(reader, &sql, [account.as_str()], team_role))
+        self.read(|reader| all(reader, &sql, [account.as_str()], parse))
     }
 }

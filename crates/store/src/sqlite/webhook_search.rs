@@ -4,10 +4,10 @@ use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, params_from_iter};
 
-use super::rows::guid;
 use super::team_webhooks::listed;
 use super::webhooks::bound_conditions;
 use super::{SqliteStore, store_error};
+use crate::rows::{Columns, SqliteRow};
 use crate::webhooks::search_page;
 use crate::{ListedWebhook, ListedWebhooks, Result, WebhookSearch, WebhookSearches};
 
@@ -22,7 +22,7 @@ fn positions(reader: &Connection, search: &WebhookSearch) -> Result<(Vec<Positio
     }
     // Rows are read one by one: the database decides about no more of them than the page needs.
     let sql = format!(
-        "SELECT w.created_at, w.id, {} FROM webhooks w WHERE {} ORDER BY w.created_at, w.id LIMIT {}",
+        "SELECT w.created_at, w.id, {} AS is_wanted FROM webhooks w WHERE {} ORDER BY w.created_at, w.id LIMIT {}",
         search.checked_conditions().join(" AND "),
         indexed.join(" AND "),
         search.looks_max()
@@ -32,10 +32,11 @@ fn positions(reader: &Connection, search: &WebhookSearch) -> Result<(Vec<Positio
         let mut rows = all.query(params_from_iter(&args))?;
         let (mut found, mut looked_at, mut last) = (Vec::new(), 0, None);
         while let Some(row) = rows.next()? {
-            let position = (Ticks(row.get(0)?), guid(row, 1)?);
+            let row = SqliteRow::new(row);
+            let position = (row.read("created_at")?, row.read("id")?);
             (looked_at, last) = (looked_at + 1, Some(position));
             // Null: a condition on what the webhook does not have.
-            if row.get::<_, Option<bool>>(2)?.unwrap_or(false) {
+            if row.read::<Option<bool>>("is_wanted")?.unwrap_or(false) {
                 found.push(position);
             }
             if found.len() > search.rows_max() {

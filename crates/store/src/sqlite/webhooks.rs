@@ -7,11 +7,12 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::audit::append_audit;
 use super::directory::change as write_rows;
-use super::rows::tenant_no;
-use super::webhook_rows::{HOST, LIVE, WEBHOOK, sealed};
+use super::rows::{parse, tenant_no};
+use super::webhook_rows::HOST;
 use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::plan::{signed, unsigned};
+use crate::rows::{LIVE, WEBHOOK};
 use crate::webhooks::{
     SealedSecrets, SealedWebhook, apply_change, new_webhook, reset_retry, subscribe_again_change,
 };
@@ -23,7 +24,7 @@ use crate::{
 fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
     let found = connection
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
-        .and_then(|mut find| find.query_row([id.as_bytes()], sealed).optional())
+        .and_then(|mut find| find.query_row([id.as_bytes()], parse).optional())
         .map_err(store_error)?;
     open_sealed(found, ports)
 }
@@ -40,7 +41,7 @@ fn find_identical(
             "{WEBHOOK} WHERE w.tenant_no = ?1 AND w.fingerprint IN (?2, ?3, ?4) AND {LIVE} LIMIT 1"
         ))
         .and_then(|mut find| {
-            find.query_row(params![tenant_no, canonical, with_port, as_written], sealed).optional()
+            find.query_row(params![tenant_no, canonical, with_port, as_written], parse).optional()
         })
         .map_err(store_error)?;
     open_sealed(found, ports)
@@ -58,7 +59,7 @@ fn find_by_original_url(
         .prepare_cached(&format!(
             "{WEBHOOK} WHERE w.tenant_no = ?1 AND w.original_fingerprint = ?2 AND {LIVE} LIMIT 2"
         ))
-        .and_then(|mut find| find.query_map(params![tenant_no, fingerprint], sealed)?.collect())
+        .and_then(|mut find| find.query_map(params![tenant_no, fingerprint], parse)?.collect())
         .map_err(store_error)?;
     let only = found.pop().filter(|_| found.is_empty());
     Ok(open_sealed(only, ports)?.map(|(_, webhook)| webhook))
@@ -343,7 +344,7 @@ impl Webhooks for SqliteStore {
         let found: Vec<SealedWebhook> = self.read(|reader| {
             reader
                 .prepare_cached(&format!("{WEBHOOK} WHERE {conditions}"))
-                .and_then(|mut all| all.query_map(params_from_iter(&args), sealed)?.collect())
+                .and_then(|mut all| all.query_map(params_from_iter(&args), parse)?.collect())
                 .map_err(store_error)
         })?;
         found.into_iter().map(|one| one.open(&self.ports().vault)).collect()

@@ -49,6 +49,7 @@ pub use team::{
     LISTED_BEHIND_MAX, ListedWebhook, ListedWebhooks, TEAM_WEBHOOKS_MAX, TeamWebhookQuery, TeamWebhooks,
 };
 
+use crate::rows::LIVE;
 use crate::{AuditContext, Result, Vault};
 
 /// Purpose of the fingerprints that detect identical webhooks.
@@ -291,7 +292,7 @@ impl WebhookQuery {
             conditions.push(format!("w.resource IN ({})", family_codes(family)));
         }
         if !include_ended {
-            conditions.push(team::LIVE.to_owned());
+            conditions.push(LIVE.to_owned());
         }
         conditions
     }

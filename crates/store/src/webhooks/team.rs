@@ -8,6 +8,7 @@ use domain::{ClientId, Resource, TeamId, TenantId, Ticks, WebhookId, WebhookStat
 
 use super::Webhook;
 use crate::Result;
+use crate::rows::LIVE;
 
 /// The largest page that a store returns, whatever the query asks for.
 pub const TEAM_WEBHOOKS_MAX: usize = 200;
@@ -84,7 +85,6 @@ impl TeamWebhookQuery {
     }
 }
 
-pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 pub(super) const FAILING: &str = "(w.handshake_attempts > 0 OR EXISTS (SELECT 1 FROM lanes n
      WHERE n.tenant_no = w.tenant_no AND n.webhook = w.id AND n.attempts > 0))";
 
