@@ -9,13 +9,14 @@ use domain::{Area, ClientId, Guid, Resource, Suspension, TenantId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::authorizations::owner_access;
-use super::changes::{ENTRY, bounds, entry};
-use super::delivery_lock::{Ownership, lease_all_shards, release_all_shards};
-use super::rows::{guid, tenant_no};
+use super::changes::{ENTRY, bounds};
+use super::delivery_lock::{Ownership, held_shards, lease_all_shards, release_all_shards};
+use super::rows::{parse, tenant_no};
 use super::teams::{all_sandbox_clients, team_clients};
-use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::webhook_rows::{LANE, REPLAY};
 use super::{SqliteStore, checkpoint, store_error};
 use crate::plan::{signed, unsigned};
+use crate::rows::{Columns, LIVE, SqliteRow, WEBHOOK};
 use crate::teams::limited_by_team;
 use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
@@ -97,6 +98,12 @@ impl Deliveries for SqliteStore {
             return Ok(RenewedLeases::default());
         }
         let (node, until) = (renewal.node, self.ports().clock.now() + renewal.lease);
+        // Deliveries go on while the writer waits for the disk.
+        if ownership == Ownership::AlreadyHeld
+            && let Some(held) = self.read(|reader| held_shards(reader, node))?
+        {
+            return Ok(RenewedLeases { held, ..RenewedLeases::default() });
+        }
         let held = self
             .write(move |writer| lease_all_shards(writer, node, ownership == Ownership::Acquired, until))
             .await;

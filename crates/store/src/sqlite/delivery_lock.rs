@@ -57,6 +57,26 @@ impl DeliveryLock {
     }
 }
 
+/// The leases of this node, if it holds all shards. Needs no writer: the lock decides who holds them, so a renewal has nothing to write.
+pub(super) fn held_shards(reader: &Connection, node: Guid) -> Result<Option<Vec<ShardLease>>> {
+    let is_held: bool = reader
+        .prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM shard_leases WHERE holder IS NOT ?1)")
+        .and_then(|mut all| all.query_row([node.as_bytes()], |row| row.get(0)))
+        .map_err(store_error)?;
+    if is_held { shards(reader).map(Some) } else { Ok(None) }
+}
+
+fn shards(reader: &Connection) -> Result<Vec<ShardLease>> {
+    let held = |row: &rusqlite::Row<'_>| {
+        let lease = Lease { fence: row.get(1)?, ..Lease::free(row.get(0)?) };
+        Ok(lease.as_shard_lease())
+    };
+    reader
+        .prepare_cached("SELECT shard, fence FROM shard_leases ORDER BY shard")
+        .and_then(|mut all| all.query_map([], held)?.collect())
+        .map_err(store_error)
+}
+
 /// Leases all shards to this node. The fences increase if another node held them or if the lock was just
 /// acquired.
 pub(super) fn lease_all_shards(
@@ -65,22 +85,11 @@ pub(super) fn lease_all_shards(
     is_new: bool,
     until: Ticks,
 ) -> Result<Vec<ShardLease>> {
-    // A renewal of one's own leases writes nothing: the lock decides who holds them.
-    let is_held: bool = writer
-        .prepare_cached("SELECT NOT EXISTS (SELECT 1 FROM shard_leases WHERE holder IS NOT ?1)")
-        .and_then(|mut all| all.query_row([node.as_bytes()], |row| row.get(0)))
-        .map_err(store_error)?;
-    if is_new || !is_held {
-        take_all_shards(writer, node, is_new, until)?;
+    if !is_new && let Some(held) = held_shards(writer, node)? {
+        return Ok(held);
     }
-    let held = |row: &rusqlite::Row<'_>| {
-        let lease = Lease { fence: row.get(1)?, ..Lease::free(row.get(0)?) };
-        Ok(lease.as_shard_lease())
-    };
-    writer
-        .prepare_cached("SELECT shard, fence FROM shard_leases ORDER BY shard")
-        .and_then(|mut all| all.query_map([], held)?.collect())
-        .map_err(store_error)
+    take_all_shards(writer, node, is_new, until)?;
+    shards(writer)
 }
 
 fn take_all_shards(writer: &Connection, node: Guid, is_new: bool, until: Ticks) -> Result<()> {

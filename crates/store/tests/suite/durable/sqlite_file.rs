@@ -5,10 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use store::LeaseRenewal;
 use tokio::time::Instant;
 
 use crate::suite::fixture::{Fixture, StoreKind};
 use crate::suite::test_tenant::{TestTenant, company, customer};
+use crate::suite::webhook_fixtures::guid;
 
 const WRITES: usize = 500;
 const AHEAD_MAX: u64 = 10;
@@ -83,6 +85,19 @@ async fn stalled_lock_holder_does_not_block_writers() {
     tenant.accept([company("c1")]).await;
     write_lock.unlock().unwrap();
     tenant.accept([customer("c1", "k1", "Ana")]).await;
+}
+
+/// A disk that does not take writes for a while does not stop deliveries: who holds the lock renews its leases without a write.
+#[tokio::test]
+async fn leases_are_renewed_while_nothing_can_be_written() {
+    let fixture = Fixture::open(StoreKind::Sqlite).await;
+    let renewal = LeaseRenewal::new(guid(1), Duration::from_secs(8));
+    let leases = fixture.store.renew_shard_leases(&renewal).await.unwrap().held;
+    let writer = rusqlite::Connection::open(fixture.file()).unwrap();
+    writer.execute_batch("BEGIN IMMEDIATE; UPDATE shard_leases SET fence = fence + 1").unwrap();
+    let renewed = fixture.store.renew_shard_leases(&renewal);
+    let renewed = tokio::time::timeout(Duration::from_secs(1), renewed).await.unwrap().unwrap();
+    assert_eq!(renewed.held, leases);
 }
 
 /// The shortest time of several writes of one record.
