@@ -60,11 +60,11 @@ impl Core {
         // Sandboxes are not in the figures.
         let counted = self.webhooks.values().filter(|state| !self.access.is_sandbox(&state.tail_key.tenant));
         for state in counted {
-            let tail = self.tails.get(&state.tail_key);
+            let tail = self.feed.tails.get(&state.tail_key);
             let is_caught_up = tail.is_some_and(|tail| state.caught_up_at == Some(tail.serial));
             backlog.add(state, tail.map_or(0, TailCache::head), is_caught_up);
         }
-        for in_flight in self.in_flight.values() {
+        for in_flight in self.attempts.in_flight() {
             backlog.note([in_flight.event_time()]);
         }
         self.counts.set_backlog(backlog);

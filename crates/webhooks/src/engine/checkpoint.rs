@@ -6,6 +6,7 @@ use domain::WebhookId;
 use store::{CheckpointResult, HandshakeStep, WebhookCheckpoint, shard_of};
 
 use super::core::Core;
+use super::deterministic::StableSet;
 use super::webhook_state::{PendingWrites, WebhookState};
 use super::{Command, Moment, Settings};
 
@@ -14,8 +15,11 @@ const BATCH_WEBHOOKS_MAX: usize = 2000;
 /// When a batch is written again after the store failed.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
+/// What has to be written, and when.
 #[derive(Debug, Default)]
-pub(super) struct CheckpointSchedule {
+pub(super) struct Checkpoints {
+    /// Webhooks with progress that is not in the store yet.
+    dirty: StableSet<WebhookId>,
     /// The batch that was sent to the store and has no result yet.
     writing: Option<Vec<WebhookCheckpoint>>,
     /// The write failed: the same batch is sent again at this time.
@@ -24,7 +28,25 @@ pub(super) struct CheckpointSchedule {
     is_urgent: bool,
 }
 
-impl CheckpointSchedule {
+impl Checkpoints {
+    /// The webhook has progress that is not in the store yet.
+    pub(super) fn add(&mut self, webhook: WebhookId) {
+        self.dirty.insert(webhook);
+    }
+
+    pub(super) fn forget(&mut self, webhook: WebhookId) {
+        self.dirty.remove(&webhook);
+    }
+
+    pub(super) fn dirty(&self) -> impl Iterator<Item = WebhookId> {
+        self.dirty.iter().copied()
+    }
+
+    /// Whether everything is in the store.
+    pub(super) fn is_idle(&self) -> bool {
+        self.dirty.is_empty() && self.writing.is_none()
+    }
+
     pub(super) fn is_writing(&self) -> bool {
         self.writing.is_some()
     }
@@ -35,42 +57,57 @@ impl CheckpointSchedule {
     }
 
     /// How long until the next write; `None`: there is nothing to write, or a write is under way.
-    pub(super) fn next_write(&self, now: Moment, settings: &Settings, has_dirty: bool) -> Option<Duration> {
+    pub(super) fn next_write(&self, now: Moment, settings: &Settings) -> Option<Duration> {
         if let Some(at) = self.retry_at {
             return Some(at.saturating_sub(now.steady));
         }
         let next = (self.written_at + settings.checkpoint_every).saturating_sub(now.steady);
-        (has_dirty && self.writing.is_none()).then_some(if self.is_urgent { Duration::ZERO } else { next })
+        let is_due = !self.dirty.is_empty() && self.writing.is_none();
+        is_due.then_some(if self.is_urgent { Duration::ZERO } else { next })
+    }
+
+    /// The batch whose write failed, when it is to be written again.
+    fn take_retry(&mut self, now: Moment) -> Option<Vec<WebhookCheckpoint>> {
+        self.retry_at.take_if(|at| now.steady >= *at)?;
+        self.writing.clone()
+    }
+
+    /// The webhooks of the next batch, in order.
+    fn take_dirty(&mut self) -> Vec<WebhookId> {
+        let mut webhooks: Vec<WebhookId> = self.dirty().take(BATCH_WEBHOOKS_MAX).collect();
+        webhooks.sort_unstable();
+        for webhook in &webhooks {
+            self.dirty.remove(webhook);
+        }
+        webhooks
+    }
+
+    fn write_begun(&mut self, now: Moment, batch: Vec<WebhookCheckpoint>) {
+        self.is_urgent = !self.dirty.is_empty() && self.is_urgent;
+        self.written_at = now.steady;
+        self.writing = Some(batch);
     }
 }
 
 impl Core {
     pub(super) fn checkpoint(&mut self) {
         let now = self.now;
-        if let (Some(at), Some(batch)) = (self.checkpoints.retry_at, &self.checkpoints.writing) {
-            if now.steady >= at {
-                self.commands.push(Command::Checkpoint(batch.clone()));
-                self.checkpoints.retry_at = None;
-            }
+        if self.checkpoints.next_write(now, &self.settings) != Some(Duration::ZERO) {
             return;
         }
-        let next = self.checkpoints.next_write(now, &self.settings, !self.dirty.is_empty());
-        if next != Some(Duration::ZERO) {
+        if let Some(batch) = self.checkpoints.take_retry(now) {
+            self.commands.push(Command::Checkpoint(batch));
             return;
         }
-        let mut webhooks: Vec<WebhookId> = self.dirty.iter().copied().take(BATCH_WEBHOOKS_MAX).collect();
-        webhooks.sort_unstable();
+        let webhooks = self.checkpoints.take_dirty();
         let mut batch = Vec::with_capacity(webhooks.len());
         for webhook in webhooks {
-            self.dirty.remove(&webhook);
             batch.extend(self.webhooks.get_mut(&webhook).map(|state| {
                 state.release_buffers();
                 state.take_checkpoint(webhook)
             }));
         }
-        self.checkpoints.is_urgent = !self.dirty.is_empty() && self.checkpoints.is_urgent;
-        self.checkpoints.written_at = now.steady;
-        self.checkpoints.writing = Some(batch.clone());
+        self.checkpoints.write_begun(now, batch.clone());
         self.commands.push(Command::Checkpoint(batch));
     }
 

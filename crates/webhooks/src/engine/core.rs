@@ -1,30 +1,28 @@
 //! The core: applies inputs to its state and decides what to start next. The files beside this one hold the rules for
 //! events, handshakes, replays, checkpoints and shards.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use domain::{Resource, TenantId, Ticks, WebhookId};
+use domain::{TenantId, Ticks, WebhookId};
 use store::ChangeSet;
 
-use super::checkpoint::CheckpointSchedule;
+use super::attempts_in_flight::AttemptsInFlight;
+use super::checkpoint::Checkpoints;
 use super::counts::DeliveryCounts;
-use super::delivery::InFlight;
-use super::deterministic::{SeededRandom, StableMap, StableSet};
+use super::deterministic::{SeededRandom, StableMap};
+use super::feed::Feed;
+use super::handshake::AskedHosts;
 use super::owner_interner::OwnerInterner;
 use super::owner_queues::OwnerQueues;
 use super::send_gate::SendGate;
+use super::shard_assignment::ShardAssignment;
 use super::suspension::Access;
-use super::tail_cache::TailCache;
 use super::webhook_state::WebhookState;
 use super::{Command, Input, Moment, Settings, TailKey};
 
-/// How long the core sends no reads after a read failed.
-const READS_PAUSE: Duration = Duration::from_millis(200);
 /// A wall clock that goes back by more than this was ahead before.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
-/// How many tails keep the chunks that they read last.
-const TAILS_CACHED_MAX: usize = 64;
 
 #[derive(Debug)]
 pub struct Core {
@@ -34,43 +32,20 @@ pub struct Core {
     /// Boxed, because a hash map also allocates its empty slots.
     pub(super) webhooks: StableMap<WebhookId, Box<WebhookState>>,
     pub(super) owners: OwnerInterner,
-    pub(super) tails: StableMap<TailKey, TailCache>,
-    /// The tails that hold chunks, least recently added first.
-    cached_tails: VecDeque<TailKey>,
-    /// The fence of each shard that this node holds.
-    pub(super) shards: StableMap<u8, i64>,
-    /// Shards that another node asks for: nothing starts in them.
-    pub(super) giving: StableSet<u8>,
-    /// Shards that the next renewal gives; leases from earlier renewals do not count for them.
-    pub(super) given: StableSet<u8>,
-    /// Shards whose webhooks are being loaded, and which of these webhooks have changed since the load began.
-    pub(super) loading: StableMap<u8, StableSet<WebhookId>>,
-    /// The last reload of each webhook that is being loaded.
-    pub(super) reloads: StableMap<WebhookId, u64>,
-    pub(super) next_reload: u64,
+    pub(super) feed: Feed,
+    pub(super) shards: ShardAssignment,
     /// What attempts compare before they are sent; it holds when the shard leases end and how recent the core's knowledge is.
     pub(super) gate: SendGate,
     /// The orderly stop has begun: nothing starts any more.
     is_stopping: bool,
     pub(super) access: Access,
-    pub(super) in_flight: StableMap<u64, InFlight>,
-    /// How many of them an earlier state of their webhook started; mostly none.
-    pub(super) orphans: usize,
-    /// When each receiver host last got a handshake attempt that an owner had asked for.
-    pub(super) asked_hosts: StableMap<Box<str>, Ticks>,
-    next_attempt_id: u64,
+    pub(super) attempts: AttemptsInFlight,
+    pub(super) asked_hosts: AskedHosts,
     pub(super) next_epoch: u64,
     /// Webhooks that may have something to start, and the slots of their owners.
     pub(super) owner_queues: OwnerQueues,
-    /// Webhooks that may have something to read.
-    read_queue: VecDeque<WebhookId>,
     pub(super) due: BTreeSet<(Ticks, WebhookId)>,
-    /// Webhooks with progress that is not in the store yet.
-    pub(super) dirty: StableSet<WebhookId>,
-    pub(super) checkpoints: CheckpointSchedule,
-    reads_paused_until: Duration,
-    /// Events that webhooks hold in memory.
-    pub(super) buffered: usize,
+    pub(super) checkpoints: Checkpoints,
     pub(super) commands: Vec<Command>,
     pub(super) counts: DeliveryCounts,
     /// When the backlog is counted again, on the monotonic clock.
@@ -86,28 +61,16 @@ impl Core {
             now,
             webhooks: StableMap::default(),
             owners: OwnerInterner::default(),
-            tails: StableMap::default(),
-            cached_tails: VecDeque::new(),
-            shards: StableMap::default(),
-            giving: StableSet::default(),
-            given: StableSet::default(),
-            loading: StableMap::default(),
-            reloads: StableMap::default(),
-            next_reload: 0,
+            feed: Feed::default(),
+            shards: ShardAssignment::default(),
             is_stopping: false,
             access: Access::default(),
-            in_flight: StableMap::default(),
-            orphans: 0,
-            asked_hosts: StableMap::default(),
-            next_attempt_id: 0,
+            attempts: AttemptsInFlight::default(),
+            asked_hosts: AskedHosts::default(),
             next_epoch: 0,
             owner_queues: OwnerQueues::default(),
-            read_queue: VecDeque::new(),
             due: BTreeSet::new(),
-            dirty: StableSet::default(),
-            checkpoints: CheckpointSchedule::default(),
-            reads_paused_until: Duration::ZERO,
-            buffered: 0,
+            checkpoints: Checkpoints::default(),
             commands: Vec::new(),
             counts: DeliveryCounts::default(),
             backlog_due: Duration::ZERO,
@@ -183,7 +146,7 @@ impl Core {
         self.dispatch();
         self.give_idle_shards();
         self.checkpoint();
-        self.counts.set_gauges(self.in_flight.len(), self.webhooks.len());
+        self.counts.set_gauges(self.attempts.len(), self.webhooks.len());
         self.count_backlog();
         std::mem::take(&mut self.commands)
     }
@@ -192,12 +155,8 @@ impl Core {
     pub fn next_wakeup(&self) -> Option<Duration> {
         let now = self.now;
         let due = self.due.first().map(|(at, _)| at.since(now.wall));
-        let reads = (self.reads_paused_until > now.steady)
-            .then(|| self.reads_paused_until.saturating_sub(now.steady));
-        [due, reads, self.checkpoints.next_write(now, &self.settings, !self.dirty.is_empty())]
-            .into_iter()
-            .flatten()
-            .min()
+        let reads = self.feed.pause_left(now.steady);
+        [due, reads, self.checkpoints.next_write(now, &self.settings)].into_iter().flatten().min()
     }
 
     /// What the driver asks before it sends a request.
@@ -218,16 +177,11 @@ impl Core {
 
     /// Whether nothing is in flight and all progress is in the store.
     pub fn is_idle(&self) -> bool {
-        self.in_flight.is_empty() && self.dirty.is_empty() && !self.checkpoints.is_writing()
-    }
-
-    /// A read has failed: sends no reads for a while.
-    pub(super) fn pause_reads(&mut self) {
-        self.reads_paused_until = self.now.steady + READS_PAUSE;
+        self.attempts.is_empty() && self.checkpoints.is_idle()
     }
 
     fn can_read(&self) -> bool {
-        self.now.steady >= self.reads_paused_until
+        self.feed.pause_left(self.now.steady).is_none()
     }
 
     /// Whether attempts may start now: access is known, nothing is stopping, and the [`SendGate`] is open.
@@ -244,8 +198,8 @@ impl Core {
         }
         self.access.signalled(changes.access_version);
         for (tenant, resources) in changes.tenants {
-            for key in self.tails_of(&tenant, |resource| resources.contains(resource)) {
-                if let Some(tail) = self.tails.get_mut(&key) {
+            for key in self.feed.tails_of(&tenant, |resource| resources.contains(resource)) {
+                if let Some(tail) = self.feed.tails.get_mut(&key) {
                     tail.log_grew();
                     self.queue_reads(&key);
                 }
@@ -255,24 +209,16 @@ impl Core {
 
     fn heads_read(&mut self, heads: &[(TenantId, u64)]) {
         for (tenant, head) in heads {
-            for key in self.tails_of(tenant, |_| true) {
-                if self.tails.get_mut(&key).is_some_and(|tail| tail.set_head(*head)) {
+            for key in self.feed.tails_of(tenant, |_| true) {
+                if self.feed.tails.get_mut(&key).is_some_and(|tail| tail.set_head(*head)) {
                     self.queue_reads(&key);
                 }
             }
         }
     }
 
-    fn tails_of(&self, tenant: &TenantId, includes: impl Fn(Resource) -> bool) -> Vec<TailKey> {
-        let resources = Resource::all().filter(|resource| includes(*resource));
-        let keys = resources.map(|resource| TailKey { tenant: tenant.clone(), resource });
-        keys.filter(|key| self.tails.contains_key(key)).collect()
-    }
-
     fn queue_reads(&mut self, key: &TailKey) {
-        let Some(tail) = self.tails.get(key) else { return };
-        let webhooks: Vec<WebhookId> = tail.webhooks.iter().copied().collect();
-        for webhook in webhooks {
+        for webhook in self.feed.webhooks_of(key) {
             self.queue_read(webhook);
         }
     }
@@ -299,7 +245,7 @@ impl Core {
         let can_queue = |state: &&mut Box<WebhookState>| !state.is_read_queued && state.is_active();
         if let Some(state) = self.webhooks.get_mut(&webhook).filter(can_queue) {
             state.is_read_queued = true;
-            self.read_queue.push_back(webhook);
+            self.feed.push(webhook);
         }
     }
 
@@ -348,31 +294,11 @@ impl Core {
         if !self.can_read() {
             return;
         }
-        while let Some(webhook) = self.read_queue.pop_front() {
+        while let Some(webhook) = self.feed.pop() {
             if let Some(state) = self.webhooks.get_mut(&webhook) {
                 state.is_read_queued = false;
                 self.pull(webhook);
             }
         }
-    }
-
-    /// The tail keeps the chunks that it reads; the tail that was added longest ago drops its own.
-    pub(super) fn keep_cached(&mut self, key: &TailKey) {
-        if self.cached_tails.contains(key) {
-            return;
-        }
-        self.cached_tails.push_back(key.clone());
-        if self.cached_tails.len() > TAILS_CACHED_MAX
-            && let Some(oldest) = self.cached_tails.pop_front()
-            && let Some(tail) = self.tails.get_mut(&oldest)
-        {
-            tail.clear();
-        }
-    }
-
-    pub(super) fn add_in_flight(&mut self, in_flight: InFlight) -> u64 {
-        self.next_attempt_id += 1;
-        self.in_flight.insert(self.next_attempt_id, in_flight);
-        self.next_attempt_id
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::retry::{RetryDecision, RetryState};
 use domain::service_reason::DisabledReason;
 use domain::{Ticks, WebhookId};
-use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery, shard_of};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery};
 
 use super::attempt::{Attempt, AttemptKind};
 use super::classify::{Outcome, classify};
@@ -95,7 +95,7 @@ impl Core {
         let now = self.now.wall;
         let slots_max = self.settings.in_flight_per_webhook_max;
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
-        if self.giving.contains(&shard_of(webhook)) {
+        if self.shards.is_giving(webhook) {
             return false;
         }
         if state.is_suspended {
@@ -149,12 +149,12 @@ impl Core {
             owner: state.owner,
             was_slow: state.is_slow,
         };
-        let attempt_id = self.add_in_flight(in_flight);
+        let attempt_id = self.attempts.begun(in_flight);
         self.commands.push(Command::Send { attempt_id, attempt });
     }
 
     pub(super) fn attempt_finished(&mut self, attempt_id: u64, exchange: &Exchange) {
-        let Some(in_flight) = self.in_flight.remove(&attempt_id) else { return };
+        let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
         let InFlight { webhook, epoch, attempt, source, owner, was_slow } = in_flight;
         self.owner_queues.attempt_finished(owner, was_slow);
         let outcome = classify(&attempt.expected(), exchange);
@@ -191,13 +191,13 @@ impl Core {
             state.in_flight -= 1;
             return true;
         }
-        self.orphans -= 1;
+        self.attempts.orphan_ended();
         false
     }
 
     /// An attempt was not sent: it is due again, as if it had never been decided.
     pub(super) fn attempt_not_sent(&mut self, attempt_id: u64) {
-        let Some(in_flight) = self.in_flight.remove(&attempt_id) else { return };
+        let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
         let InFlight { webhook, epoch, source, owner, was_slow, .. } = in_flight;
         self.owner_queues.attempt_finished(owner, was_slow);
         let is_current = self.take_back(webhook, epoch);
@@ -262,7 +262,7 @@ impl Core {
             self.event_failed(webhook, event, lane.is_none(), before, outcome);
         }
         let Some(state) = self.webhooks.get(&webhook) else { return };
-        self.buffered = self.buffered + state.buffered() - buffered;
+        self.feed.buffered = self.feed.buffered + state.buffered() - buffered;
     }
 
     fn event_failed(

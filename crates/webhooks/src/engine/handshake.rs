@@ -4,34 +4,51 @@ use domain::retry::RetryDecision;
 use domain::service_reason::DisabledReason;
 use domain::webhook::HANDSHAKE_REQUEST_PAUSE;
 use domain::{Ticks, WebhookId};
-use store::{AttemptPurpose, AttemptTiming, HandshakeStep, shard_of};
+use store::{AttemptPurpose, AttemptTiming, HandshakeStep};
 
 use super::Command;
 use super::attempt::AttemptKind;
 use super::classify::Outcome;
 use super::core::Core;
 use super::delivery::{AttemptSource, attempt_record};
+use super::deterministic::StableMap;
 use super::failures::postponed;
 use super::webhook_state::HandshakeState;
 
-/// Past this many hosts, those whose pause is over are forgotten.
-const ASKED_HOSTS_MAX: usize = 1000;
+/// When each receiver host last got a handshake attempt that an owner had asked for.
+#[derive(Debug, Default)]
+pub(super) struct AskedHosts(StableMap<Box<str>, Ticks>);
+
+impl AskedHosts {
+    /// Past this many hosts, those whose pause is over are forgotten.
+    const MAX: usize = 1000;
+
+    fn asked_at(&self, host: &str) -> Option<Ticks> {
+        self.0.get(host).copied()
+    }
+
+    fn add(&mut self, host: Box<str>, now: Ticks) {
+        if self.0.len() >= Self::MAX {
+            self.0.retain(|_, at| now.since(*at) < HANDSHAKE_REQUEST_PAUSE);
+        }
+        self.0.insert(host, now);
+    }
+
+    fn remove(&mut self, host: &str) {
+        self.0.remove(host);
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
 
 impl Core {
     /// When the webhook's receiver host last got an attempt that an owner had asked for; only looked up where that matters.
     pub(super) fn host_asked_at(&self, webhook: WebhookId) -> Option<Ticks> {
         let state = self.webhooks.get(&webhook)?;
         state.handshake.unanswered()?;
-        let host = state.target.host();
-        self.asked_hosts.get(&*host).copied()
-    }
-
-    fn note_asked_host(&mut self, host: Box<str>) {
-        let now = self.now.wall;
-        if self.asked_hosts.len() >= ASKED_HOSTS_MAX {
-            self.asked_hosts.retain(|_, at| now.since(*at) < HANDSHAKE_REQUEST_PAUSE);
-        }
-        self.asked_hosts.insert(host, now);
+        self.asked_hosts.asked_at(&state.target.host())
     }
 
     /// Reads the log's head; the request follows when it is known, because an accepted handshake starts the webhook
@@ -51,7 +68,7 @@ impl Core {
     }
 
     pub(super) fn head_read(&mut self, webhook: WebhookId, number: u32, head: Option<u64>) {
-        let can_start = self.can_start() && !self.giving.contains(&shard_of(webhook));
+        let can_start = self.can_start() && !self.shards.is_giving(webhook);
         let now = self.now.wall;
         // Another webhook's attempt may have taken the host's turn meanwhile.
         let host_asked_at = self.host_asked_at(webhook);
@@ -68,13 +85,13 @@ impl Core {
             let host = is_early.then(|| state.target.host());
             self.send(webhook, AttemptSource::Handshake { number, before }, kind);
             if let Some(host) = host {
-                self.note_asked_host(host);
+                self.asked_hosts.add(host, now);
             }
             return;
         }
         state.handshake.is_in_flight = false;
         if head.is_none() {
-            self.pause_reads();
+            self.feed.pause(self.now.steady);
         }
         self.wake(webhook);
     }
@@ -86,7 +103,7 @@ impl Core {
             return;
         }
         let host = state.target.host();
-        if self.asked_hosts.get(&host).copied() == state.handshake.started_at {
+        if self.asked_hosts.asked_at(&host) == state.handshake.started_at {
             self.asked_hosts.remove(&host);
         }
         state.handshake.undo_start(before);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::WebhookId;
-use store::{LogEvent, LogTail, shard_of};
+use store::{LogEvent, LogTail};
 
 use super::core::Core;
 use super::failures::LANES_MAX;
@@ -21,14 +21,14 @@ impl Core {
     /// Reads on for a webhook, as far as its window has room.
     pub(super) fn pull(&mut self, webhook: WebhookId) {
         // What it reads would have to be written before the shard can be given.
-        if self.giving.contains(&shard_of(webhook)) {
+        if self.shards.is_giving(webhook) {
             return;
         }
-        let is_tight = self.buffered > BUFFERED_MANY;
+        let is_tight = self.feed.buffered > BUFFERED_MANY;
         let window_max = if is_tight { WINDOW_TIGHT_MAX } else { WINDOW_MAX };
         loop {
             let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-            let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
+            let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
             let has_room =
                 state.buffered() <= window_max / 2 && state.lanes.len() < LANES_MAX && !state.is_breaker_open;
             let is_caught_up = state.caught_up_at == Some(tail.serial);
@@ -39,11 +39,11 @@ impl Core {
                 TailLookup::Cached(chunk) => {
                     if state.read_to < chunk.floor {
                         state.skip_to_floor(chunk.floor, self.now.wall);
-                        self.dirty.insert(webhook);
+                        self.checkpoints.add(webhook);
                     }
-                    self.buffered += state.take_events(&chunk, window_max);
+                    self.feed.buffered += state.take_events(&chunk, window_max);
                     if state.has_moved {
-                        self.dirty.insert(webhook);
+                        self.checkpoints.add(webhook);
                     }
                 }
                 TailLookup::Pending { is_new } => {
@@ -62,11 +62,11 @@ impl Core {
     pub(super) fn tail_read(&mut self, key: &TailKey, after: u64, serial: u64, read: Option<LogTail>) {
         let has_succeeded = read.is_some();
         if has_succeeded {
-            self.keep_cached(key);
+            self.feed.keep_cached(key);
         } else {
-            self.pause_reads();
+            self.feed.pause(self.now.steady);
         }
-        let Some(tail) = self.tails.get_mut(key) else { return };
+        let Some(tail) = self.feed.tails.get_mut(key) else { return };
         for webhook in tail.finish_read(after, serial, read) {
             let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
             if state.replays.waits_for(after) {
@@ -103,12 +103,12 @@ impl Core {
                 if state.lanes.read(record_key, subscribed.collect(), upto, continues_at) {
                     state.pending().parked.remove(&record_key);
                     state.pending().cleared.insert(record_key);
-                    self.dirty.insert(webhook);
+                    self.checkpoints.add(webhook);
                 }
             }
         }
         if has_failed {
-            self.pause_reads();
+            self.feed.pause(self.now.steady);
         }
         self.wake(webhook);
         self.queue_read(webhook);

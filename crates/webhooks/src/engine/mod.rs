@@ -3,6 +3,7 @@
 //! passes the time. So the same core runs in the service and in the deterministic simulation.
 
 mod attempt;
+mod attempts_in_flight;
 mod backlog;
 mod checkpoint;
 mod classify;
@@ -12,6 +13,7 @@ mod delivery;
 mod deterministic;
 mod driver;
 mod failures;
+mod feed;
 mod handshake;
 mod lanes;
 mod log_reader;

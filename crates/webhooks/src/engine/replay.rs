@@ -173,7 +173,7 @@ impl Core {
             }
             Some(ReplayAction::Finish(step)) => {
                 state.pending().replays.push(step);
-                self.dirty.insert(webhook);
+                self.checkpoints.add(webhook);
             }
             Some(ReplayAction::Read { after }) => self.read_for_replay(webhook, after),
         }
@@ -182,7 +182,7 @@ impl Core {
 
     fn read_for_replay(&mut self, webhook: WebhookId, after: u64) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
+        let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
         match tail.look_up(webhook, after) {
             TailLookup::Cached(chunk) => {
                 let kinds = state.kinds;
@@ -198,7 +198,7 @@ impl Core {
 
     pub(super) fn replay_read(&mut self, webhook: WebhookId, after: u64, has_succeeded: bool) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
+        let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
         let kinds = state.kinds;
         let chunk = tail.chunk_after(after).filter(|_| has_succeeded);
         state.replays.read(chunk.as_ref(), |event| kinds.contains(event.entry.kind));

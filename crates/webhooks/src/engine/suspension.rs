@@ -139,7 +139,7 @@ impl Core {
             _ => false,
         };
         if has_changed {
-            self.dirty.insert(webhook);
+            self.checkpoints.add(webhook);
         }
     }
 
@@ -150,7 +150,7 @@ impl Core {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
         if state.suspension_end(retention).is_some_and(|end| end <= now) {
             state.disable(now, DisabledReason::NoAccess.to_string());
-            self.dirty.insert(webhook);
+            self.checkpoints.add(webhook);
         }
         false
     }
