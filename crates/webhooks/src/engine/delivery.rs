@@ -17,8 +17,11 @@ use super::webhook_state::{HandshakeState, WebhookState};
 use super::{Command, SharedEvent};
 use crate::egress::Exchange;
 
-/// An attempt that takes this many percent of its timeout, or more, makes its webhook slow, even if it succeeds.
-const SLOW_PERCENT: u32 = 80;
+/// An attempt that takes this many percent of its timeout, or more, makes its webhook slow, even if it succeeds: it shares the slots
+/// of the slow ones, so that those who answer at once find one.
+const SLOW_PERCENT: u32 = 20;
+/// From here on the webhook also holds one slot at a time.
+const ONE_SLOT_PERCENT: u32 = 80;
 
 /// An attempt in flight.
 #[derive(Debug)]
@@ -69,7 +72,7 @@ pub(super) enum AttemptSource {
 
 impl WebhookState {
     pub(super) fn slots(&self, slots_max: usize) -> usize {
-        if self.is_slow || self.is_breaker_open { 1 } else { slots_max }
+        if self.holds_one_slot || self.is_breaker_open { 1 } else { slots_max }
     }
 
     /// When the webhook's next handshake or lane is due, or its suspension has lasted too long, if later than now.
@@ -110,7 +113,7 @@ impl Core {
         let is_slot_free = state.in_flight < state.slots(slots_max);
         // Where lanes share one slot, none may wait behind the others for its last attempt.
         let window_ended =
-            (state.is_slow || state.is_breaker_open).then(|| now.minus(self.settings.schedule.window));
+            (state.holds_one_slot || state.is_breaker_open).then(|| now.minus(self.settings.schedule.window));
         if is_slot_free && let Some((record_key, action)) = state.lanes.take_due(now, window_ended) {
             match action {
                 LaneAction::Send(event) => {
@@ -159,13 +162,16 @@ impl Core {
         self.owner_queues.attempt_finished(owner, was_slow);
         let outcome = classify(&attempt.expected(), exchange);
         let timing = exchange.timing;
-        let took_long = outcome.timed_out || timing.total >= self.settings.timeout * SLOW_PERCENT / 100;
+        let timeout = self.settings.timeout;
+        let took = |percent| outcome.timed_out || timing.total >= timeout * percent / 100;
         let is_current = self.take_back(webhook, epoch);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         if is_current {
-            state.is_slow = took_long || (state.is_slow && !outcome.succeeded);
+            let has_failed = !outcome.succeeded;
+            state.is_slow = took(SLOW_PERCENT) || (state.is_slow && has_failed);
+            state.holds_one_slot = took(ONE_SLOT_PERCENT) || (state.holds_one_slot && has_failed);
         }
-        self.dirty.insert(webhook);
+        self.checkpoints.add(webhook);
         match source {
             AttemptSource::Queue(event) => {
                 self.event_finished(webhook, &event, None, is_current, &outcome, timing);

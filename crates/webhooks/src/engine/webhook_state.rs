@@ -59,8 +59,10 @@ pub(crate) struct WebhookState {
     held_records: StableSet<i64>,
     pub(crate) in_flight: usize,
     pub(crate) lanes: Lanes,
-    /// The last attempt timed out, or took nearly as long.
+    /// The last attempt took a good part of its timeout, or timed out.
     pub(crate) is_slow: bool,
+    /// It took nearly all of it: one attempt at a time.
+    pub(crate) holds_one_slot: bool,
     pub(crate) failures_in_a_row: u32,
     /// The breaker is open: the webhook reads nothing new, and its parked lanes are tried one at a time.
     pub(crate) is_breaker_open: bool,
@@ -140,6 +142,7 @@ impl WebhookState {
             in_flight: 0,
             lanes: Lanes::new(loaded.lanes),
             is_slow: false,
+            holds_one_slot: false,
             failures_in_a_row: 0,
             is_breaker_open: false,
             has_warned: false,
