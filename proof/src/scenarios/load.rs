@@ -71,7 +71,13 @@ struct Maximum {
 impl Bed {
     async fn start(options: &Options) -> Fallible<Self> {
         let mut service = Service::new(options, "")?;
-        let settings = service.settings().set("delivery.webhooks_max", "200000");
+        // One address stands for many clients here.
+        let settings = service
+            .settings()
+            .set("delivery.webhooks_max", "200000")
+            .set("server.connections_max", "20000")
+            .set("server.connections_per_address_max", "0")
+            .set("server.idle_timeout", "5m");
         let node = service.start(&settings).await?;
         let (target, receivers) = (node.target(), Receivers::open().await?);
         let mut tokens = vec![service.prepare(&target).await?];
@@ -242,7 +248,7 @@ impl Bed {
                             &target.public_url,
                             &token,
                             &url,
-                            &["Svc.ACC.Customers.CustomerDeleted"],
+                            &["Svc.ACC.Customers.CustomerDisabled"],
                         )
                         .await
                 }

@@ -83,6 +83,7 @@ pub(super) async fn run(options: &Options) -> Fallible<Part> {
     tell_load(&mut part, &load, arrivals.len());
     let during = latencies(&load.ledger.acknowledged(), &arrivals, is_good);
     latency::tell(&mut part, &quiet, &during);
+    latency::explain(&load.ledger.acknowledged(), &arrivals, is_good, &quiet);
     findings.tell(&mut part, round * ROUNDS_IN_A_ROW + RECOVERY_MAX);
     Ok(part)
 }

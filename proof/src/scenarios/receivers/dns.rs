@@ -224,6 +224,7 @@ impl Field {
         self.world.tell_strays(&mut part);
         let during = latencies(&load.ledger.acknowledged(), &arrivals, is_good);
         latency::tell(&mut part, &quiet, &during);
+        latency::explain(&load.ledger.acknowledged(), &arrivals, is_good, &quiet);
         findings.tell(&mut part, misbehaved + RECOVERY_MAX);
         Ok(part)
     }
@@ -265,10 +266,12 @@ impl Field {
             eprintln!("    {} got nothing", self.cases[*webhook].label);
         }
         part.none("unusual but valid names whose webhooks got nothing", idle.len());
-        part.none(
-            "bad names whose webhooks got something",
-            of(Works::Never).filter(|webhook| has_arrival(*webhook)).count(),
-        );
+        let reached: Vec<_> = of(Works::Never).filter(|webhook| has_arrival(*webhook)).collect();
+        for webhook in &reached {
+            let of_webhook = arrivals.iter().filter(|arrival| arrival.webhook == *webhook).count();
+            eprintln!("    {} got {of_webhook} requests", self.cases[*webhook].label);
+        }
+        part.none("bad names whose webhooks got something", reached.len());
     }
 
     /// No name is answered for a while; receivers with an address need none.
@@ -304,6 +307,7 @@ impl Field {
         tell_load(&mut part, &load, arrivals.len());
         let during = latencies(&load.ledger.acknowledged(), &arrivals, is_good);
         latency::tell(&mut part, &quiet, &during);
+        latency::explain(&load.ledger.acknowledged(), &arrivals, is_good, &quiet);
         found.tell(&mut part, silent + RECOVERY_MAX);
         self.world.tell_strays(&mut part);
         Ok(part)

@@ -56,6 +56,28 @@ pub(super) fn tell(part: &mut Part, quiet: &[Duration], during: &[Duration]) {
     part.at_most(name, ratio(quiet, during), RATIO_MAX, "×");
 }
 
+/// Prints which changes were late, where the ratio is not met: a few late for all receivers are a pause, and many late for few are
+/// receivers that wait for others.
+pub(super) fn explain(
+    acknowledged: &[Acknowledged],
+    arrivals: &[Arrival],
+    is_counted: impl Fn(usize) -> bool,
+    quiet: &[Duration],
+) {
+    let late = quantile(quiet, 990).max(FLOOR).mul_f64(RATIO_MAX);
+    let Some(first) = acknowledged.iter().map(|one| one.at).min() else { return };
+    for one in acknowledged {
+        let of_change: Vec<Arrival> =
+            arrivals.iter().filter(|arrival| arrival.change == one.change).cloned().collect();
+        let found = latencies(std::slice::from_ref(one), &of_change, &is_counted);
+        let count = found.iter().filter(|latency| **latency > late).count();
+        if count > 0 {
+            let (at, median) = (one.at.duration_since(first), quantile(&found, 500));
+            eprintln!("    at {at:.1?}: {count} of {} late, median {median:.0?}", found.len());
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::time::Instant;

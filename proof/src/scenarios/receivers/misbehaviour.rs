@@ -113,6 +113,7 @@ impl Field {
         tell_load(&mut part, &load, arrivals.len());
         let during = latencies(&load.ledger.acknowledged(), &arrivals, is_good);
         latency::tell(&mut part, &quiet, &during);
+        latency::explain(&load.ledger.acknowledged(), &arrivals, is_good, &quiet);
         findings.tell(&mut part, misbehaved + RECOVERY_MAX);
         part.none("connections to where redirects lead", *self.strays.lock());
         part.none("bodies that are no event", bench.receivers.unreadable());
