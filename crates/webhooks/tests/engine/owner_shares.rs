@@ -51,10 +51,12 @@ fn slow_webhook_is_not_delayed_by_100_slow_ones_of_another_owner() {
 #[test]
 fn webhook_with_slow_successes_holds_one_slot() {
     let mut world = two_owners();
-    world.change(1, 30);
+    world.change(1, 40);
     assert_eq!(world.in_flight_of(1), 8);
+    world.finish_all(TIMEOUT / 6, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 8, "a sixth of the timeout is not slow");
     world.finish_all(TIMEOUT * 3 / 5, &Ok(accepted()));
-    assert_eq!(world.in_flight_of(1), 8, "three fifths of the timeout are not slow");
+    assert_eq!(world.in_flight_of(1), SLOTS / 8, "slow ones share a quarter of the slots");
     world.finish_all(TIMEOUT * 9 / 10, &Ok(accepted()));
     assert_eq!(world.in_flight_of(1), 1);
     world.finish_all(TIMEOUT * 9 / 10, &Ok(accepted()));
