@@ -156,7 +156,7 @@ impl Notice {
 }
 
 /// A replaced key or secret of a team that ends soon.
-pub(crate) struct EndingCredential {
+pub(crate) struct EndingTeamCredential {
     pub(crate) team: TeamId,
     /// The subscription or the client.
     pub(crate) subject: String,
@@ -166,7 +166,7 @@ pub(crate) struct EndingCredential {
     pub(crate) ends_at: Ticks,
 }
 
-impl EndingCredential {
+impl EndingTeamCredential {
     pub(crate) fn notice(self, kind: NoticeKind, object: NoticeObject, id: Guid, now: Ticks) -> Notice {
         let Self { team, subject, name, slot, ends_at: since } = self;
         let detail = slot.map(|slot| slot.as_str().to_owned()).unwrap_or_default();

@@ -10,7 +10,9 @@ use super::rows::{column, execute, limit, parse, parse_all, row, rows};
 use super::teams::lock_team;
 use super::{PostgresStore, store_error};
 use crate::mails::SealedMail;
-use crate::notices::{ENDING_WITHIN, EndingCredential, FAILING_AFTER, failing_notice_stands_from, mailed};
+use crate::notices::{
+    ENDING_WITHIN, EndingTeamCredential, FAILING_AFTER, failing_notice_stands_from, mailed,
+};
 use crate::rows::Columns;
 use crate::webhooks::WebhookNotice;
 use crate::{
@@ -218,7 +220,7 @@ impl Notices for PostgresStore {
             let until = now + ENDING_WITHIN;
             let ending = self.rows(sql, &[&now.0, &until.0, &limit(rows_max), &kind.code()]).await?;
             let random = &self.ports().random;
-            let ending: Vec<EndingCredential> = parse_all(&ending)?;
+            let ending: Vec<EndingTeamCredential> = parse_all(&ending)?;
             found.extend(ending.into_iter().map(|one| one.notice(kind, object, random.guid(), now)));
         }
         if found.is_empty() {

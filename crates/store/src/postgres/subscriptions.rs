@@ -4,7 +4,6 @@ use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::ids::SubscriptionId;
 use domain::{Random, Secret, TeamId, Ticks};
-use tokio_postgres::Row;
 
 use super::audit::append_audit;
 use super::rows::{column, execute, parse, parse_all, row};
@@ -12,7 +11,6 @@ use super::{PostgresStore, exists, store_error};
 use crate::audit::Act;
 use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
-use crate::rows::Columns;
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
     AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
@@ -289,21 +287,13 @@ impl Subscriptions for PostgresStore {
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let rows = self
             .rows(
-                "SELECT day, route, calls, failed FROM calls WHERE subscription_id = $1 AND day BETWEEN $2 AND $3
+                "SELECT subscription_id, day, route, calls, failed FROM calls
+                 WHERE subscription_id = $1 AND day BETWEEN $2 AND $3
                  ORDER BY day DESC, route",
                 &[&id.as_str(), &from_day, &to_day],
             )
             .await?;
-        let calls = |row: &Row| {
-            Ok(CallCount {
-                subscription: id.clone(),
-                day: row.read("day")?,
-                route: row.read("route")?,
-                calls: row.read("calls")?,
-                failed: row.read("failed")?,
-            })
-        };
-        rows.iter().map(calls).collect()
+        parse_all(&rows)
     }
 
     async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64> {

@@ -6,9 +6,9 @@ use domain::{CallRecord, ClientKind, Refusal, Scopes};
 use super::{Columns, FromRow};
 use crate::clients::from_list;
 use crate::{
-    Authorization, AuthorizationCode, AuthorizationEnd, AuthorizationFacts, CallbackIdToken, Client,
-    ClientAccess, Consent, EndedAuthorization, Grant, KeyInfo, KeySlot, NumberedCall, Pkce, RefreshToken,
-    Status, Subscription,
+    Authorization, AuthorizationCode, AuthorizationEnd, AuthorizationFacts, CallCount, CallbackIdToken,
+    Client, ClientAccess, Consent, EndedAuthorization, Grant, KeyInfo, KeySlot, NumberedCall, Pkce,
+    RefreshToken, Status, Subscription,
 };
 
 impl FromRow for Client {
@@ -125,6 +125,18 @@ impl FromRow for KeyInfo {
             valid_until: row.read("valid_until")?,
             last_used_at: row.read("last_used_at")?,
             is_revealable: row.read("is_revealable")?,
+        })
+    }
+}
+
+impl FromRow for CallCount {
+    fn from_row<R: Columns>(row: &R) -> Result<Self, R::Error> {
+        Ok(Self {
+            subscription: row.read("subscription_id")?,
+            day: row.read("day")?,
+            route: row.read("route")?,
+            calls: row.read("calls")?,
+            failed: row.read("failed")?,
         })
     }
 }

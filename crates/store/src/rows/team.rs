@@ -4,7 +4,7 @@ use domain::subscription::Products;
 use domain::{ClientId, NoticeKind, NoticeObject, Secret, TenantId};
 
 use super::{Columns, FromRow};
-use crate::notices::{EndingCredential, mailed};
+use crate::notices::{EndingTeamCredential, mailed};
 use crate::sandboxes::from_json;
 use crate::{
     KeySlot, ListedMember, Notice, NoticeReader, NoticeSettings, ReceivedRequest, ReceiverMode, RequestKind,
@@ -126,7 +126,7 @@ impl FromRow for WebhookFailure {
     }
 }
 
-impl FromRow for EndingCredential {
+impl FromRow for EndingTeamCredential {
     fn from_row<R: Columns>(row: &R) -> Result<Self, R::Error> {
         let slot: i64 = row.read("slot")?;
         Ok(Self {

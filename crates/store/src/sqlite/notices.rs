@@ -10,7 +10,9 @@ use super::mails::queue_mail;
 use super::rows::parse;
 use super::{SqliteStore, store_error};
 use crate::mails::SealedMail;
-use crate::notices::{ENDING_WITHIN, EndingCredential, FAILING_AFTER, failing_notice_stands_from, mailed};
+use crate::notices::{
+    ENDING_WITHIN, EndingTeamCredential, FAILING_AFTER, failing_notice_stands_from, mailed,
+};
 use crate::rows::{Columns, SqliteRow};
 use crate::webhooks::WebhookNotice;
 use crate::{
@@ -140,7 +142,7 @@ fn ending(reader: &Connection, now: Ticks, rows_max: usize) -> Result<Vec<Notice
         (ENDING_SECRETS, NoticeKind::ClientSecretEnds, NoticeObject::Client),
     ] {
         let notice = |row: &Row<'_>| {
-            Ok(parse::<EndingCredential>(row)?.notice(kind, object, Guid::from_bytes([0; 16]), now))
+            Ok(parse::<EndingTeamCredential>(row)?.notice(kind, object, Guid::from_bytes([0; 16]), now))
         };
         let args = params![now.0, (now + ENDING_WITHIN).0, rows_max, kind.code()];
         found.extend(all(reader, sql, args, notice)?);

@@ -40,9 +40,8 @@ impl PasswordResets for SqliteStore {
         mail: Option<&Mail>,
         context: &AuditContext,
     ) -> Result<bool> {
-        let find_it =
-            |reader: &_| find::<Account>(reader, &format!("{ACCOUNT} WHERE id = ?1"), id.as_str(), parse);
-        let Some(found) = self.read(|reader| find_it(reader))? else {
+        let by_id = format!("{ACCOUNT} WHERE id = ?1");
+        let Some(found) = self.read(|reader| find::<Account>(reader, &by_id, id.as_str(), parse))? else {
             return Ok(false);
         };
         let ports = self.ports().clone();

@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::{Random, Secret, TeamId, Ticks};
-use rusqlite::{Connection, OptionalExtension, Row, params};
+use rusqlite::{Connection, OptionalExtension, params};
 
 use super::audit::append_audit;
 use super::directory::change;
@@ -12,7 +12,6 @@ use super::{SqliteStore, exists, store_error};
 use crate::audit::Act;
 use crate::list_filter::SUBSCRIPTIONS;
 use crate::plan::{signed, unsigned};
-use crate::rows::{Columns, SqliteRow};
 use crate::subscriptions::{SUBSCRIPTION_KEY, SealedKey, revealed};
 use crate::{
     AuditContext, CallCount, KeyInfo, KeyLastUse, KeySlot, ListFilter, ListPage, ListQuery, Result,
@@ -279,23 +278,14 @@ impl Subscriptions for SqliteStore {
     }
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
-        let calls = |row: &Row<'_>| {
-            let row = SqliteRow::new(row);
-            Ok(CallCount {
-                subscription: id.clone(),
-                day: row.read("day")?,
-                route: row.read("route")?,
-                calls: row.read("calls")?,
-                failed: row.read("failed")?,
-            })
-        };
         self.read(|reader| {
             reader
                 .prepare_cached(
-                    "SELECT day, route, calls, failed FROM calls WHERE subscription_id = ?1 AND day BETWEEN ?2 AND ?3
+                    "SELECT subscription_id, day, route, calls, failed FROM calls
+                     WHERE subscription_id = ?1 AND day BETWEEN ?2 AND ?3
                      ORDER BY day DESC, route",
                 )
-                .and_then(|mut all| all.query_map(params![id.as_str(), from_day, to_day], calls)?.collect())
+                .and_then(|mut all| all.query_map(params![id.as_str(), from_day, to_day], parse)?.collect())
                 .map_err(store_error)
         })
     }
