@@ -51,7 +51,6 @@ mod subscriptions;
 mod team_webhooks;
 mod teams;
 mod ticket_keys;
-mod wal_checkpoints;
 mod webhook_rows;
 mod webhook_search;
 mod webhooks;
@@ -76,7 +75,6 @@ use delivery_lock::DeliveryLock;
 use last_update_index::LastUpdateIndexes;
 use reader::Reader;
 use reader_pool::ReaderPool;
-use wal_checkpoints::WalCheckpoints;
 use write_lock::WriteLock;
 use writer::Writer;
 
@@ -126,12 +124,11 @@ impl SqliteStore {
         if migrate::forget_statistics(&connection)? {
             connection = connect(path)?;
         }
-        let checkpoints = WalCheckpoints::start(&mut connection, connect(path)?)?;
         let write_lock = WriteLock::next_to(path);
         let (invalidation, reader_pool) =
             (Arc::new(InvalidationCounters::default()), Arc::new(ReaderPool::new(path.to_owned())));
         let writer = Writer::start(
-            (connection, checkpoints),
+            connection,
             write_lock,
             ports.clone(),
             schema,

@@ -15,7 +15,6 @@ use tokio::sync::oneshot;
 use super::apply;
 use super::group::WriteGroup;
 use super::reader_pool::ReaderPool;
-use super::wal_checkpoints::WalCheckpoints;
 use super::write_lock::WriteLock;
 use crate::worker_end::WorkerEnd;
 use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
@@ -54,7 +53,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        (connection, checkpoints): (Connection, WalCheckpoints),
+        connection: Connection,
         write_lock: WriteLock,
         ports: Ports,
         schema: i64,
@@ -77,8 +76,6 @@ impl Writer {
             .spawn(move || {
                 let _guard = guard;
                 run_writer(&connection, &thread_shared, &ports);
-                // The last connection to close the file checkpoints its log.
-                checkpoints.close();
             })
             .map_err(StoreError::internal)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)), end, schema })
