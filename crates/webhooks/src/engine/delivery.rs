@@ -17,8 +17,8 @@ use super::webhook_state::{HandshakeState, WebhookState};
 use super::{Command, SharedEvent};
 use crate::egress::Exchange;
 
-/// An attempt that takes this many percent of its timeout, or more, makes its webhook slow, even if it succeeds: it shares the slots
-/// of the slow ones, so that those who answer at once find one.
+/// An attempt that takes this many percent of its timeout, or more, makes its webhook slow, even before it ends and even if it
+/// succeeds: the webhook shares the slots of the slow ones, so that those that answer at once find one.
 const SLOW_PERCENT: u32 = 20;
 /// From here on the webhook also holds one slot at a time.
 const ONE_SLOT_PERCENT: u32 = 80;
@@ -32,7 +32,8 @@ pub(super) struct InFlight {
     attempt: Attempt,
     source: AttemptSource,
     owner: OwnerNumber,
-    was_slow: bool,
+    /// It holds one of the slots for slow webhooks.
+    is_slow: bool,
 }
 
 impl InFlight {
@@ -150,15 +151,30 @@ impl Core {
             attempt: attempt.clone(),
             source,
             owner: state.owner,
-            was_slow: state.is_slow,
+            is_slow: state.is_slow,
         };
-        let attempt_id = self.attempts.begun(in_flight);
+        let attempt_id = self.attempts.begun(self.now.steady, in_flight);
         self.commands.push(Command::Send { attempt_id, attempt });
+    }
+
+    /// Makes the webhooks slow whose attempts take long: those that hang would else take all slots until they time out.
+    pub(super) fn find_slow(&mut self) {
+        let slow_after = self.settings.timeout * SLOW_PERCENT / 100;
+        let Some(until) = self.now.steady.checked_sub(slow_after) else { return };
+        while let Some(in_flight) = self.attempts.take_long(until) {
+            if !std::mem::replace(&mut in_flight.is_slow, true) {
+                self.owner_queues.attempt_became_slow(in_flight.owner);
+            }
+            let (webhook, epoch) = (in_flight.webhook, in_flight.epoch);
+            if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
+                state.is_slow = true;
+            }
+        }
     }
 
     pub(super) fn attempt_finished(&mut self, attempt_id: u64, exchange: &Exchange) {
         let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
-        let InFlight { webhook, epoch, attempt, source, owner, was_slow } = in_flight;
+        let InFlight { webhook, epoch, attempt, source, owner, is_slow: was_slow } = in_flight;
         self.owner_queues.attempt_finished(owner, was_slow);
         let outcome = classify(&attempt.expected(), exchange);
         let timing = exchange.timing;
@@ -204,7 +220,7 @@ impl Core {
     /// An attempt was not sent: it is due again, as if it had never been decided.
     pub(super) fn attempt_not_sent(&mut self, attempt_id: u64) {
         let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
-        let InFlight { webhook, epoch, source, owner, was_slow, .. } = in_flight;
+        let InFlight { webhook, epoch, source, owner, is_slow: was_slow, .. } = in_flight;
         self.owner_queues.attempt_finished(owner, was_slow);
         let is_current = self.take_back(webhook, epoch);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };

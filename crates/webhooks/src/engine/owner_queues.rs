@@ -92,6 +92,12 @@ impl OwnerQueues {
         self.slow_in_flight += usize::from(is_slow);
     }
 
+    /// It holds one of the slots for slow webhooks from now on, however many there are.
+    pub(crate) fn attempt_became_slow(&mut self, owner: OwnerNumber) {
+        self.queue(owner).slow_in_flight += 1;
+        self.slow_in_flight += 1;
+    }
+
     pub(crate) fn attempt_finished(&mut self, owner: OwnerNumber, was_slow: bool) {
         let queue = self.queue(owner);
         queue.in_flight -= 1;

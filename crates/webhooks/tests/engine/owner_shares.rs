@@ -64,3 +64,21 @@ fn webhook_with_slow_successes_holds_one_slot() {
     world.finish_all(TIMEOUT / 10, &Ok(accepted()));
     assert_eq!(world.in_flight_of(1), 8, "a fast success ends it");
 }
+
+#[test]
+fn webhook_is_slow_before_its_first_attempt_has_timed_out() {
+    let mut world = two_owners();
+    world.change(1, 1);
+    world.wait(TIMEOUT / 6);
+    world.change(1, 1);
+    world.wait(TIMEOUT / 6);
+    assert_eq!(world.in_flight_of(1), 2, "the first has taken a third of the timeout, the second a sixth");
+    world.change(1, 40);
+    assert_eq!(
+        world.in_flight_of(1),
+        1 + SLOTS / 8,
+        "the first and all new ones hold slots of the slow ones"
+    );
+    world.finish_all(TIMEOUT / 10, &Ok(accepted()));
+    assert_eq!(world.in_flight_of(1), 8, "a fast success ends it");
+}
