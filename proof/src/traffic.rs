@@ -22,14 +22,24 @@ pub(crate) enum Outcome {
     Failed(String),
 }
 
+/// What a call is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Read,
+    Change,
+    Refresh,
+}
+
 /// What many calls came to.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     /// Of the calls that were done, sorted.
-    latencies: Vec<Duration>,
+    latencies: Vec<(Duration, Kind)>,
     /// Of the calls that were refused, sorted.
     refusals: Vec<Duration>,
     pub(crate) failed: Vec<String>,
+    /// Calls that were not begun because too many were under way.
+    pub(crate) not_begun: usize,
     span: Duration,
 }
 
@@ -42,16 +52,33 @@ impl Tally {
         self.refusals.len()
     }
 
+    /// Calls that were not done, whatever the reason.
+    pub(crate) fn not_done(&self) -> usize {
+        self.failed.len() + self.refused() + self.not_begun
+    }
+
     pub(crate) fn rate(&self) -> f64 {
         self.latencies.len() as f64 / self.span.as_secs_f64()
     }
 
     pub(crate) fn p99(&self) -> Duration {
-        percentile(&self.latencies, 99)
+        self.percentile(99)
     }
 
     pub(crate) fn p50(&self) -> Duration {
-        percentile(&self.latencies, 50)
+        self.percentile(50)
+    }
+
+    /// Of the calls of one kind.
+    pub(crate) fn p99_of(&self, kind: Kind) -> Duration {
+        let of_kind = |(took, of): &(Duration, Kind)| (*of == kind).then_some(*took);
+        let all: Vec<Duration> = self.latencies.iter().filter_map(of_kind).collect();
+        percentile(&all, 99)
+    }
+
+    fn percentile(&self, share: usize) -> Duration {
+        let place = self.latencies.len() * share / 100;
+        self.latencies.get(place).or(self.latencies.last()).map(|(took, _)| *took).unwrap_or_default()
     }
 
     pub(crate) fn refusals_p99(&self) -> Duration {
@@ -65,28 +92,29 @@ fn percentile(sorted: &[Duration], share: usize) -> Duration {
 
 #[derive(Default)]
 struct Counting {
-    done: Mutex<Vec<Duration>>,
+    done: Mutex<Vec<(Duration, Kind)>>,
     refused: Mutex<Vec<Duration>>,
     failed: Mutex<Vec<String>>,
+    not_begun: AtomicUsize,
 }
 
 impl Counting {
-    fn count(&self, took: Duration, outcome: Outcome) {
+    fn count(&self, kind: Kind, took: Duration, outcome: Outcome) {
         match outcome {
-            Outcome::Done => self.done.lock().push(took),
+            Outcome::Done => self.done.lock().push((took, kind)),
             Outcome::Refused => self.refused.lock().push(took),
             Outcome::Failed(reason) => self.failed.lock().push(reason),
         }
     }
 
     fn tally(&self, span: Duration) -> Tally {
-        let sorted = |all: &Mutex<Vec<Duration>>| {
-            let mut all = std::mem::take(&mut *all.lock());
-            all.sort_unstable();
-            all
-        };
+        let mut latencies = std::mem::take(&mut *self.done.lock());
+        latencies.sort_unstable_by_key(|(took, _)| *took);
+        let mut refusals = std::mem::take(&mut *self.refused.lock());
+        refusals.sort_unstable();
         let failed = std::mem::take(&mut *self.failed.lock());
-        Tally { latencies: sorted(&self.done), refusals: sorted(&self.refused), failed, span }
+        let not_begun = self.not_begun.load(Ordering::Relaxed);
+        Tally { latencies, refusals, failed, not_begun, span }
     }
 }
 
@@ -146,8 +174,7 @@ impl Traffic {
         Ok(counting.tally(from.elapsed()))
     }
 
-    /// This many calls a second, whether the service answers or not. Calls above `in_flight_max` are not begun: they count as
-    /// failed.
+    /// This many calls a second, whether the service answers or not. Calls above `in_flight_max` are not begun.
     pub(crate) async fn offered(
         self: &Arc<Self>,
         per_second: f64,
@@ -164,7 +191,7 @@ impl Traffic {
             while begun < due {
                 begun += 1.0;
                 if in_flight.load(Ordering::Relaxed) >= in_flight_max {
-                    counting.count(Duration::ZERO, Outcome::Failed("too many calls under way".into()));
+                    counting.not_begun.fetch_add(1, Ordering::Relaxed);
                     continue;
                 }
                 in_flight.fetch_add(1, Ordering::Relaxed);
@@ -185,12 +212,12 @@ impl Traffic {
     async fn one(&self, counting: &Counting) {
         let number = self.number.fetch_add(1, Ordering::Relaxed);
         let from = Instant::now();
-        let outcome = match number % 16 {
-            0 | 8 => self.change(number).await,
-            15 => self.refresh().await,
-            _ => self.read().await,
+        let (kind, outcome) = match number % 16 {
+            0 | 8 => (Kind::Change, self.change(number).await),
+            15 => (Kind::Refresh, self.refresh().await),
+            _ => (Kind::Read, self.read().await),
         };
-        counting.count(from.elapsed(), outcome);
+        counting.count(kind, from.elapsed(), outcome);
     }
 
     async fn read(&self) -> Outcome {

@@ -15,7 +15,7 @@ use crate::load::{Target, change_line};
 use crate::process::{Node, PAUSE, resident_mib};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service, TENANT};
-use crate::traffic::{Tally, Traffic};
+use crate::traffic::{Kind, Tally, Traffic};
 use crate::{Fallible, Options, Part};
 
 const WEBHOOKS: usize = 2;
@@ -75,7 +75,7 @@ impl Bed {
         let settings = service
             .settings()
             .set("delivery.webhooks_max", "200000")
-            .set("server.connections_max", "20000")
+            .set("server.connections_max", "13000")
             .set("server.connections_per_address_max", "0")
             .set("server.idle_timeout", "5m");
         let node = service.start(&settings).await?;
@@ -112,8 +112,14 @@ impl Bed {
         let (second, last) = watch.stop().await?;
         part.tell("calls", seen.done());
         tell_failures(&seen);
-        part.none("calls that failed or were refused", seen.failed.len() + seen.refused());
+        part.none("calls that failed or were refused", seen.not_done());
         part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
+        let [reads, changes, refreshes] =
+            [Kind::Read, Kind::Change, Kind::Refresh].map(|kind| ms(seen.p99_of(kind)));
+        part.tell(
+            "p99 of reads, changes and refreshes",
+            format!("{reads:.1} ms, {changes:.1} ms and {refreshes:.1} ms"),
+        );
         part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
         part.tell("memory in the second quarter", format!("{second:.1} MiB"));
         part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
@@ -149,10 +155,11 @@ impl Bed {
         part.tell(
             "calls",
             format!(
-                "{} done, {} refused, {} not begun or failed",
+                "{} done, {} refused, {} failed, {} not begun",
                 seen.done(),
                 seen.refused(),
-                seen.failed.len()
+                seen.failed.len(),
+                seen.not_begun
             ),
         );
         part.at_least("calls done beside the maximum", seen.rate() / max.rate, 0.8, "×");
@@ -167,7 +174,7 @@ impl Bed {
         let from = Instant::now();
         loop {
             let seen = self.traffic.offered(max.rate * 0.05, Duration::from_secs(1), IN_FLIGHT_MAX).await?;
-            let is_normal = seen.failed.is_empty() && seen.refused() == 0 && ratio(&seen, &max.quiet) <= 2.0;
+            let is_normal = seen.not_done() == 0 && ratio(&seen, &max.quiet) <= 2.0;
             if is_normal || from.elapsed() > Duration::from_secs(60) {
                 return Ok(from.elapsed());
             }
@@ -198,7 +205,7 @@ impl Bed {
         }
         tell_failures(&seen);
         part.none("connections without an answer", count - answered);
-        part.none("calls that failed or were refused", seen.failed.len() + seen.refused());
+        part.none("calls that failed or were refused", seen.not_done());
         part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
         part.at_most(
             "memory for a connection",
@@ -225,7 +232,7 @@ impl Bed {
         part.tell("until all were subscribed and accepted", format!("{:.0} s", from.elapsed().as_secs_f64()));
         let seen = self.traffic.offered(max.rate * 0.2, span, IN_FLIGHT_MAX).await?;
         tell_failures(&seen);
-        part.none("calls that failed or were refused", seen.failed.len() + seen.refused());
+        part.none("calls that failed or were refused", seen.not_done());
         part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
         part.tell("memory", format!("{:.0} MiB more", self.node.resident_mib()? - before));
         self.tell_deliveries(&mut part).await;
@@ -294,10 +301,7 @@ impl Bed {
         }
         tell_failures(&seen);
         part.tell("changes of the flood", format!("{:.0} a second", flooded as f64 / span.as_secs_f64()));
-        part.none(
-            "calls of the other tenant that failed or were refused",
-            seen.failed.len() + seen.refused(),
-        );
+        part.none("calls of the other tenant that failed or were refused", seen.not_done());
         part.tell(
             "p99 without and with the flood",
             format!("{:.1} ms and {:.1} ms", ms(quiet.p99()), ms(seen.p99())),

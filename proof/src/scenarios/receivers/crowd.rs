@@ -3,6 +3,8 @@
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
+use tokio::runtime::Handle;
+
 use super::behaviour::{Act, Behaviour};
 use super::bench::{Bench, MemoryWatch, RECOVERY_MAX, tell_load};
 use super::latency::{self, latencies};
@@ -98,8 +100,12 @@ fn is_misbehaving(webhook: usize, round: usize) -> bool {
 
 async fn open(bench: &Bench, webhooks: usize) -> Fallible<Vec<RawReceiver>> {
     let nowhere = SocketAddr::from((Ipv4Addr::LOCALHOST, 9));
-    let surroundings =
-        Surroundings { receivers: &bench.receivers, authority: &bench.authority, elsewhere: nowhere };
+    let surroundings = Surroundings {
+        receivers: &bench.receivers,
+        authority: &bench.authority,
+        elsewhere: nowhere,
+        runtime: Handle::current(),
+    };
     let mut all = Vec::with_capacity(webhooks);
     for webhook in 0..webhooks {
         let [.., high, low] = u32::try_from(webhook)?.to_be_bytes();

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::attempts::{self, AttemptFindings};
+use super::background::Background;
 use super::behaviour::{BEHAVIOURS, Behaviour, floods};
 use super::bench::{ATTEMPT_MAX, Bench, MemoryWatch, RECOVERY_MAX, tell_load};
 use super::latency::{self, latencies};
@@ -33,6 +34,7 @@ struct Field {
     bad: Vec<(RawReceiver, &'static Behaviour)>,
     ids: Vec<String>,
     strays: Arc<Mutex<usize>>,
+    _background: Background,
 }
 
 /// Every way to misbehave, once.
@@ -71,8 +73,13 @@ impl Field {
         let bench = Bench::start(options, true, LOAD).await?;
         let loopback = Ipv4Addr::LOCALHOST;
         let (elsewhere, strays) = open_canary(SocketAddr::from((loopback, 0))).await?;
-        let surroundings =
-            Surroundings { receivers: &bench.receivers, authority: &bench.authority, elsewhere };
+        let background = Background::start()?;
+        let surroundings = Surroundings {
+            receivers: &bench.receivers,
+            authority: &bench.authority,
+            elsewhere,
+            runtime: background.handle(),
+        };
         let mut bad = Vec::new();
         for (place, behaviour) in behaviours.iter().enumerate() {
             let receiver = RawReceiver::open(loopback, GOOD + place, Some(behaviour), &surroundings).await?;
@@ -81,7 +88,7 @@ impl Field {
         let mut urls = bench.receivers.urls(GOOD);
         urls.extend(bad.iter().map(|(receiver, _)| receiver.url()));
         let ids = bench.subscribe(&urls).await?;
-        Ok(Self { bench, bad, ids, strays })
+        Ok(Self { bench, bad, ids, strays, _background: background })
     }
 
     async fn run(&self, options: &Options, mut part: Part, span: Duration) -> Fallible<Part> {

@@ -2,6 +2,7 @@
 //! fail.
 
 mod attempts;
+mod background;
 mod behaviour;
 mod bench;
 mod certificates;

@@ -44,7 +44,7 @@ pub(super) enum NameAnswer {
     Alias(String),
     /// What is no message.
     Garbage,
-    /// The answer to another question.
+    /// The answer to another question, as a forger would send it over UDP. The server itself does not answer.
     WrongQuestion(Vec<IpAddr>),
 }
 
@@ -57,6 +57,12 @@ struct State {
     /// How often a name was asked for, by type.
     questions: HashMap<(String, u16), usize>,
     is_silent: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Udp,
+    Tcp,
 }
 
 struct Question<'a> {
@@ -100,7 +106,7 @@ impl NameServer {
     }
 
     async fn answer_udp(self, socket: Arc<UdpSocket>, message: Vec<u8>, from: SocketAddr) {
-        if let Some(mut answer) = self.answer(&message).await {
+        if let Some(mut answer) = self.answer(&message, Transport::Udp).await {
             if answer.len() > UDP_BYTES_MAX {
                 let end = question(&message).map_or(HEADER_BYTES, |question| question.end);
                 answer.truncate(end);
@@ -123,7 +129,7 @@ impl NameServer {
             }
             let (server, writer) = (self.clone(), writer.clone());
             tokio::spawn(async move {
-                if let Some(answer) = server.answer(&message).await {
+                if let Some(answer) = server.answer(&message, Transport::Tcp).await {
                     let length = u16::try_from(answer.len()).unwrap_or(u16::MAX);
                     let framed = [&length.to_be_bytes()[..], &answer[..usize::from(length)]].concat();
                     // A resolver that has gone needs no answer.
@@ -133,7 +139,7 @@ impl NameServer {
         }
     }
 
-    async fn answer(&self, message: &[u8]) -> Option<Vec<u8>> {
+    async fn answer(&self, message: &[u8], transport: Transport) -> Option<Vec<u8>> {
         let question = question(message)?;
         let (answer, number) = {
             let mut state = self.0.lock();
@@ -151,6 +157,7 @@ impl NameServer {
             NameAnswer::InTurn(sets) => question.addresses(sets.get(number % sets.len())?),
             NameAnswer::Code(code) => question.reply(code, 0, &[]),
             NameAnswer::Silence => return None,
+            NameAnswer::WrongQuestion(_) if transport == Transport::Tcp => return None,
             NameAnswer::Late(pause, addresses) => {
                 tokio::time::sleep(pause).await;
                 question.addresses(&addresses)

@@ -1,13 +1,14 @@
 //! A receiver on a bare socket, which can be told to misbehave. It is good until then: it notes what came and answers 200.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
@@ -42,6 +43,18 @@ struct Tls {
     flawed: Option<TlsAcceptor>,
 }
 
+/// Small, so that the machine's cores are not busy with what nobody reads, and so that what a receiver could send is what the service took.
+const SEND_BUFFER_BYTES: u32 = 16 * 1024;
+const BACKLOG: u32 = 1024;
+
+fn listen(address: Ipv4Addr) -> Fallible<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    // Every connection that it accepts has it too.
+    socket.set_send_buffer_size(SEND_BUFFER_BYTES)?;
+    socket.bind(SocketAddr::from((address, 0)))?;
+    Ok(socket.listen(BACKLOG)?)
+}
+
 /// What a misbehaving receiver saw of the service.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Contacts {
@@ -56,6 +69,8 @@ pub(super) struct Surroundings<'a> {
     pub(super) receivers: &'a Receivers,
     pub(super) authority: &'a Authority,
     pub(super) elsewhere: SocketAddr,
+    /// What the receivers run on.
+    pub(super) runtime: Handle,
 }
 
 impl RawReceiver {
@@ -78,7 +93,11 @@ impl RawReceiver {
             }
             _ => None,
         };
-        let listener = TcpListener::bind((IpAddr::V4(address), 0)).await?;
+        let runtime = surroundings.runtime.clone();
+        let listener = {
+            let _entered = runtime.enter();
+            listen(address)?
+        };
         let address = listener.local_addr()?;
         let shared = Arc::new(Shared {
             receivers: surroundings.receivers.clone(),
@@ -88,7 +107,7 @@ impl RawReceiver {
             contacts: Mutex::default(),
         });
         let accepting = shared.clone();
-        tokio::spawn(async move {
+        runtime.spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
                 tokio::spawn(accepting.clone().serve(stream));
             }
