@@ -235,9 +235,10 @@ impl Core {
     /// The webhook may have something to start.
     pub(super) fn wake(&mut self, webhook: WebhookId) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        let is_queued = if state.is_slow { &mut state.is_slow_ready } else { &mut state.is_ready };
+        let is_slow = state.is_slow();
+        let is_queued = if is_slow { &mut state.is_slow_ready } else { &mut state.is_ready };
         if !std::mem::replace(is_queued, true) {
-            self.owner_queues.push(state.owner, webhook, state.is_slow);
+            self.owner_queues.push(state.owner, webhook, is_slow);
         }
     }
 
@@ -265,7 +266,7 @@ impl Core {
                 continue;
             }
             // It has become slow since it was queued: it waits among the slow ones.
-            let must_wait = state.is_slow && !next.is_slow;
+            let must_wait = state.is_slow() && !next.is_slow;
             if must_wait || self.start_next(webhook) {
                 self.wake(webhook);
             } else {

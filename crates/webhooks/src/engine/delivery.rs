@@ -32,8 +32,10 @@ pub(super) struct InFlight {
     attempt: Attempt,
     source: AttemptSource,
     owner: OwnerNumber,
-    /// It holds one of the slots for slow webhooks.
-    is_slow: bool,
+    /// Its webhook was slow: it holds one of the slots for slow webhooks.
+    started_slow: bool,
+    /// It has taken so long that its webhook is slow.
+    is_long: bool,
 }
 
 impl InFlight {
@@ -72,6 +74,10 @@ pub(super) enum AttemptSource {
 }
 
 impl WebhookState {
+    pub(super) fn is_slow(&self) -> bool {
+        self.was_slow || self.long_in_flight > 0
+    }
+
     pub(super) fn slots(&self, slots_max: usize) -> usize {
         if self.holds_one_slot || self.is_breaker_open { 1 } else { slots_max }
     }
@@ -143,7 +149,8 @@ impl Core {
     pub(super) fn send(&mut self, webhook: WebhookId, source: AttemptSource, kind: AttemptKind) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         state.in_flight += 1;
-        self.owner_queues.attempt_started(state.owner, state.is_slow);
+        let started_slow = state.is_slow();
+        self.owner_queues.attempt_started(state.owner, started_slow);
         let attempt = Attempt::new(&state.target, kind);
         let in_flight = InFlight {
             webhook,
@@ -151,40 +158,41 @@ impl Core {
             attempt: attempt.clone(),
             source,
             owner: state.owner,
-            is_slow: state.is_slow,
+            started_slow,
+            is_long: false,
         };
         let attempt_id = self.attempts.begun(self.now.steady, in_flight);
         self.commands.push(Command::Send { attempt_id, attempt });
     }
 
-    /// Makes the webhooks slow whose attempts take long: those that hang would else take all slots until they time out.
+    /// Marks webhooks as slow whose attempts take long: those that hang would otherwise take all slots until they time out.
     pub(super) fn find_slow(&mut self) {
         let slow_after = self.settings.timeout * SLOW_PERCENT / 100;
         let Some(until) = self.now.steady.checked_sub(slow_after) else { return };
         while let Some(in_flight) = self.attempts.take_long(until) {
-            if !std::mem::replace(&mut in_flight.is_slow, true) {
+            in_flight.is_long = true;
+            if !in_flight.started_slow {
                 self.owner_queues.attempt_became_slow(in_flight.owner);
             }
             let (webhook, epoch) = (in_flight.webhook, in_flight.epoch);
             if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
-                state.is_slow = true;
+                state.long_in_flight += 1;
             }
         }
     }
 
     pub(super) fn attempt_finished(&mut self, attempt_id: u64, exchange: &Exchange) {
         let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
-        let InFlight { webhook, epoch, attempt, source, owner, is_slow: was_slow } = in_flight;
-        self.owner_queues.attempt_finished(owner, was_slow);
+        let is_current = self.take_back(&in_flight);
+        let InFlight { webhook, attempt, source, .. } = in_flight;
         let outcome = classify(&attempt.expected(), exchange);
         let timing = exchange.timing;
         let timeout = self.settings.timeout;
         let took = |percent| outcome.timed_out || timing.total >= timeout * percent / 100;
-        let is_current = self.take_back(webhook, epoch);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         if is_current {
             let has_failed = !outcome.succeeded;
-            state.is_slow = took(SLOW_PERCENT) || (state.is_slow && has_failed);
+            state.was_slow = took(SLOW_PERCENT) || (state.was_slow && has_failed);
             state.holds_one_slot = took(ONE_SLOT_PERCENT) || (state.holds_one_slot && has_failed);
         }
         self.checkpoints.add(webhook);
@@ -208,9 +216,12 @@ impl Core {
     }
 
     /// An attempt is no longer in flight; returns whether the webhook's present state started it.
-    fn take_back(&mut self, webhook: WebhookId, epoch: u64) -> bool {
-        if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) {
+    fn take_back(&mut self, in_flight: &InFlight) -> bool {
+        self.owner_queues.attempt_finished(in_flight.owner, in_flight.started_slow, in_flight.is_long);
+        let state = self.webhooks.get_mut(&in_flight.webhook);
+        if let Some(state) = state.filter(|state| state.epoch == in_flight.epoch) {
             state.in_flight -= 1;
+            state.long_in_flight -= usize::from(in_flight.is_long);
             return true;
         }
         self.attempts.orphan_ended();
@@ -220,9 +231,8 @@ impl Core {
     /// An attempt was not sent: it is due again, as if it had never been decided.
     pub(super) fn attempt_not_sent(&mut self, attempt_id: u64) {
         let Some(in_flight) = self.attempts.ended(attempt_id) else { return };
-        let InFlight { webhook, epoch, source, owner, is_slow: was_slow, .. } = in_flight;
-        self.owner_queues.attempt_finished(owner, was_slow);
-        let is_current = self.take_back(webhook, epoch);
+        let is_current = self.take_back(&in_flight);
+        let InFlight { webhook, source, .. } = in_flight;
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         match source {
             AttemptSource::Queue(event) | AttemptSource::Lane(event) if !is_current => {

@@ -22,6 +22,7 @@ pub(crate) struct OwnerQueues {
     /// Owners that wait and had used up their share at their turn of this round.
     passed_over: Vec<OwnerNumber>,
     in_flight: usize,
+    /// Those that started as slow ones.
     slow_in_flight: usize,
 }
 
@@ -32,6 +33,7 @@ struct OwnerQueue {
     /// Whose turn is next where both could start.
     is_slow_next: bool,
     in_flight: usize,
+    /// Those that started as slow ones or have become slow.
     slow_in_flight: usize,
     /// In `turns` or in `passed_over`.
     is_waiting: bool,
@@ -92,18 +94,18 @@ impl OwnerQueues {
         self.slow_in_flight += usize::from(is_slow);
     }
 
-    /// It holds one of the slots for slow webhooks from now on, however many there are.
+    /// An attempt that did not start as a slow one takes long. It counts against its owner alone, so that another owner's slow
+    /// webhooks find a slot.
     pub(crate) fn attempt_became_slow(&mut self, owner: OwnerNumber) {
         self.queue(owner).slow_in_flight += 1;
-        self.slow_in_flight += 1;
     }
 
-    pub(crate) fn attempt_finished(&mut self, owner: OwnerNumber, was_slow: bool) {
+    pub(crate) fn attempt_finished(&mut self, owner: OwnerNumber, started_slow: bool, became_slow: bool) {
         let queue = self.queue(owner);
         queue.in_flight -= 1;
-        queue.slow_in_flight -= usize::from(was_slow);
+        queue.slow_in_flight -= usize::from(started_slow || became_slow);
         self.in_flight -= 1;
-        self.slow_in_flight -= usize::from(was_slow);
+        self.slow_in_flight -= usize::from(started_slow);
     }
 
     fn queue(&mut self, owner: OwnerNumber) -> &mut OwnerQueue {
@@ -172,7 +174,7 @@ mod tests {
         assert_eq!(fill(&mut queues, &[0, 1], false), [6, 3]);
         // Every slot that becomes free goes to the owner with fewer, until both have the same.
         for expected in [[5, 4], [4, 4]] {
-            queues.attempt_finished(OwnerNumber(0), false);
+            queues.attempt_finished(OwnerNumber(0), false, false);
             assert_eq!(fill(&mut queues, &[0, 0], false), expected);
         }
     }

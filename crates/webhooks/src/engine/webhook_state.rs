@@ -60,7 +60,9 @@ pub(crate) struct WebhookState {
     pub(crate) in_flight: usize,
     pub(crate) lanes: Lanes,
     /// The last attempt took a good part of its timeout, or timed out.
-    pub(crate) is_slow: bool,
+    pub(crate) was_slow: bool,
+    /// How many attempts in flight have taken as long already.
+    pub(crate) long_in_flight: usize,
     /// It took nearly all of it: one attempt at a time.
     pub(crate) holds_one_slot: bool,
     pub(crate) failures_in_a_row: u32,
@@ -141,7 +143,8 @@ impl WebhookState {
             held_records: StableSet::default(),
             in_flight: 0,
             lanes: Lanes::new(loaded.lanes),
-            is_slow: false,
+            was_slow: false,
+            long_in_flight: 0,
             holds_one_slot: false,
             failures_in_a_row: 0,
             is_breaker_open: false,

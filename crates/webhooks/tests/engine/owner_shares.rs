@@ -82,3 +82,32 @@ fn webhook_is_slow_before_its_first_attempt_has_timed_out() {
     world.finish_all(TIMEOUT / 10, &Ok(accepted()));
     assert_eq!(world.in_flight_of(1), 8, "a fast success ends it");
 }
+
+#[test]
+fn hanging_webhooks_of_an_owner_do_not_delay_a_slow_one_of_another() {
+    let mut world = two_owners();
+    world.change(1, 1);
+    world.finish_all(TIMEOUT, &Err(EgressError::TimedOut(Phase::Response)));
+    world.change(0, 8);
+    assert_eq!(world.in_flight_of(0), SLOTS / 2);
+    world.wait(TIMEOUT / 2);
+    world.change(1, 1);
+    assert_eq!(
+        world.in_flight_of(1),
+        1,
+        "more than a quarter of the slots hang, and none of them is its own"
+    );
+}
+
+#[test]
+fn fast_success_does_not_hide_attempts_that_hang() {
+    let mut world = two_owners();
+    world.change(1, 1);
+    let hanging = world.in_flight[0].0;
+    world.wait(TIMEOUT / 4);
+    world.change(1, 1);
+    let fast = world.in_flight.iter().find(|(id, _)| *id != hanging).unwrap().0;
+    world.finish(fast, accepted());
+    world.change(1, 40);
+    assert_eq!(world.in_flight_of(1), SLOTS / 8, "it is slow as long as an attempt hangs");
+}
