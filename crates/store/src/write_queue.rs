@@ -12,9 +12,7 @@ use crate::{BatchCounts, ChangeBatch, Result, StoreError};
 const BULK_KIB_MAX: usize = 64 * 1024;
 /// Short work (sign-in) has its own queue, so that it never waits behind bulk changes.
 const SHORT_MAX: usize = 4096;
-/// A group takes no further batch beyond these limits: writing it takes a few tens of milliseconds, which
-/// bounds the wait for the next group.
-const GROUP_CHANGES_MAX: usize = 2048;
+/// A group takes no further batch beyond this.
 const GROUP_KIB_MAX: usize = 4096;
 /// The size of a change besides its data.
 const CHANGE_BYTES: usize = 512;
@@ -90,8 +88,8 @@ pub(crate) struct GroupSize {
 
 impl GroupSize {
     /// Whether another batch may join; the first always may.
-    pub(crate) fn has_room(self) -> bool {
-        self.changes < GROUP_CHANGES_MAX && self.kib < GROUP_KIB_MAX
+    pub(crate) fn has_room(self, changes_max: usize) -> bool {
+        self.changes < changes_max && self.kib < GROUP_KIB_MAX
     }
 
     pub(crate) fn add(&mut self, batch: &ChangeBatch) {

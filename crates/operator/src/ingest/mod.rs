@@ -27,7 +27,7 @@ pub use event_lines::{EventLines, find_event, known_events};
 pub use response::IngestResponse;
 
 /// A chunk goes to the store once it has this many lines or bytes.
-pub const CHUNK_LINES: usize = 1000;
+pub const CHUNK_LINES: usize = 250;
 const CHUNK_BYTES: usize = 1024 * 1024;
 /// After a pause of this length the lines received so far are written.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);

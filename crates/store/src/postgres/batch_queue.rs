@@ -10,6 +10,9 @@ use super::PostgresStore;
 use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
 use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
 
+/// Writing so many takes a few tens of milliseconds, which bounds the wait of the tenant's next group. Other tenants do not wait for it.
+const GROUP_CHANGES_MAX: usize = 2048;
+
 /// Waiting batches per tenant. A listed tenant has a running writer task.
 #[derive(Default)]
 pub(super) struct BatchQueue {
@@ -47,7 +50,7 @@ impl BatchQueue {
         }
         let mut size = GroupSize::default();
         let fits = queue.iter().take_while(|queued| {
-            let limits = size.has_room();
+            let limits = size.has_room(GROUP_CHANGES_MAX);
             size.add(&queued.batch);
             limits
         });

@@ -5,6 +5,7 @@ mod apply;
 mod archive;
 mod audit;
 mod authorizations;
+mod batch_queue;
 mod calls;
 mod changes;
 mod checkpoint;

@@ -1,7 +1,6 @@
-//! The writer thread: takes all queued work, writes it in one transaction, commits once, then responds to all.
-//! Short work (sign-in) goes before bulk changes; groups and the queue are bounded.
+//! The writer thread: takes queued work, writes it in one transaction, commits once, then responds to all.
+//! Short work (sign-in) goes before bulk changes, whose tenants take turns; groups and the queue are bounded.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
@@ -13,11 +12,12 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::apply;
+use super::batch_queue::BatchQueue;
 use super::group::WriteGroup;
 use super::reader_pool::ReaderPool;
 use super::write_lock::WriteLock;
 use crate::worker_end::WorkerEnd;
-use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
+use crate::write_queue::{QueueLimits, QueuedBatch, closed};
 use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
 /// How old a reader's snapshot may become: other processes may write to the file without notice.
@@ -29,8 +29,8 @@ type Completion = Box<dyn FnOnce(Option<StoreError>) + Send>;
 
 #[derive(Default)]
 struct Queue {
-    works: VecDeque<Work>,
-    batches: VecDeque<QueuedBatch>,
+    works: Vec<Work>,
+    batches: BatchQueue,
     closed: bool,
 }
 
@@ -98,13 +98,13 @@ impl Writer {
             })
         });
         let _room = self.shared.limits.for_short_work().await?;
-        self.enqueue(|queue| queue.works.push_back(work))?;
+        self.enqueue(|queue| queue.works.push(work))?;
         receiver.await.map_err(|_| closed())?
     }
 
     pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let (queued, receiver) = self.shared.limits.admit(batch).await?;
-        self.enqueue(|queue| queue.batches.push_back(queued))?;
+        self.enqueue(|queue| queue.batches.push(queued))?;
         receiver.await.map_err(|_| closed())?
     }
 
@@ -177,9 +177,9 @@ impl Drop for CloseOnDrop<'_> {
 fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     let mut queue = shared.queue.lock();
     loop {
-        queue.batches.retain(|queued| !queued.answer.is_abandoned());
-        if !queue.works.is_empty() || !queue.batches.is_empty() {
-            break;
+        let (works, batches) = (std::mem::take(&mut queue.works), queue.batches.next_group());
+        if !works.is_empty() || !batches.is_empty() {
+            return Some((works, batches));
         }
         if queue.closed {
             return None;
@@ -190,16 +190,6 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
             MutexGuard::unlocked(&mut queue, || shared.reader_pool.expire_snapshots());
         }
     }
-    let works = queue.works.drain(..).collect();
-    let mut batches = Vec::new();
-    let mut size = GroupSize::default();
-    while size.has_room()
-        && let Some(queued) = queue.batches.pop_front()
-    {
-        size.add(&queued.batch);
-        batches.push(queued);
-    }
-    Some((works, batches))
 }
 
 /// Writes a group and responds to its requests.
