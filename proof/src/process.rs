@@ -35,7 +35,9 @@ pub(crate) struct NodeSettings {
 }
 
 impl NodeSettings {
+    /// Replaces an earlier value.
     pub(crate) fn set(mut self, key: &str, value: &str) -> Self {
+        self.set.retain(|(other, _)| other != key);
         self.set.push((key.to_owned(), value.to_owned()));
         self
     }

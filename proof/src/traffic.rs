@@ -61,6 +61,16 @@ impl Tally {
         self.latencies.len() as f64 / self.span.as_secs_f64()
     }
 
+    /// Calls that were done or refused, a second.
+    pub(crate) fn answer_rate(&self) -> f64 {
+        (self.done() + self.refused()) as f64 / self.span.as_secs_f64()
+    }
+
+    /// Of the calls that were answered.
+    pub(crate) fn refused_share(&self) -> f64 {
+        self.refused() as f64 / (self.done() + self.refused()).max(1) as f64
+    }
+
     pub(crate) fn p99(&self) -> Duration {
         self.percentile(99)
     }
@@ -214,7 +224,7 @@ impl Traffic {
         let from = Instant::now();
         let (kind, outcome) = match number % 16 {
             0 | 8 => (Kind::Change, self.change(number).await),
-            15 => (Kind::Refresh, self.refresh().await),
+            15 => self.refresh().await,
             _ => (Kind::Read, self.read().await),
         };
         counting.count(kind, from.elapsed(), outcome);
@@ -242,11 +252,11 @@ impl Traffic {
         outcome
     }
 
-    async fn refresh(&self) -> Outcome {
+    async fn refresh(&self) -> (Kind, Outcome) {
         // Where all tokens are under way, a read takes the place.
-        let Some(token) = self.refresh_tokens.lock().pop() else { return self.read().await };
+        let Some(token) = self.refresh_tokens.lock().pop() else { return (Kind::Read, self.read().await) };
         let application = &self.service.application;
-        match application.refresh(&self.http, &self.target.public_url, &token).await {
+        let outcome = match application.refresh(&self.http, &self.target.public_url, &token).await {
             Ok(next) => {
                 self.refresh_tokens.lock().push(next.refresh);
                 Outcome::Done
@@ -257,7 +267,8 @@ impl Traffic {
                 let is_refused = error.starts_with("429") || error.starts_with("503");
                 if is_refused { Outcome::Refused } else { Outcome::Failed(error) }
             }
-        }
+        };
+        (Kind::Refresh, outcome)
     }
 }
 

@@ -60,7 +60,7 @@ pub(super) async fn many_floods(options: &Options) -> Fallible<Part> {
     let span = options.span(Duration::from_secs(30), Duration::from_secs(3));
     let tried = format!(
         "{} webhooks whose receivers send without end for {} s: bodies of 10 GiB, compressed bombs, headers and interim answers, \
-         as fast as the machine can, beside {GOOD} whose receivers answer.",
+         as fast as they can, beside {GOOD} whose receivers answer.",
         behaviours.len(),
         span.as_secs()
     );

@@ -1,0 +1,255 @@
+//! Load and overload of one node: a long steady load, five times the maximum without and with a limit, ten thousand connections, a
+//! hundred thousand webhooks, and a tenant that floods beside one that does not.
+
+mod flood;
+mod scale;
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::checker::check;
+use crate::load::Target;
+use crate::process::{Node, PAUSE, resident_mib};
+use crate::receivers::Receivers;
+use crate::service::{EMAIL, Service, TENANT};
+use crate::traffic::{Kind, Tally, Traffic};
+use crate::{Fallible, Options, Part};
+
+const WEBHOOKS: usize = 2;
+const WORKERS: usize = 32;
+const SIGN_INS: usize = 64;
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
+const IN_FLIGHT_MAX: usize = 2000;
+/// Latencies of less than this are not compared: a tick of the machine's scheduler is longer.
+const FLOOR: Duration = Duration::from_millis(10);
+
+/// What `serve` has by default.
+const RATE_PER_MINUTE: &str = "300";
+
+const PARTS: [&str; 6] = ["steady", "overload", "connections", "webhooks", "flood", "limit"];
+
+pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
+    let mut parts = Vec::new();
+    if !PARTS.iter().any(|part| options.has_part(part)) {
+        return Ok(parts);
+    }
+    let bed = Bed::start(options, "0").await?;
+    let max = bed.maximum(options).await?;
+    if options.has_part("steady") {
+        parts.push(bed.steady(options, &max).await?);
+    }
+    if options.has_part("overload") {
+        parts.push(bed.overload(options, &max).await?);
+    }
+    if options.has_part("connections") {
+        parts.push(bed.connections(options, &max).await?);
+    }
+    if options.has_part("webhooks") {
+        parts.push(bed.many_webhooks(options, &max).await?);
+    }
+    if options.has_part("flood") {
+        parts.push(bed.flood(options, &max).await?);
+    }
+    if options.has_part("limit") {
+        drop(bed);
+        parts.push(Bed::start(options, RATE_PER_MINUTE).await?.limit(options, &max).await?);
+    }
+    Ok(parts)
+}
+
+/// One node on SQLite with its traffic.
+struct Bed {
+    service: Arc<Service>,
+    node: Node,
+    target: Target,
+    receivers: Receivers,
+    traffic: Arc<Traffic>,
+}
+
+/// The most mixed traffic that the node and its load generator manage on this machine, and the latency of little traffic.
+struct Maximum {
+    rate: f64,
+    quiet: Tally,
+}
+
+impl Bed {
+    async fn start(options: &Options, rate_per_minute: &str) -> Fallible<Self> {
+        let mut service = Service::new(options, "")?;
+        // One address stands for many clients here.
+        let settings = service
+            .settings()
+            .set("gateway.rate_per_minute", rate_per_minute)
+            .set("delivery.webhooks_max", "200000")
+            .set("server.connections_max", "13000")
+            .set("server.connections_per_address_max", "0")
+            .set("server.idle_timeout", "5m");
+        let node = service.start(&settings).await?;
+        let (target, receivers) = (node.target(), Receivers::open().await?);
+        let mut tokens = vec![service.prepare(&target).await?];
+        for _ in 1..SIGN_INS {
+            tokens.push(service.application.sign_in(&service.http, &target.public_url, EMAIL).await?);
+        }
+        service.subscribe(&target.public_url, &tokens[0].access, &receivers.urls(WEBHOOKS)).await?;
+        let service = Arc::new(service);
+        let traffic = Traffic::new(&service, TENANT, &target, &tokens, CALL_TIMEOUT)?;
+        Ok(Self { service, node, target, receivers, traffic })
+    }
+
+    async fn maximum(&self, options: &Options) -> Fallible<Maximum> {
+        let span = options.span(Duration::from_secs(15), Duration::from_secs(2));
+        self.traffic.closed(WORKERS, span / 3).await?;
+        let rate = self.traffic.closed(WORKERS, span).await?.rate();
+        let quiet = self.traffic.offered(rate * 0.05, span, IN_FLIGHT_MAX).await?;
+        eprintln!("at most {rate:.0} calls a second; p99 of 5 % of it {:?}", quiet.p99());
+        Ok(Maximum { rate, quiet })
+    }
+
+    async fn steady(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
+        let span = options.span(Duration::from_secs(20 * 60), Duration::from_secs(8));
+        let tried = format!(
+            "One node on SQLite. Of sixteen calls thirteen are reads, two changes (each to {WEBHOOKS} webhooks) and one a refresh. {WORKERS} clients without pauses get {:.0} calls a second; then 70 % of that for {} minutes at a rate that does not wait for answers.",
+            max.rate,
+            span.as_secs() / 60
+        );
+        let mut part = Part::new("steady load", tried);
+        let watch = MemoryWatch::start(&self.node);
+        let seen = self.traffic.offered(max.rate * 0.7, span, IN_FLIGHT_MAX).await?;
+        let (second, last) = watch.stop().await?;
+        part.tell("calls", seen.done());
+        tell_failures(&seen);
+        part.none("calls that failed, were refused or not begun", seen.not_done());
+        part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
+        tell_kinds(&mut part, &seen);
+        part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
+        part.tell("memory in the second quarter", format!("{second:.1} MiB"));
+        part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
+        self.tell_deliveries(&mut part).await;
+        Ok(part)
+    }
+
+    /// Waits until everything that was acknowledged so far has arrived.
+    async fn tell_deliveries(&self, part: &mut Part) {
+        let acknowledged = self.traffic.ledger.acknowledged();
+        let from = Instant::now();
+        while self.receivers.count() < acknowledged.len() * WEBHOOKS
+            && from.elapsed() < Duration::from_secs(120)
+        {
+            tokio::time::sleep(PAUSE).await;
+        }
+        let findings = check(&acknowledged, u64::MAX, &self.receivers.arrivals(), WEBHOOKS);
+        part.none("acknowledged changes that a webhook did not get", findings.lost);
+    }
+
+    async fn overload(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
+        let span = options.span(Duration::from_secs(30), Duration::from_secs(4));
+        let tried = format!(
+            "Five times the maximum ({:.0} calls a second) for {} s at a rate that does not wait for answers, at most {IN_FLIGHT_MAX} calls under way; each call may take {} s.",
+            max.rate * 5.0,
+            span.as_secs(),
+            CALL_TIMEOUT.as_secs()
+        );
+        let mut part = Part::new("overload", tried);
+        let seen = self.traffic.offered(max.rate * 5.0, span, IN_FLIGHT_MAX).await?;
+        let back = self.back_to_normal(max).await?;
+        tell_failures(&seen);
+        part.tell("calls", outcomes(&seen));
+        part.none("calls that failed", seen.failed.len());
+        part.at_least("calls done beside the maximum", seen.rate() / max.rate, 0.8, "×");
+        part.within("p99 of the calls that were begun", seen.p99(), Duration::from_secs(1));
+        part.within("until a second of light load has its usual p99 again", back, Duration::from_secs(5));
+        self.tell_deliveries(&mut part).await;
+        Ok(part)
+    }
+
+    async fn limit(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
+        let span = options.span(Duration::from_secs(30), Duration::from_secs(4));
+        let tried = format!(
+            "Five times the maximum for {} s, on a node that allows {RATE_PER_MINUTE} reads a minute to a subscription, as `serve` does by default.",
+            span.as_secs()
+        );
+        let mut part = Part::new("overload by a client above its limit", tried);
+        let seen = self.traffic.offered(max.rate * 5.0, span, IN_FLIGHT_MAX).await?;
+        tell_failures(&seen);
+        part.tell("calls", outcomes(&seen));
+        part.none("calls that failed", seen.failed.len());
+        part.at_least("refusals of all answers", seen.refused_share(), 0.7, "");
+        part.at_least("answers a second beside the maximum", seen.answer_rate() / max.rate, 0.8, "×");
+        part.within("p99 of a refusal", seen.refusals_p99(), Duration::from_secs(1));
+        self.tell_deliveries(&mut part).await;
+        Ok(part)
+    }
+
+    /// How long it takes until light load is answered as before.
+    async fn back_to_normal(&self, max: &Maximum) -> Fallible<Duration> {
+        let from = Instant::now();
+        loop {
+            let seen = self.traffic.offered(max.rate * 0.05, Duration::from_secs(1), IN_FLIGHT_MAX).await?;
+            let is_normal = seen.not_done() == 0 && ratio(&seen, &max.quiet) <= 2.0;
+            if is_normal || from.elapsed() > Duration::from_secs(60) {
+                return Ok(from.elapsed());
+            }
+        }
+    }
+}
+
+fn tell_failures(seen: &Tally) {
+    if let Some(first) = seen.failed.first() {
+        eprintln!("    {} failed, the first with {first}", seen.failed.len());
+    }
+}
+
+fn tell_kinds(part: &mut Part, seen: &Tally) {
+    let [reads, changes, refreshes] =
+        [Kind::Read, Kind::Change, Kind::Refresh].map(|kind| ms(seen.p99_of(kind)));
+    let text = format!("{reads:.1} ms, {changes:.1} ms and {refreshes:.1} ms");
+    part.tell("p99 of reads, changes and refreshes", text);
+}
+
+fn outcomes(seen: &Tally) -> String {
+    let (done, refused, failed) = (seen.done(), seen.refused(), seen.failed.len());
+    format!("{done} done, {refused} refused, {failed} failed, {} not begun", seen.not_begun)
+}
+
+fn ms(span: Duration) -> f64 {
+    span.as_secs_f64() * 1000.0
+}
+
+/// The p99 beside that of less load; what is below the floor counts as the floor.
+fn ratio(seen: &Tally, quiet: &Tally) -> f64 {
+    seen.p99().max(FLOOR).as_secs_f64() / quiet.p99().max(FLOOR).as_secs_f64()
+}
+
+/// Reads the memory of a node every second.
+struct MemoryWatch {
+    stop: tokio::sync::oneshot::Sender<()>,
+    task: tokio::task::JoinHandle<Vec<f64>>,
+}
+
+impl MemoryWatch {
+    fn start(node: &Node) -> Self {
+        let (stop, mut stopped) = tokio::sync::oneshot::channel();
+        let process = node.id();
+        let task = tokio::spawn(async move {
+            let mut seen = Vec::new();
+            let mut ticks = tokio::time::interval(Duration::from_secs(1));
+            loop {
+                tokio::select! {
+                    _ = ticks.tick() => seen.extend(resident_mib(process)),
+                    _ = &mut stopped => return seen,
+                }
+            }
+        });
+        Self { stop, task }
+    }
+
+    /// The means of the second and of the last quarter.
+    async fn stop(self) -> Fallible<(f64, f64)> {
+        let _ = self.stop.send(());
+        let seen = self.task.await?;
+        let quarter = (seen.len() / 4).max(1);
+        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+        let second = seen.get(quarter..2 * quarter).unwrap_or(&seen);
+        let last = seen.get(seen.len().saturating_sub(quarter)..).unwrap_or(&seen);
+        Ok((mean(second), mean(last)))
+    }
+}
