@@ -23,6 +23,11 @@ pub trait ChangeLog: Send + Sync + 'static {
     /// result is on disk. A batch whose caller stops waiting before a transaction takes it up is not applied.
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
+    /// How many changes a batch of a long request should have. More make writing faster, and whoever waits for the batch wait longer.
+    fn batch_changes(&self) -> usize {
+        1000
+    }
+
     /// How far an earlier request with this idempotency key got.
     async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>>;
 

@@ -26,9 +26,10 @@ use batcher::Batcher;
 pub use event_lines::{EventLines, find_event, known_events};
 pub use response::IngestResponse;
 
-/// A chunk goes to the store once it has this many lines or bytes.
-pub const CHUNK_LINES: usize = 250;
+/// A chunk goes to the store once it has this many bytes, or as many lines as the store's batches should have.
 const CHUNK_BYTES: usize = 1024 * 1024;
+/// The body is parsed in pieces of this size, so that chunks have few lines more than that.
+const PIECE_BYTES: usize = 16 * 1024;
 /// After a pause of this length the lines received so far are written.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);
 /// How long a chunk without an idempotency key may wait to be written. Its sender cannot tell whether it was applied, so
@@ -130,6 +131,7 @@ impl Ingest {
             clock,
             edit: request.edit.clone(),
         };
+        let chunk_lines = self.store.batch_changes();
         let mut writer = BatchWriter::new(destination, batcher.initial_counts(), progress);
         let mut body = pin!(body);
         loop {
@@ -145,11 +147,13 @@ impl Ingest {
                     return Err(IngestError::CutOff(why, Box::new(counts)));
                 }
             };
-            if let Err(fault) = batcher.feed(&frame) {
-                return Err(fault.into_error(writer.finish(&mut batcher).await?));
-            }
-            if batcher.lines() >= CHUNK_LINES || batcher.bytes() >= CHUNK_BYTES {
-                writer.submit(&mut batcher).await?;
+            for piece in frame.chunks(PIECE_BYTES) {
+                if let Err(fault) = batcher.feed(piece) {
+                    return Err(fault.into_error(writer.finish(&mut batcher).await?));
+                }
+                if batcher.lines() >= chunk_lines || batcher.bytes() >= CHUNK_BYTES {
+                    writer.submit(&mut batcher).await?;
+                }
             }
         }
         if let Err(fault) = batcher.end() {

@@ -1,4 +1,5 @@
-//! The change batches that wait for the writer. Tenants take turns, so that one with many batches does not delay the others.
+//! The change batches that wait for the writer. Tenants take turns, and after a large group those with little to write go first: so one that
+//! writes much delays the others by one group.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -6,16 +7,19 @@ use domain::TenantId;
 
 use crate::write_queue::{GroupSize, QueuedBatch};
 
-/// All tenants wait for the group that is being written, so a group takes no further batch beyond this: so many changes take a few
-/// milliseconds, and a batch has not many more.
-const GROUP_CHANGES_MAX: usize = 256;
+/// All tenants wait for the group that is being written, so a group takes no further batch beyond this: with its last batch it takes a
+/// few milliseconds.
+const GROUP_CHANGES_MAX: usize = 64;
+/// A batch of this many changes is small, and so is a group.
+const SMALL_CHANGES_MAX: usize = 16;
 
 #[derive(Default)]
 pub(super) struct BatchQueue {
-    /// Of each tenant in the order in which they came; never empty.
+    /// Of each tenant in the order in which they came.
     by_tenant: HashMap<TenantId, VecDeque<QueuedBatch>>,
     /// The tenants of `by_tenant` in the order of their turns.
     turns: VecDeque<TenantId>,
+    last_was_large: bool,
 }
 
 impl BatchQueue {
@@ -31,55 +35,68 @@ impl BatchQueue {
         self.by_tenant.values().map(VecDeque::len).sum()
     }
 
-    /// The batches to write next; none if nobody waits for one.
-    pub(super) fn next_group(&mut self) -> Vec<QueuedBatch> {
-        let (mut group, mut size) = (Vec::new(), GroupSize::default());
-        while size.has_room(GROUP_CHANGES_MAX)
-            && let Some(queued) = self.pop()
-        {
-            size.add(&queued.batch);
-            group.push(queued);
+    /// The batches to write next, together with short work where there is some; none if nobody waits for one.
+    pub(super) fn next_group(&mut self, has_short_work: bool) -> Vec<QueuedBatch> {
+        if std::mem::take(&mut self.last_was_large) {
+            let small = self.fill(|front| front.batch.lines.len() <= SMALL_CHANGES_MAX);
+            if has_short_work || !small.is_empty() {
+                return small;
+            }
         }
+        let group = self.fill(|_| true);
+        self.last_was_large =
+            group.iter().map(|queued| queued.batch.lines.len()).sum::<usize>() > SMALL_CHANGES_MAX;
+        group
+    }
+
+    /// Takes a batch of each tenant in turn, until the group is full or none has one that fits.
+    fn fill(&mut self, fits: impl Fn(&QueuedBatch) -> bool) -> Vec<QueuedBatch> {
+        let (mut group, mut size, mut passed_over) = (Vec::new(), GroupSize::default(), VecDeque::new());
+        while size.has_room(GROUP_CHANGES_MAX)
+            && let Some(tenant) = self.turns.pop_front()
+        {
+            let Some(batches) = self.by_tenant.get_mut(&tenant) else { continue };
+            while batches.pop_front_if(|front| front.answer.is_abandoned()).is_some() {}
+            match batches.pop_front_if(|front| fits(front)) {
+                Some(queued) => {
+                    size.add(&queued.batch);
+                    group.push(queued);
+                    self.turns.push_back(tenant);
+                }
+                None if batches.is_empty() => {
+                    self.by_tenant.remove(&tenant);
+                }
+                None => passed_over.push_back(tenant),
+            }
+        }
+        // Their turns come first.
+        passed_over.append(&mut self.turns);
+        self.turns = passed_over;
         group
     }
 
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
-
-    /// The next batch in turn whose caller still waits.
-    fn pop(&mut self) -> Option<QueuedBatch> {
-        while let Some(tenant) = self.turns.pop_front() {
-            let batches = self.by_tenant.get_mut(&tenant)?;
-            let next =
-                std::iter::from_fn(|| batches.pop_front()).find(|queued| !queued.answer.is_abandoned());
-            if batches.is_empty() {
-                self.by_tenant.remove(&tenant);
-            } else {
-                self.turns.push_back(tenant);
-            }
-            if next.is_some() {
-                return next;
-            }
-        }
-        None
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use domain::Guid;
+    use domain::change::Change;
 
     use super::*;
     use crate::write_queue::{BatchResult, QueueLimits};
-    use crate::{BatchCounts, ChangeBatch};
+    use crate::{BatchCounts, ChangeBatch, ChangeLine};
 
-    /// A batch without changes whose number is in its process.
-    async fn add(queue: &mut BatchQueue, tenant: &str, number: u8) -> BatchResult {
+    /// A batch whose number is in its process.
+    async fn add(queue: &mut BatchQueue, tenant: &str, number: u8, changes: u64) -> BatchResult {
+        let line = br#"{"area":"accounting","resource":"companies","action":"disable","correlationId":"c"}"#;
+        let change = Change::parse(line, || Guid::from_bytes([0; 16])).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new(tenant),
             process: Guid::from_bytes([number; 16]),
-            lines: Vec::new(),
+            lines: (1..=changes).map(|number| ChangeLine { number, change: change.clone() }).collect(),
             counts: BatchCounts::default(),
             checkpoint: None,
             expires_at: None,
@@ -90,36 +107,49 @@ mod tests {
         receiver
     }
 
-    fn numbers(group: &[QueuedBatch]) -> Vec<u8> {
+    fn next(queue: &mut BatchQueue, has_short_work: bool) -> Vec<u8> {
+        let group = queue.next_group(has_short_work);
         group.iter().map(|queued| queued.batch.process.as_bytes()[0]).collect()
     }
 
     #[tokio::test]
     async fn tenants_take_turns_and_the_order_of_each_is_kept() {
-        let mut queue = BatchQueue::default();
-        let mut waiting = Vec::new();
-        for (tenant, number) in
-            [("flood", 1), ("flood", 2), ("flood", 3), ("other", 4), ("third", 5), ("other", 6)]
-        {
-            waiting.push(add(&mut queue, tenant, number).await);
+        let (mut queue, mut waiting) = (BatchQueue::default(), Vec::new());
+        let all = [("flood", 1), ("flood", 2), ("flood", 3), ("other", 4), ("third", 5), ("other", 6)];
+        for (tenant, number) in all {
+            waiting.push(add(&mut queue, tenant, number, 1).await);
         }
         assert_eq!(queue.len(), 6);
-        assert_eq!(numbers(&queue.next_group()), [1, 4, 5, 2, 6, 3]);
-        assert_eq!(queue.len(), 0);
-        assert!(queue.next_group().is_empty());
+        assert_eq!(next(&mut queue, false), [1, 4, 5, 2, 6, 3]);
+        assert_eq!((queue.len(), next(&mut queue, false)), (0, Vec::new()));
+    }
+
+    #[tokio::test]
+    async fn little_to_write_waits_for_one_large_group_at_most() {
+        let (mut queue, mut waiting) = (BatchQueue::default(), Vec::new());
+        for number in 1..=4 {
+            waiting.push(add(&mut queue, "flood", number, 100).await);
+        }
+        assert_eq!(next(&mut queue, false), [1], "a group is bounded");
+        waiting.push(add(&mut queue, "other", 7, 1).await);
+        assert_eq!(next(&mut queue, false), [7], "it does not wait for a second large group");
+        waiting.push(add(&mut queue, "other", 8, 1).await);
+        assert_eq!(next(&mut queue, false), [2], "large ones get their turn too");
+        assert_eq!(next(&mut queue, false), [8]);
+        assert_eq!(next(&mut queue, false), [3]);
+        assert_eq!(next(&mut queue, true), [0; 0], "short work goes first as well");
+        assert_eq!(next(&mut queue, true), [4]);
     }
 
     #[tokio::test]
     async fn batches_whose_callers_are_gone_take_no_turn() {
-        let mut queue = BatchQueue::default();
-        let mut waiting = Vec::new();
+        let (mut queue, mut waiting) = (BatchQueue::default(), Vec::new());
         for (tenant, number) in [("one", 1), ("two", 2), ("one", 3), ("two", 4)] {
-            waiting.push(add(&mut queue, tenant, number).await);
+            waiting.push(add(&mut queue, tenant, number, 1).await);
         }
         drop(waiting.remove(0));
-        assert_eq!(numbers(&queue.next_group()), [3, 2, 4]);
-        drop(add(&mut queue, "one", 5).await);
-        assert!(queue.next_group().is_empty());
-        assert_eq!(queue.len(), 0);
+        assert_eq!(next(&mut queue, false), [3, 2, 4]);
+        drop(add(&mut queue, "one", 5, 1).await);
+        assert_eq!((next(&mut queue, false), queue.len()), (Vec::new(), 0));
     }
 }

@@ -67,6 +67,11 @@ fn range(
 
 #[async_trait]
 impl ChangeLog for SqliteStore {
+    /// All tenants share one writer.
+    fn batch_changes(&self) -> usize {
+        100
+    }
+
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let _timer = self.inner.operations.time(OperationClass::Changes);
         self.inner.writer.apply(batch).await

@@ -1,5 +1,5 @@
 //! The writer thread: takes queued work, writes it in one transaction, commits once, then responds to all.
-//! Short work (sign-in) goes before bulk changes, whose tenants take turns; groups and the queue are bounded.
+//! Short work (sign-in) goes before changes, whose tenants take turns; groups and the queue are bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -177,7 +177,8 @@ impl Drop for CloseOnDrop<'_> {
 fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     let mut queue = shared.queue.lock();
     loop {
-        let (works, batches) = (std::mem::take(&mut queue.works), queue.batches.next_group());
+        let works = std::mem::take(&mut queue.works);
+        let batches = queue.batches.next_group(!works.is_empty());
         if !works.is_empty() || !batches.is_empty() {
             return Some((works, batches));
         }
