@@ -7,6 +7,7 @@
 
 mod access;
 mod access_checker;
+mod background;
 mod balancer;
 mod calls;
 mod checker;

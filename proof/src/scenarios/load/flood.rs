@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::{Bed, CALL_TIMEOUT, IN_FLIGHT_MAX, Maximum, ms, ratio, tell_failures, tell_kinds};
+use crate::background::Background;
 use crate::http::Http;
 use crate::load::{Target, change_line};
 use crate::process::PAUSE;
@@ -31,9 +32,12 @@ impl Bed {
             .send_lines_to(&http, "flood", &self.target.operator_url, &company, "flood")
             .await?
             .expect(200)?;
+        let background = Background::start()?;
         let until = Instant::now() + span;
         let floods: Vec<_> = (0..16)
-            .map(|lane| tokio::spawn(flood(self.service.clone(), self.target.clone(), lane, until)))
+            .map(|lane| {
+                background.handle().spawn(flood(self.service.clone(), self.target.clone(), lane, until))
+            })
             .collect();
         let seen = self.traffic.offered(max.rate * 0.05, span, IN_FLIGHT_MAX).await?;
         let mut flooded = 0;

@@ -7,11 +7,11 @@ use std::time::{Duration, Instant};
 use parking_lot::Mutex;
 
 use super::attempts::{self, AttemptFindings};
-use super::background::Background;
 use super::behaviour::{BEHAVIOURS, Behaviour, floods};
 use super::bench::{ATTEMPT_MAX, Bench, MemoryWatch, RECOVERY_MAX, tell_load};
 use super::latency::{self, latencies};
 use super::raw::{RawReceiver, Surroundings, open_canary};
+use crate::background::Background;
 use crate::load::LoadSettings;
 use crate::{Fallible, Options, Part};
 

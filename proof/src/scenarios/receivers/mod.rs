@@ -2,7 +2,6 @@
 //! fail.
 
 mod attempts;
-mod background;
 mod behaviour;
 mod bench;
 mod certificates;

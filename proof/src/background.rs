@@ -1,5 +1,5 @@
-//! Threads of the lowest priority. Receivers that send as fast as they can would take the cores from the service, which in the
-//! world are those of other machines.
+//! Threads of the lowest priority. Whoever sends as fast as possible would take the cores from the service, and in the world runs on
+//! another machine.
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
@@ -8,10 +8,10 @@ use crate::Fallible;
 const LOWEST_PRIORITY: i32 = 19;
 
 /// Ends with its tasks when it is dropped.
-pub(super) struct Background(Option<Runtime>);
+pub(crate) struct Background(Option<Runtime>);
 
 impl Background {
-    pub(super) fn start() -> Fallible<Self> {
+    pub(crate) fn start() -> Fallible<Self> {
         let lower_priority = || {
             // The priority of this thread alone. A machine that refuses it has a harder test.
             let _ = rustix::process::setpriority_process(None, LOWEST_PRIORITY);
@@ -20,7 +20,7 @@ impl Background {
         Ok(Self(Some(runtime)))
     }
 
-    pub(super) fn handle(&self) -> Handle {
+    pub(crate) fn handle(&self) -> Handle {
         self.0.as_ref().map_or_else(Handle::current, |runtime| runtime.handle().clone())
     }
 }
