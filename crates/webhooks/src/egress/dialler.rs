@@ -1,6 +1,7 @@
 //! Opens connections: resolves the host, checks its addresses against the policy, and dials exactly the addresses that
 //! it checked.
 
+use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,7 +12,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::TlsConnector;
 
@@ -27,6 +28,8 @@ const ADDRESSES_TRIED_MAX: usize = 4;
 const ADDRESS_TIMEOUT_MAX: Duration = Duration::from_secs(1);
 /// Limits the head of a response, and how much of it is buffered.
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
+/// What the system takes from a receiver before it is read.
+const RECEIVE_BUFFER_BYTES: u32 = 64 * 1024;
 
 pub(super) struct Dialler {
     pub(super) policy: EgressPolicy,
@@ -93,7 +96,7 @@ async fn connect(addresses: &[IpAddr], port: u16, deadline: Instant) -> Result<T
     let mut left = addresses.len().min(ADDRESSES_TRIED_MAX);
     for address in addresses.iter().take(left) {
         let address = SocketAddr::new(*address, port);
-        error = match timeout_at(address_deadline(deadline, left), TcpStream::connect(address)).await {
+        error = match timeout_at(address_deadline(deadline, left), open(address)).await {
             Ok(Ok(stream)) => {
                 // Without it the end of a request could wait for an acknowledgement. Failing to set it is no reason to fail.
                 let _ = stream.set_nodelay(true);
@@ -105,6 +108,14 @@ async fn connect(addresses: &[IpAddr], port: u16, deadline: Instant) -> Result<T
         left -= 1;
     }
     Err(error)
+}
+
+/// Connects with a small buffer: by default the system would take megabytes from a receiver that sends without end.
+async fn open(address: SocketAddr) -> io::Result<TcpStream> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4()? } else { TcpSocket::new_v6()? };
+    // Before the connection, whose window it limits. Failing to set it is no reason to fail.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
+    socket.connect(address).await
 }
 
 /// Until when an address may take to connect: an equal share of the time left, and all of it for the last address.

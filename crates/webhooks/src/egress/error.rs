@@ -78,7 +78,7 @@ impl EgressError {
             None if error.kind() == io::ErrorKind::UnexpectedEof => {
                 "the receiver ended the connection during the handshake".to_owned()
             }
-            None if ResponseTooLong::is_in(error) => "the handshake does not end within 1 MiB".to_owned(),
+            None if ResponseTooLong::is_in(error) => "the handshake does not end within 256 KiB".to_owned(),
             None => without_os_code(error),
         })
     }

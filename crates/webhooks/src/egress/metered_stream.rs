@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 /// Everything that the receiver sends for one response: TLS, heads, and the body as it is encoded. It is much more than
 /// the longest head and the part of the body that is read.
-const WIRE_BYTES_MAX: usize = 1024 * 1024;
+const WIRE_BYTES_MAX: usize = 256 * 1024;
 
 pub(super) struct MeteredStream {
     stream: TcpStream,
@@ -25,7 +25,7 @@ pub(super) struct Meter(Arc<AtomicUsize>);
 
 /// The error of a read beyond the limit.
 #[derive(Debug, thiserror::Error)]
-#[error("it does not end within 1 MiB")]
+#[error("it does not end within 256 KiB")]
 pub(super) struct ResponseTooLong;
 
 impl ResponseTooLong {

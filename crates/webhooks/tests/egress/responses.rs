@@ -263,7 +263,7 @@ async fn response_that_does_not_end_is_an_error_long_before_the_timeout() {
         let server = flooding(head, again).await;
         let exchange = egress().send(request(&server.url("/"))).await;
         let error = exchange.result.unwrap_err();
-        assert_eq!(error, EgressError::NotHttp("it does not end within 1 MiB".into()), "{again}");
+        assert_eq!(error, EgressError::NotHttp("it does not end within 256 KiB".into()), "{again}");
         assert!(exchange.timing.total < LONG_TIMEOUT / 2, "{again}: {:?}", exchange.timing);
         server.wait_for(|counts| counts.open == 0).await;
     }
