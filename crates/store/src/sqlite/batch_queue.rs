@@ -10,7 +10,7 @@ use crate::write_queue::{GroupSize, QueuedBatch};
 /// All tenants wait for the group that is being written, so a group takes no further batch beyond this: with its last batch it takes a
 /// few milliseconds.
 const GROUP_CHANGES_MAX: usize = 64;
-/// A batch of this many changes is small, and so is a group.
+/// Up to this many changes a batch is small, and so is a group.
 const SMALL_CHANGES_MAX: usize = 16;
 
 #[derive(Default)]

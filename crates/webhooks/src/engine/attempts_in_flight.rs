@@ -32,7 +32,7 @@ impl AttemptsInFlight {
     }
 
     /// An attempt that began at `until` or before and has not ended; each is returned once.
-    pub(super) fn take_long(&mut self, until: Duration) -> Option<&mut InFlight> {
+    pub(super) fn next_long(&mut self, until: Duration) -> Option<&mut InFlight> {
         while let Some((_, id)) = self.begun.pop_front_if(|(at, _)| *at <= until) {
             if self.by_id.contains_key(&id) {
                 return self.by_id.get_mut(&id);

@@ -141,7 +141,7 @@ impl Core {
             }
             self.wake(webhook);
         }
-        self.find_slow();
+        self.mark_slow();
         self.dispatch();
         self.read_for_queued();
         self.dispatch();

@@ -166,10 +166,10 @@ impl Core {
     }
 
     /// Marks webhooks as slow whose attempts take long: those that hang would otherwise take all slots until they time out.
-    pub(super) fn find_slow(&mut self) {
+    pub(super) fn mark_slow(&mut self) {
         let slow_after = self.settings.timeout * SLOW_PERCENT / 100;
         let Some(until) = self.now.steady.checked_sub(slow_after) else { return };
-        while let Some(in_flight) = self.attempts.take_long(until) {
+        while let Some(in_flight) = self.attempts.next_long(until) {
             in_flight.is_long = true;
             if !in_flight.started_slow {
                 self.owner_queues.attempt_became_slow(in_flight.owner);
