@@ -24,7 +24,7 @@ pub trait ChangeLog: Send + Sync + 'static {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
     /// How many changes a batch of a long request should have. More make writing faster, and whoever waits for the batch wait longer.
-    fn batch_changes(&self) -> usize {
+    fn changes_per_batch(&self) -> usize {
         1000
     }
 

@@ -28,8 +28,9 @@ pub use response::IngestResponse;
 
 /// A chunk goes to the store once it has this many bytes, or as many lines as the store's batches should have.
 const CHUNK_BYTES: usize = 1024 * 1024;
-/// The body is parsed in pieces of this size, so that chunks have few lines more than that.
-const PIECE_BYTES: usize = 16 * 1024;
+/// The body is parsed in pieces of this size, after each of which a chunk may go to the store: so it has few lines more than it
+/// should.
+const PIECE_BYTES: usize = 4 * 1024;
 /// After a pause of this length the lines received so far are written.
 const FLUSH_AFTER: Duration = Duration::from_millis(50);
 /// How long a chunk without an idempotency key may wait to be written. Its sender cannot tell whether it was applied, so
@@ -131,7 +132,7 @@ impl Ingest {
             clock,
             edit: request.edit.clone(),
         };
-        let chunk_lines = self.store.batch_changes();
+        let chunk_lines = self.store.changes_per_batch();
         let mut writer = BatchWriter::new(destination, batcher.initial_counts(), progress);
         let mut body = pin!(body);
         loop {

@@ -10,8 +10,9 @@ use super::PostgresStore;
 use crate::write_queue::{GroupSize, QueueLimits, QueuedBatch, closed};
 use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
 
-/// Writing so many takes a few tens of milliseconds, which bounds the wait of the tenant's next group. Other tenants do not wait for it.
-const GROUP_CHANGES_MAX: usize = 2048;
+/// A group takes no further batch beyond this. Writing so much takes a few tens of milliseconds, which bounds the wait of the tenant's
+/// next group. Other tenants do not wait for it.
+const GROUP_MAX: GroupSize = GroupSize { changes: 2048, kib: 4096 };
 
 /// Waiting batches per tenant. A listed tenant has a running writer task.
 #[derive(Default)]
@@ -50,9 +51,9 @@ impl BatchQueue {
         }
         let mut size = GroupSize::default();
         let fits = queue.iter().take_while(|queued| {
-            let limits = size.has_room(GROUP_CHANGES_MAX);
-            size.add(&queued.batch);
-            limits
+            let has_room = size.is_below(GROUP_MAX);
+            size.add(queued);
+            has_room
         });
         let count = fits.count();
         Some(queue.drain(..count).collect())

@@ -1,5 +1,5 @@
 //! The change batches that wait for the writer. Tenants take turns, and after a large group those with little to write go first: so one that
-//! writes much delays the others by one group.
+//! writes much delays those with little by one group, and the others by one group in each turn.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -7,11 +7,10 @@ use domain::TenantId;
 
 use crate::write_queue::{GroupSize, QueuedBatch};
 
-/// All tenants wait for the group that is being written, so a group takes no further batch beyond this: with its last batch it takes a
-/// few milliseconds.
-const GROUP_CHANGES_MAX: usize = 64;
-/// Up to this many changes a batch is small, and so is a group.
-const SMALL_CHANGES_MAX: usize = 16;
+/// A group takes no further batch beyond this.
+const GROUP_KIB_MAX: usize = 1024;
+/// Below this a batch is small, and so is a group.
+const SMALL: GroupSize = GroupSize { changes: 17, kib: 64 };
 
 #[derive(Default)]
 pub(super) struct BatchQueue {
@@ -36,30 +35,36 @@ impl BatchQueue {
     }
 
     /// The batches to write next, together with short work where there is some; none if nobody waits for one.
-    pub(super) fn next_group(&mut self, has_short_work: bool) -> Vec<QueuedBatch> {
+    pub(super) fn next_group(&mut self, has_short_work: bool, changes_max: usize) -> Vec<QueuedBatch> {
+        for batches in self.by_tenant.values_mut() {
+            batches.retain(|queued| !queued.answer.is_abandoned());
+        }
+        let limit = GroupSize { changes: changes_max, kib: GROUP_KIB_MAX };
         if std::mem::take(&mut self.last_was_large) {
-            let small = self.fill(|front| front.batch.lines.len() <= SMALL_CHANGES_MAX);
+            let (small, _) = self.fill(limit, |front| GroupSize::of(front).is_below(SMALL));
             if has_short_work || !small.is_empty() {
                 return small;
             }
         }
-        let group = self.fill(|_| true);
-        self.last_was_large =
-            group.iter().map(|queued| queued.batch.lines.len()).sum::<usize>() > SMALL_CHANGES_MAX;
+        let (group, size) = self.fill(limit, |_| true);
+        self.last_was_large = !size.is_below(SMALL);
         group
     }
 
     /// Takes a batch of each tenant in turn, until the group is full or none has one that fits.
-    fn fill(&mut self, fits: impl Fn(&QueuedBatch) -> bool) -> Vec<QueuedBatch> {
+    fn fill(
+        &mut self,
+        limit: GroupSize,
+        fits: impl Fn(&QueuedBatch) -> bool,
+    ) -> (Vec<QueuedBatch>, GroupSize) {
         let (mut group, mut size, mut passed_over) = (Vec::new(), GroupSize::default(), VecDeque::new());
-        while size.has_room(GROUP_CHANGES_MAX)
+        while size.is_below(limit)
             && let Some(tenant) = self.turns.pop_front()
         {
             let Some(batches) = self.by_tenant.get_mut(&tenant) else { continue };
-            while batches.pop_front_if(|front| front.answer.is_abandoned()).is_some() {}
             match batches.pop_front_if(|front| fits(front)) {
                 Some(queued) => {
-                    size.add(&queued.batch);
+                    size.add(&queued);
                     group.push(queued);
                     self.turns.push_back(tenant);
                 }
@@ -72,7 +77,7 @@ impl BatchQueue {
         // Their turns come first.
         passed_over.append(&mut self.turns);
         self.turns = passed_over;
-        group
+        (group, size)
     }
 
     pub(super) fn clear(&mut self) {
@@ -108,7 +113,7 @@ mod tests {
     }
 
     fn next(queue: &mut BatchQueue, has_short_work: bool) -> Vec<u8> {
-        let group = queue.next_group(has_short_work);
+        let group = queue.next_group(has_short_work, 64);
         group.iter().map(|queued| queued.batch.process.as_bytes()[0]).collect()
     }
 

@@ -68,7 +68,7 @@ fn range(
 #[async_trait]
 impl ChangeLog for SqliteStore {
     /// All tenants share one writer.
-    fn batch_changes(&self) -> usize {
+    fn changes_per_batch(&self) -> usize {
         100
     }
 

@@ -19,6 +19,7 @@ mod directory_search;
 mod figures;
 mod grants;
 mod group;
+mod group_limit;
 mod history;
 mod inventory;
 mod invitations;

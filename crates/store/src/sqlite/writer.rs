@@ -10,10 +10,12 @@ use domain::TenantId;
 use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::apply;
 use super::batch_queue::BatchQueue;
 use super::group::WriteGroup;
+use super::group_limit::GroupLimit;
 use super::reader_pool::ReaderPool;
 use super::write_lock::WriteLock;
 use crate::worker_end::WorkerEnd;
@@ -154,8 +156,9 @@ impl Drop for Writer {
 
 fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports) {
     let _ending = CloseOnDrop(shared);
-    while let Some((works, batches)) = next_group(shared) {
-        write_group(connection, works, batches, ports, shared);
+    let mut limit = GroupLimit::default();
+    while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
+        write_group(connection, works, batches, ports, shared, &mut limit);
     }
     // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
     // that work.
@@ -174,11 +177,11 @@ impl Drop for CloseOnDrop<'_> {
     }
 }
 
-fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
+fn next_group(shared: &Shared, changes_max: usize) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     let mut queue = shared.queue.lock();
     loop {
         let works = std::mem::take(&mut queue.works);
-        let batches = queue.batches.next_group(!works.is_empty());
+        let batches = queue.batches.next_group(!works.is_empty(), changes_max);
         if !works.is_empty() || !batches.is_empty() {
             return Some((works, batches));
         }
@@ -200,16 +203,21 @@ fn write_group(
     batches: Vec<QueuedBatch>,
     ports: &Ports,
     shared: &Shared,
+    limit: &mut GroupLimit,
 ) {
     let (batches, answers): (Vec<_>, Vec<_>) =
         batches.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
+    let changes = batches.iter().map(|batch| batch.lines.len()).sum();
     shared.reader_pool.pause_snapshots();
+    let begun_at = Instant::now();
     let mut group = WriteGroup::begin(connection, &shared.write_lock);
     let completions: Vec<Completion> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
     let applied = if completions.is_empty() { group.run_alone(apply) } else { group.run(apply) };
+    let written_at = Instant::now();
     let failed = group.commit().err();
+    limit.committed(changes, written_at - begun_at, written_at.elapsed());
     if failed.is_none() && !answers.is_empty() {
         shared.change_commits.fetch_add(1, Ordering::Relaxed);
     }

@@ -100,10 +100,10 @@ impl OwnerQueues {
         self.queue(owner).slow_in_flight += 1;
     }
 
-    pub(crate) fn attempt_finished(&mut self, owner: OwnerNumber, started_slow: bool, became_slow: bool) {
+    pub(crate) fn attempt_finished(&mut self, owner: OwnerNumber, started_slow: bool, is_long: bool) {
         let queue = self.queue(owner);
         queue.in_flight -= 1;
-        queue.slow_in_flight -= usize::from(started_slow || became_slow);
+        queue.slow_in_flight -= usize::from(started_slow || is_long);
         self.in_flight -= 1;
         self.slow_in_flight -= usize::from(started_slow);
     }
