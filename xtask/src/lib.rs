@@ -3,6 +3,7 @@
 
 pub mod bench;
 pub mod clients;
+mod command_line;
 pub mod failure;
 pub mod kits;
 mod machine;
@@ -14,17 +15,15 @@ mod supply_chain;
 pub mod temp_dir;
 pub mod test;
 pub mod tidy;
-pub mod usage;
 pub mod workspace;
 
 use std::process::ExitCode;
 
-use failure::Failure;
+pub use command_line::CommandLine;
 
-/// Runs the command that `arguments` name; the program's own name is not among them.
-pub fn run(arguments: &[String]) -> ExitCode {
-    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    match dispatch(&arguments) {
+/// Runs the command that the command line names.
+pub fn run(command_line: CommandLine) -> ExitCode {
+    match command_line.run() {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
@@ -32,25 +31,5 @@ pub fn run(arguments: &[String]) -> ExitCode {
             }
             ExitCode::from(failure.code)
         }
-    }
-}
-
-fn dispatch(arguments: &[&str]) -> Result<(), Failure> {
-    let Some((command, rest)) = arguments.split_first() else {
-        println!("{}", usage::TEXT);
-        return Ok(());
-    };
-    if arguments.iter().any(|word| matches!(*word, "--help" | "-h")) || *command == "help" {
-        println!("{}", usage::TEXT);
-        return Ok(());
-    }
-    match *command {
-        "bench" => bench::command(rest),
-        "clients" => clients::command(rest),
-        "kits" => kits::command(rest),
-        "prove" => prove::command(rest),
-        "test" => test::command(rest),
-        "tidy" => tidy::command(rest),
-        unknown => Err(Failure::usage(usage::unknown_command(unknown))),
     }
 }

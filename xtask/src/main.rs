@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use clap::Parser as _;
+use xtask::CommandLine;
+
 fn main() -> ExitCode {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
-    xtask::run(&arguments)
+    xtask::run(CommandLine::parse())
 }

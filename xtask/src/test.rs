@@ -4,14 +4,7 @@ use crate::{clients, failure::Failure, kits, prove, server::Server, steps::Steps
 
 const THREADS_PER_CORE: usize = 3;
 
-pub fn command(arguments: &[&str]) -> Result<(), Failure> {
-    let fast = match arguments {
-        [] => false,
-        ["--fast"] => true,
-        _ => {
-            return Err(Failure::usage(format!("`test` takes only --fast, not `{}`", arguments.join(" "))));
-        }
-    };
+pub(crate) fn command(fast: bool) -> Result<(), Failure> {
     let steps = Steps::start();
     let server = steps.step("PostgreSQL", Server::prepare)?;
     steps.step("formatting", || cargo(&["fmt", "--all", "--", "--check"], &server))?;
@@ -20,7 +13,7 @@ pub fn command(arguments: &[&str]) -> Result<(), Failure> {
             cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &server)
         })?;
     }
-    steps.step("tidy", || tidy::command(&[]))?;
+    steps.step("tidy", tidy::command)?;
     steps.step("tests", || run_tests(&server))?;
     if !fast {
         steps.step("proofs", || prove::in_tests(&server))?;

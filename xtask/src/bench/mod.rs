@@ -7,11 +7,11 @@ mod report;
 
 use std::io::{self, Write};
 
+pub(crate) use options::Arguments;
 pub use options::{Options, Store};
 pub use report::{Figure, Report};
 
 use crate::failure::Failure;
-use options::Request;
 
 /// A benchmark.
 #[derive(Debug)]
@@ -58,18 +58,16 @@ pub const BENCHES: &[Bench] = &[
     },
 ];
 
-pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+pub(crate) fn command(arguments: &Arguments) -> Result<(), Failure> {
     run(BENCHES, arguments, &mut io::stdout())
 }
 
-fn run(benches: &[Bench], arguments: &[&str], out: &mut dyn Write) -> Result<(), Failure> {
-    let request =
-        Request::parse(arguments).map_err(|reason| Failure::usage(format!("{reason}\n{}", list(benches))))?;
+fn run(benches: &[Bench], request: &Arguments, out: &mut dyn Write) -> Result<(), Failure> {
     let Some(bench) = benches.iter().find(|bench| bench.name == request.name) else {
         return Err(Failure::usage(format!("no bench `{}`\n{}", request.name, list(benches))));
     };
     let mut missed = Vec::new();
-    for &store in &request.stores {
+    for store in request.stores() {
         let name = format!("{} on {}", bench.name, store.name());
         eprintln!("{name}: {} s", request.seconds);
         let options = Options { store, seconds: request.seconds, only: request.only.clone() };
@@ -99,7 +97,15 @@ fn list(benches: &[Bench]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use clap::Parser;
+
     use super::*;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        arguments: Arguments,
+    }
 
     const SAMPLES: &[Bench] = &[
         Bench {
@@ -131,7 +137,8 @@ mod tests {
 
     fn output_of(arguments: &[&str]) -> Result<String, Failure> {
         let mut out = Vec::new();
-        run(SAMPLES, arguments, &mut out).map(|()| String::from_utf8(out).unwrap())
+        let request = Line::try_parse_from(std::iter::once(&"bench").chain(arguments)).unwrap().arguments;
+        run(SAMPLES, &request, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
 
     #[test]

@@ -11,6 +11,8 @@ mod run;
 
 use std::path::{Path, PathBuf};
 
+use clap::Args;
+
 use crate::{failure::Failure, steps::Steps, workspace};
 use environment::Environments;
 use prepare::Toolchain;
@@ -44,12 +46,20 @@ impl Directories {
     }
 }
 
-pub fn command(arguments: &[&str]) -> Result<(), Failure> {
-    let (depth, names) = match arguments {
-        ["--bounded", names @ ..] => (Depth::Bounded, names),
-        names => (Depth::Full, names),
-    };
-    let chosen = run::chosen(names).map_err(Failure::usage)?;
+/// What `cargo xtask clients` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    /// Try as little as `test` does
+    #[arg(long)]
+    bounded: bool,
+    /// The clients to run; all of them unless some are named
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+pub(crate) fn command(arguments: &Arguments) -> Result<(), Failure> {
+    let depth = if arguments.bounded { Depth::Bounded } else { Depth::Full };
+    let chosen = run::chosen(&arguments.names).map_err(Failure::usage)?;
     let steps = Steps::start();
     steps.step("build", build)?;
     steps.step("clients", || run_clients(&chosen, depth))?;

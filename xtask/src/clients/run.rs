@@ -97,7 +97,7 @@ pub(super) fn all() -> Vec<&'static Client> {
 }
 
 /// The named clients, or all of them; the error lists the names.
-pub(super) fn chosen(names: &[&str]) -> Result<Vec<&'static Client>, String> {
+pub(super) fn chosen(names: &[String]) -> Result<Vec<&'static Client>, String> {
     let all = all();
     let is_named = |name: &str, client: &Client| client.name.eq_ignore_ascii_case(name);
     if let Some(unknown) = names.iter().find(|name| !all.iter().any(|client| is_named(name, client))) {
@@ -205,11 +205,15 @@ mod tests {
     #[test]
     fn clients_are_chosen_by_name() {
         let names = |wanted: &[&str]| -> Vec<&str> {
-            chosen(wanted).unwrap().iter().map(|client| client.name).collect()
+            chosen(&wanted.iter().map(ToString::to_string).collect::<Vec<_>>())
+                .unwrap()
+                .iter()
+                .map(|client| client.name)
+                .collect()
         };
         assert_eq!(names(&["schemathesis", "Chromium"]), ["Chromium", "Schemathesis"]);
         assert_eq!(names(&[]).len(), CLIENTS.len() + APART.len());
-        let unknown = chosen(&["lynx"]).unwrap_err();
+        let unknown = chosen(&["lynx".to_owned()]).unwrap_err();
         assert!(
             unknown.contains("`lynx`")
                 && unknown.contains("Chromium, Portal, promtool, Console, Schemathesis"),

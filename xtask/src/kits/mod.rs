@@ -8,6 +8,8 @@ mod run;
 
 use std::path::{Path, PathBuf};
 
+use clap::{Args, Subcommand};
+
 use crate::{clients, failure::Failure, steps::Steps, workspace};
 
 /// What a kit is written in. It decides how its dependencies are installed and its tests are run.
@@ -49,15 +51,31 @@ struct Setup {
     program: PathBuf,
 }
 
-pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+/// What `cargo xtask kits` takes.
+#[derive(Debug, Args)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    task: Option<Task>,
+    /// The kits to test: typescript, python, go, java, php; all of them unless some are named
+    #[arg(value_name = "NAME")]
+    names: Vec<String>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Write the kits' generated types from the program's OpenAPI and AsyncAPI documents
+    Generate,
+}
+
+pub(crate) fn command(arguments: &Arguments) -> Result<(), Failure> {
     let steps = Steps::start();
-    if let ["generate"] = arguments {
+    if let Some(Task::Generate) = arguments.task {
         steps.step("build", clients::build)?;
         steps.step("generated types", || Ok(generate::write(&Setup::of_workspace()?)?))?;
         steps.finish();
         return Ok(());
     }
-    let chosen = chosen(arguments, &workspace::root()).map_err(Failure::usage)?;
+    let chosen = chosen(&arguments.names, &workspace::root()).map_err(Failure::usage)?;
     steps.step("build", clients::build)?;
     steps.step("kits", || run_kits(&chosen))?;
     steps.finish();
@@ -90,12 +108,12 @@ impl Setup {
 }
 
 /// The named kits, or all of them. A kit that is missing is an error, whoever asks for it: a test that is left out proves nothing.
-fn chosen(names: &[&str], root: &Path) -> Result<Vec<&'static Kit>, String> {
+fn chosen(names: &[String], root: &Path) -> Result<Vec<&'static Kit>, String> {
     if let Some(unknown) = names.iter().find(|name| !KITS.iter().any(|kit| kit.name == **name)) {
         let known: Vec<&str> = KITS.iter().map(|kit| kit.name).collect();
         return Err(format!("there is no kit `{unknown}`; the kits are {}", known.join(", ")));
     }
-    let is_named = |kit: &&Kit| names.is_empty() || names.contains(&kit.name);
+    let is_named = |kit: &&Kit| names.is_empty() || names.iter().any(|name| name == kit.name);
     let chosen: Vec<&'static Kit> = KITS.iter().filter(is_named).collect();
     if let Some(missing) = chosen.iter().find(|kit| !root.join(kit.source).exists()) {
         return Err(format!("the kit {} is missing: {} does not exist", missing.name, missing.source));
@@ -111,7 +129,8 @@ mod tests {
     use crate::temp_dir::TempDir;
 
     fn names(wanted: &[&str], root: &Path) -> Result<Vec<&'static str>, String> {
-        chosen(wanted, root).map(|kits| kits.iter().map(|kit| kit.name).collect())
+        chosen(&wanted.iter().map(ToString::to_string).collect::<Vec<_>>(), root)
+            .map(|kits| kits.iter().map(|kit| kit.name).collect())
     }
 
     #[test]

@@ -27,33 +27,32 @@ pub(super) struct Scenario {
 
 const FAKETIME: (&str, &str) = ("/usr/bin/faketime", "faketime");
 const HAPROXY: (&str, &str) = ("/usr/sbin/haproxy", "haproxy");
+const IP: (&str, &str) = ("/usr/sbin/ip", "iproute2");
 
-pub(super) const SCENARIOS: &[Scenario] = &[
-    Scenario { name: "nodes", needs_postgres: true, packages: &[HAPROXY, FAKETIME] },
-    Scenario { name: "database", needs_postgres: true, packages: &[] },
-    Scenario {
-        name: "failover",
-        needs_postgres: true,
-        packages: &[
-            HAPROXY,
-            ("/usr/bin/patroni", "patroni"),
-            ("/usr/lib/python3/dist-packages/etcd", "python3-etcd"),
-            ("/usr/bin/etcd", "etcd-server"),
-            ("/usr/sbin/ip", "iproute2"),
-        ],
-    },
-    Scenario {
-        name: "one-node",
-        needs_postgres: false,
-        packages: &[FAKETIME, ("/usr/bin/sqlite3", "sqlite3")],
-    },
-    Scenario { name: "receivers", needs_postgres: false, packages: &[("/usr/sbin/ip", "iproute2")] },
-    Scenario { name: "load", needs_postgres: false, packages: &[] },
-];
+pub(super) const NODES: Scenario =
+    Scenario { name: "nodes", needs_postgres: true, packages: &[HAPROXY, FAKETIME] };
+pub(super) const DATABASE: Scenario = Scenario { name: "database", needs_postgres: true, packages: &[] };
+pub(super) const FAILOVER: Scenario = Scenario {
+    name: "failover",
+    needs_postgres: true,
+    packages: &[
+        HAPROXY,
+        ("/usr/bin/patroni", "patroni"),
+        ("/usr/lib/python3/dist-packages/etcd", "python3-etcd"),
+        ("/usr/bin/etcd", "etcd-server"),
+        IP,
+    ],
+};
+pub(super) const ONE_NODE: Scenario = Scenario {
+    name: "one-node",
+    needs_postgres: false,
+    packages: &[FAKETIME, ("/usr/bin/sqlite3", "sqlite3")],
+};
+pub(super) const RECEIVERS: Scenario = Scenario { name: "receivers", needs_postgres: false, packages: &[IP] };
+pub(super) const LOAD: Scenario = Scenario { name: "load", needs_postgres: false, packages: &[] };
 
-pub(super) fn find(name: &str) -> Option<&'static Scenario> {
-    SCENARIOS.iter().find(|scenario| scenario.name == name)
-}
+/// All of them, in the order of the page.
+pub(super) const SCENARIOS: [&Scenario; 6] = [&NODES, &DATABASE, &FAILOVER, &ONE_NODE, &RECEIVERS, &LOAD];
 
 /// Runs a scenario at its full length on the release program, and writes its section of the page.
 pub(super) fn prove(scenario: &Scenario, only: Option<&str>) -> Result<(), Failure> {
@@ -88,10 +87,9 @@ pub(super) fn prove_bounded(scenario: &Scenario, server: &Server) -> Result<(), 
 }
 
 /// The same for several scenarios at once, which wait most of their time.
-pub(super) fn prove_bounded_together(names: &[&str], server: &Server) -> Result<(), Failure> {
+pub(super) fn prove_bounded_together(scenarios: &[&Scenario], server: &Server) -> Result<(), Failure> {
     // The packages of one are installed before those of the next.
-    let commands =
-        names.iter().filter_map(|name| find(name)).map(|one| Ok((one.name, bounded(one, server)?)));
+    let commands = scenarios.iter().map(|one| Ok((one.name, bounded(one, server)?)));
     let commands: Vec<(&str, Command)> = commands.collect::<Result<_, Failure>>()?;
     std::thread::scope(|scope| {
         let running = commands

@@ -4,13 +4,11 @@
 mod architecture;
 mod attack_list;
 mod direction;
+mod file_sizes;
 mod forbidden_text;
-mod function_sizes;
 mod library_page;
 mod migrations;
 mod module_docs;
-mod ratchet;
-mod rust_lexer;
 mod source_tree;
 mod vocabulary;
 
@@ -43,7 +41,7 @@ impl fmt::Display for Violation {
 const RULES: [fn(&SourceTree) -> Vec<Violation>; 9] = [
     direction::violations,
     module_docs::violations,
-    ratchet::violations,
+    file_sizes::violations,
     forbidden_text::violations,
     architecture::violations,
     attack_list::violations,
@@ -60,10 +58,7 @@ pub fn check(root: &Path) -> Result<Vec<Violation>, String> {
     Ok(violations)
 }
 
-pub fn command(arguments: &[&str]) -> Result<(), Failure> {
-    if !arguments.is_empty() {
-        return Err(Failure::usage(format!("`tidy` takes no arguments, not `{}`", arguments.join(" "))));
-    }
+pub(crate) fn command() -> Result<(), Failure> {
     let violations = check(&workspace::root())?;
     for violation in &violations {
         println!("{violation}");
