@@ -30,6 +30,11 @@ impl Ledger {
         LAST_CHANGE.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// The number of the last change that any load began.
+    pub(crate) fn last_change() -> u64 {
+        LAST_CHANGE.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn acknowledge(&self, change: u64, record: &str, sequence: u64) {
         let (record, at) = (record.to_owned(), Instant::now());
         self.acknowledged.lock().push(Acknowledged { change, record, sequence, at });
@@ -44,14 +49,14 @@ impl Ledger {
     }
 }
 
-/// The changes of each record, in the order in which they were made.
+/// The changes of each record, in the order in which the service stored them.
 pub(crate) fn by_record(all: &[Acknowledged]) -> BTreeMap<&str, Vec<&Acknowledged>> {
     let mut records: BTreeMap<&str, Vec<&Acknowledged>> = BTreeMap::new();
     for one in all {
         records.entry(&one.record).or_default().push(one);
     }
     for changes in records.values_mut() {
-        changes.sort_by_key(|one| one.change);
+        changes.sort_by_key(|one| one.sequence);
     }
     records
 }

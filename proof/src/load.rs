@@ -133,7 +133,7 @@ impl Load {
             let is_enough = receivers.count() >= acknowledged.len() * webhooks;
             if is_enough || from.elapsed() > timeout {
                 let arrivals = receivers.arrivals();
-                let findings = check(&acknowledged, u64::MAX, &arrivals, webhooks);
+                let findings = check(&acknowledged, &arrivals, webhooks);
                 if findings.lost == 0 || from.elapsed() > timeout {
                     return findings;
                 }
@@ -149,11 +149,7 @@ impl Load {
 
     /// The records that are not stored as they were last acknowledged.
     pub(crate) async fn wrongly_stored(&self, target: &Target) -> Fallible<Vec<String>> {
-        let is_last = |stored: &Value, last: &Acknowledged| {
-            let (name, sequence) = (name_of(last.change), last.sequence.to_string());
-            stored["tradeName"] == name.as_str() && stored["sequenceVersion"] == sequence.as_str()
-        };
-        self.not_stored(target, &self.ledger.acknowledged(), is_last).await
+        self.not_stored(target, &self.ledger.acknowledged(), is_stored_as_acknowledged).await
     }
 
     /// The records that are stored as they were before the last of these changes. A later change that had no answer may be
@@ -163,11 +159,7 @@ impl Load {
         target: &Target,
         acknowledged: &[Acknowledged],
     ) -> Fallible<Vec<String>> {
-        let is_known = |stored: &Value, last: &Acknowledged| {
-            let sequence = stored["sequenceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
-            sequence.is_some_and(|sequence| sequence >= last.sequence)
-        };
-        self.not_stored(target, acknowledged, is_known).await
+        self.not_stored(target, acknowledged, is_stored_since).await
     }
 
     async fn not_stored(
@@ -187,6 +179,18 @@ impl Load {
         }
         Ok(wrong)
     }
+}
+
+/// Whether a record is stored as this change left it.
+fn is_stored_as_acknowledged(stored: &Value, last: &Acknowledged) -> bool {
+    let (name, sequence) = (name_of(last.change), last.sequence.to_string());
+    stored["tradeName"] == name.as_str() && stored["sequenceVersion"] == sequence.as_str()
+}
+
+/// Whether a record is stored as this change or a later one left it.
+fn is_stored_since(stored: &Value, last: &Acknowledged) -> bool {
+    let sequence = stored["sequenceVersion"].as_str().and_then(|text| text.parse::<u64>().ok());
+    sequence.is_some_and(|sequence| sequence >= last.sequence)
 }
 
 /// What the Idempotency-Keys of one load begin with: another for each.
@@ -349,4 +353,24 @@ impl Shared {
 /// A reason without what differs from call to call.
 fn kind_of(error: &str) -> String {
     error.split_once(": ").map_or(error, |(_, reason)| reason).chars().take(200).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn records_that_are_not_stored_as_acknowledged_are_found() {
+        let last = Acknowledged { change: 7, record: "r".into(), sequence: 12, at: Instant::now() };
+        let stored = |name: String, sequence: &str| json!({"tradeName": name, "sequenceVersion": sequence});
+        let right = stored(name_of(7), "12");
+        assert!(is_stored_as_acknowledged(&right, &last) && is_stored_since(&right, &last));
+        let later = stored(name_of(9), "14");
+        assert!(!is_stored_as_acknowledged(&later, &last) && is_stored_since(&later, &last));
+        for wrong in [stored(name_of(6), "11"), json!({"code": "not_found"}), Value::Null] {
+            assert!(!is_stored_as_acknowledged(&wrong, &last), "{wrong}");
+            assert!(!is_stored_since(&wrong, &last), "{wrong}");
+        }
+        assert!(!is_stored_as_acknowledged(&stored(name_of(6), "12"), &last), "other content");
+    }
 }

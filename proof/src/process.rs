@@ -78,6 +78,13 @@ impl Node {
         Target { public_url: self.public_url.clone(), operator_url: self.operator_url.clone() }
     }
 
+    /// The value of a metric whose line begins with this.
+    pub(crate) async fn metric(&self, http: &Http, name: &str) -> Fallible<usize> {
+        let metrics = http.get(&format!("{}/metrics", self.operator_url), &[]).await?.text();
+        let value = metrics.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
+        value.ok_or_else(|| format!("/metrics has no {name}").into())
+    }
+
     /// Waits for `/readyz`; returns how long that took.
     pub(crate) async fn wait_ready(&mut self) -> Fallible<Duration> {
         let (http, from) = (Http::new(Duration::from_secs(2))?, Instant::now());
@@ -170,9 +177,7 @@ pub(crate) async fn wait_shared(nodes: &[Node], webhooks: usize) -> Fallible<()>
     loop {
         let mut held = Vec::new();
         for node in nodes {
-            let metrics = http.get(&format!("{}/metrics", node.operator_url), &[]).await?.text();
-            let line = metrics.lines().find_map(|line| line.strip_prefix("aldaba_webhooks_held "));
-            held.push(line.and_then(|text| text.trim().parse::<usize>().ok()).unwrap_or(0));
+            held.push(node.metric(&http, "aldaba_webhooks_held ").await.unwrap_or(0));
         }
         if held.iter().sum::<usize>() == webhooks && !held.contains(&0) {
             return Ok(());

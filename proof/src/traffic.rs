@@ -96,6 +96,18 @@ impl Tally {
     }
 }
 
+#[cfg(test)]
+impl Tally {
+    /// A tally of one second, for tests of the bounds: calls that were done in this many milliseconds each.
+    pub(crate) fn of_milliseconds(done: impl IntoIterator<Item = u64>) -> Self {
+        let counting = Counting::default();
+        for took in done {
+            counting.count(Kind::Read, Duration::from_millis(took), Outcome::Done);
+        }
+        counting.tally(Duration::from_secs(1))
+    }
+}
+
 fn percentile(sorted: &[Duration], share: usize) -> Duration {
     sorted.get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1))).copied().unwrap_or_default()
 }
@@ -213,9 +225,9 @@ impl Traffic {
             }
             while tasks.try_join_next().is_some() {}
         }
-        let span = from.elapsed();
         while tasks.join_next().await.is_some() {}
-        Ok(counting.tally(span))
+        // With the time of the last calls, which count as well.
+        Ok(counting.tally(from.elapsed()))
     }
 
     /// Of sixteen calls, two are changes, one is a refresh and the others are reads.
@@ -228,6 +240,13 @@ impl Traffic {
             _ => (Kind::Read, self.read().await),
         };
         counting.count(kind, from.elapsed(), outcome);
+    }
+
+    /// How long a change takes; none if it is not done.
+    pub(crate) async fn one_change(&self) -> Option<Duration> {
+        let from = Instant::now();
+        let outcome = self.change(self.number.fetch_add(1, Ordering::Relaxed)).await;
+        (outcome == Outcome::Done).then(|| from.elapsed())
     }
 
     async fn read(&self) -> Outcome {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::checker::Findings;
-use crate::load::{Load, LoadSettings, RETRY_PAUSE, Target, new_run};
+use crate::load::{Calls, Load, LoadSettings, RETRY_PAUSE, Seen, Target, new_run};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service, company_line};
 use crate::sign_in::Tokens;
@@ -110,30 +110,7 @@ impl Trial {
                 format!("the load did nothing: {} {}", seen.changes.reasons(), seen.reads.reasons()).into()
             );
         }
-        part.tell(
-            "calls",
-            format!(
-                "{} changes, {} reads, {} refreshes; {} deliveries",
-                seen.changes.done(),
-                seen.reads.done(),
-                seen.refreshes.done(),
-                self.receivers.count()
-            ),
-        );
-        let failed = seen.changes.failed() + seen.reads.failed() + seen.refreshes.failed();
-        part.none("calls that failed although they were repeated", failed);
-        let repeated = seen.changes.repeated() + seen.reads.repeated() + seen.refreshes.repeated();
-        part.tell("attempts that were repeated", repeated);
-        let internal = seen.changes.internal() + seen.reads.internal() + seen.refreshes.internal();
-        part.none("answers with 500 instead of a status that says what is wrong", internal);
-        for calls in [&seen.changes, &seen.reads, &seen.refreshes] {
-            if !calls.reasons().is_empty() {
-                eprintln!("    repeated because of {}", calls.reasons());
-            }
-        }
-        let longest = [&seen.changes, &seen.reads, &seen.refreshes].map(crate::load::Calls::longest);
-        let longest = longest.into_iter().max().unwrap_or_default();
-        part.within("longest call, repetitions included", longest, bounds.call);
+        let repeated = tell_calls(part, seen, self.receivers.count(), bounds.call);
         findings.tell(part, bounds.silence);
         let wrong = load.wrongly_stored(&self.targets[0]).await?;
         if let Some(first) = wrong.first() {
@@ -169,9 +146,52 @@ impl Trial {
     }
 }
 
+/// Writes what the clients saw; returns how many attempts had to be repeated.
+fn tell_calls(part: &mut Part, seen: &Seen, deliveries: usize, longest_max: Duration) -> usize {
+    let all = [&seen.changes, &seen.reads, &seen.refreshes];
+    let sum = |count: fn(&Calls) -> usize| all.iter().map(|calls| count(calls)).sum::<usize>();
+    let [changes, reads, refreshes] = all.map(Calls::done);
+    part.tell(
+        "calls",
+        format!("{changes} changes, {reads} reads, {refreshes} refreshes; {deliveries} deliveries"),
+    );
+    part.none("calls that failed although they were repeated", sum(Calls::failed));
+    let repeated = sum(Calls::repeated);
+    part.tell("attempts that were repeated", repeated);
+    part.none("answers with 500 instead of a status that says what is wrong", sum(Calls::internal));
+    for calls in all.iter().filter(|calls| !calls.reasons().is_empty()) {
+        eprintln!("    repeated because of {}", calls.reasons());
+    }
+    let longest = all.map(Calls::longest).into_iter().max().unwrap_or_default();
+    part.within("longest call, repetitions included", longest, longest_max);
+    repeated
+}
+
 #[cfg(test)]
 mod tests {
-    use crate::load::Calls;
+    use std::sync::atomic::Ordering;
+
+    use super::*;
+
+    /// Whether the part holds after one call of each kind, and this.
+    fn holds_after(event: impl Fn(&Seen)) -> bool {
+        let (seen, mut part) = (Seen::default(), Part::new("calls", ""));
+        for calls in [&seen.changes, &seen.reads, &seen.refreshes] {
+            calls.finished(Instant::now());
+        }
+        event(&seen);
+        tell_calls(&mut part, &seen, 0, Duration::from_secs(5));
+        part.holds()
+    }
+
+    #[test]
+    fn calls_that_failed_are_found() {
+        assert!(holds_after(|_| {}));
+        assert!(holds_after(|seen| seen.reads.repeated_because("503: \"store_unavailable\"")));
+        assert!(!holds_after(|seen| _ = seen.refreshes.failed.fetch_add(1, Ordering::Relaxed)));
+        assert!(!holds_after(|seen| seen.changes.repeated_because("500 : \"internal_error\"")));
+        assert!(!holds_after(|seen| seen.reads.finished(Instant::now() - Duration::from_secs(6))));
+    }
 
     #[test]
     fn answer_with_500_is_found() {

@@ -33,19 +33,28 @@ impl Bed {
             .await?
             .expect(200)?;
         let background = Background::start()?;
-        let until = Instant::now() + span;
+        let began = Instant::now();
+        let until = began + span;
         let floods: Vec<_> = (0..16)
             .map(|lane| {
                 background.handle().spawn(flood(self.service.clone(), self.target.clone(), lane, until))
             })
             .collect();
         let seen = self.traffic.offered(max.rate * 0.05, span, IN_FLIGHT_MAX).await?;
-        let mut flooded = 0;
+        let mut lanes = Vec::new();
         for flood in floods {
-            flooded += flood.await??;
+            lanes.push(flood.await??);
         }
+        // With the time of the last requests, which count as well.
+        let flooded = lanes.iter().sum::<u64>() as f64 / began.elapsed().as_secs_f64();
         tell_failures(&seen);
-        part.tell("changes of the flood", format!("{:.0} a second", flooded as f64 / span.as_secs_f64()));
+        part.tell("changes of the flood", format!("{flooded:.0} a second"));
+        let own = seen.rate() / 8.0;
+        part.at_least("the flood beside the changes of the other tenant", flooded / own, 10.0, "×");
+        part.none(
+            "connections of the flood without an accepted request",
+            lanes.iter().filter(|sent| **sent == 0).count(),
+        );
         part.none("calls of the other tenant that failed, were refused or not begun", seen.not_done());
         part.tell(
             "p99 without and with the flood",

@@ -20,6 +20,8 @@ const WORKERS: usize = 32;
 const SIGN_INS: usize = 64;
 const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 const IN_FLIGHT_MAX: usize = 2000;
+/// Of a webhook that has something to get, under any load.
+const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Latencies of less than this are not compared: a tick of the machine's scheduler is longer.
 const FLOOR: Duration = Duration::from_millis(10);
 
@@ -114,15 +116,8 @@ impl Bed {
         let mut part = Part::new("steady load", tried);
         let watch = MemoryWatch::start(&self.node);
         let seen = self.traffic.offered(max.rate * 0.7, span, IN_FLIGHT_MAX).await?;
-        let (second, last) = watch.stop().await?;
-        part.tell("calls", seen.done());
-        tell_failures(&seen);
-        part.none("calls that failed, were refused or not begun", seen.not_done());
-        part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
-        tell_kinds(&mut part, &seen);
-        part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
-        part.tell("memory in the second quarter", format!("{second:.1} MiB"));
-        part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
+        let memory = watch.stop().await?;
+        tell_steady(&mut part, &seen, &max.quiet, &memory);
         self.tell_deliveries(&mut part).await;
         Ok(part)
     }
@@ -136,8 +131,7 @@ impl Bed {
         {
             tokio::time::sleep(PAUSE).await;
         }
-        let findings = check(&acknowledged, u64::MAX, &self.receivers.arrivals(), WEBHOOKS);
-        part.none("acknowledged changes that a webhook did not get", findings.lost);
+        check(&acknowledged, &self.receivers.arrivals(), WEBHOOKS).tell(part, SILENCE_MAX);
     }
 
     async fn overload(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
@@ -151,11 +145,7 @@ impl Bed {
         let mut part = Part::new("overload", tried);
         let seen = self.traffic.offered(max.rate * 5.0, span, IN_FLIGHT_MAX).await?;
         let back = self.back_to_normal(max).await?;
-        tell_failures(&seen);
-        part.tell("calls", outcomes(&seen));
-        part.none("calls that failed", seen.failed.len());
-        part.at_least("calls done beside the maximum", seen.rate() / max.rate, 0.8, "×");
-        part.within("p99 of the calls that were begun", seen.p99(), Duration::from_secs(1));
+        tell_overload(&mut part, &seen, max.rate);
         part.within("until a second of light load has its usual p99 again", back, Duration::from_secs(5));
         self.tell_deliveries(&mut part).await;
         Ok(part)
@@ -175,8 +165,21 @@ impl Bed {
         part.at_least("refusals of all answers", seen.refused_share(), 0.7, "");
         part.at_least("answers a second beside the maximum", seen.answer_rate() / max.rate, 0.8, "×");
         part.within("p99 of a refusal", seen.refusals_p99(), Duration::from_secs(1));
+        let back = self.until_changes_are_quick().await?;
+        part.within("until changes are answered within 0.1 s again", back, Duration::from_secs(5));
         self.tell_deliveries(&mut part).await;
         Ok(part)
+    }
+
+    /// How long it takes until ten changes in a row are each answered quickly. Reads are still above their limit.
+    async fn until_changes_are_quick(&self) -> Fallible<Duration> {
+        let (from, mut quick) = (Instant::now(), 0);
+        while quick < 10 && from.elapsed() < Duration::from_secs(60) {
+            let took = self.traffic.one_change().await;
+            let is_quick = took.is_some_and(|took| took < Duration::from_millis(100));
+            quick = if is_quick { quick + 1 } else { 0 };
+        }
+        Ok(from.elapsed())
     }
 
     /// How long it takes until light load is answered as before.
@@ -190,6 +193,36 @@ impl Bed {
             }
         }
     }
+}
+
+/// What must hold of a load below the maximum. The memory was read at even intervals.
+fn tell_steady(part: &mut Part, seen: &Tally, quiet: &Tally, memory: &[f64]) {
+    part.tell("calls", seen.done());
+    tell_failures(seen);
+    part.none("calls that failed, were refused or not begun", seen.not_done());
+    part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
+    tell_kinds(part, seen);
+    part.at_most("p99 beside the p99 of 5 % of the load", ratio(seen, quiet), 2.0, "×");
+    let (second, last) = quarters(memory);
+    part.tell("memory in the second quarter", format!("{second:.1} MiB"));
+    part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
+}
+
+/// What must hold of five times the maximum.
+fn tell_overload(part: &mut Part, seen: &Tally, rate_max: f64) {
+    tell_failures(seen);
+    part.tell("calls", outcomes(seen));
+    part.none("calls that failed or were refused", seen.failed.len() + seen.refused());
+    part.at_least("calls done beside the maximum", seen.rate() / rate_max, 0.8, "×");
+    part.tell("p99 of the calls that were begun", format!("{:.0} ms", ms(seen.p99())));
+    // As long as all calls that are under way take at the maximum: nobody waits twice as long as others.
+    let fair = IN_FLIGHT_MAX as f64 / rate_max;
+    part.at_most(
+        "that p99 beside the time that all calls under way take at the maximum",
+        seen.p99().as_secs_f64() / fair,
+        2.0,
+        "×",
+    );
 }
 
 fn tell_failures(seen: &Tally) {
@@ -242,14 +275,70 @@ impl MemoryWatch {
         Self { stop, task }
     }
 
-    /// The means of the second and of the last quarter.
-    async fn stop(self) -> Fallible<(f64, f64)> {
+    /// What was read.
+    async fn stop(self) -> Fallible<Vec<f64>> {
         let _ = self.stop.send(());
-        let seen = self.task.await?;
-        let quarter = (seen.len() / 4).max(1);
-        let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
-        let second = seen.get(quarter..2 * quarter).unwrap_or(&seen);
-        let last = seen.get(seen.len().saturating_sub(quarter)..).unwrap_or(&seen);
-        Ok((mean(second), mean(last)))
+        Ok(self.task.await?)
+    }
+}
+
+/// The means of the second and of the last quarter.
+fn quarters(seen: &[f64]) -> (f64, f64) {
+    let quarter = (seen.len() / 4).max(1);
+    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
+    let second = seen.get(quarter..2 * quarter).unwrap_or(seen);
+    let last = seen.get(seen.len().saturating_sub(quarter)..).unwrap_or(seen);
+    (mean(second), mean(last))
+}
+
+#[cfg(test)]
+mod tests {
+    //! Each bound of the load is broken once.
+
+    use super::*;
+
+    fn holds(tell: impl FnOnce(&mut Part)) -> bool {
+        let mut part = Part::new("load", "");
+        tell(&mut part);
+        part.holds()
+    }
+
+    fn steady(milliseconds: u64, memory: &[f64]) -> bool {
+        let (seen, quiet) = (Tally::of_milliseconds([milliseconds; 100]), Tally::of_milliseconds([15; 100]));
+        holds(|part| tell_steady(part, &seen, &quiet, memory))
+    }
+
+    #[test]
+    fn growing_memory_and_latency_are_found() {
+        let flat = [90.0, 100.0, 99.0, 104.0];
+        assert!(steady(30, &flat));
+        assert!(!steady(31, &flat));
+        assert!(!steady(30, &[90.0, 100.0, 100.0, 106.0]));
+    }
+
+    #[test]
+    fn calls_that_are_not_done_are_found() {
+        let quiet = Tally::of_milliseconds([15; 100]);
+        let mut seen = Tally::of_milliseconds([15; 100]);
+        assert!(holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+        seen.not_begun = 1;
+        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+        seen = Tally::of_milliseconds([15; 100]);
+        seen.failed.push("a reset".into());
+        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+    }
+
+    #[test]
+    fn lost_throughput_and_unfair_waits_are_found() {
+        let overload = |done: usize, slowest: u64| {
+            let mut all = vec![500; done];
+            let slow = all.len() / 50;
+            all[..slow].fill(slowest);
+            let seen = Tally::of_milliseconds(all);
+            holds(|part| tell_overload(part, &seen, 1000.0))
+        };
+        assert!(overload(800, 500));
+        assert!(!overload(790, 500), "calls done are fewer");
+        assert!(overload(800, 4000) && !overload(800, 4100), "2,000 calls take 2 s at this maximum");
     }
 }

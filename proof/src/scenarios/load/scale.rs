@@ -1,15 +1,23 @@
 //! Ten thousand connections and a hundred thousand webhooks.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use futures_util::StreamExt as _;
+use serde_json::json;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use super::{Bed, IN_FLIGHT_MAX, Maximum, WEBHOOKS, ratio, tell_failures};
+use super::{Bed, IN_FLIGHT_MAX, Maximum, ratio, tell_failures};
+use crate::ledger::Ledger;
+use crate::load::{change_line, new_run};
 use crate::process::PAUSE;
-use crate::service::EMAIL;
+use crate::receivers::Receivers;
+use crate::service::{COMPANY, EMAIL};
 use crate::{Fallible, Options, Part};
+
+/// How long one event may take to a hundred thousand webhooks.
+const ALL_TIMEOUT: Duration = Duration::from_secs(180);
 
 impl Bed {
     pub(super) async fn connections(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
@@ -53,33 +61,56 @@ impl Bed {
         let mut part = Part::new(
             "many webhooks",
             format!(
-                "{count} webhooks of the same tenant, all accepted and idle, beside 20 % of the maximum for {} s.",
+                "{count} webhooks of the same tenant, all accepted and idle, beside 20 % of the maximum for {} s. Then one event that all of them want.",
                 span.as_secs()
             ),
         );
         let before = self.node.resident_mib()?;
         let from = Instant::now();
-        self.subscribe_idle(count).await?;
+        let idle = Receivers::open().await?;
+        self.subscribe_idle(&idle, count).await?;
         part.tell("until all were subscribed and accepted", format!("{:.0} s", from.elapsed().as_secs_f64()));
+        part.none("webhooks without a handshake", count.saturating_sub(idle.handshakes()));
         let seen = self.traffic.offered(max.rate * 0.2, span, IN_FLIGHT_MAX).await?;
         tell_failures(&seen);
         part.none("calls that failed, were refused or not begun", seen.not_done());
         part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
         part.tell("memory", format!("{:.0} MiB more", self.node.resident_mib()? - before));
         self.tell_deliveries(&mut part).await;
+        self.tell_event_for_all(&mut part, &idle, count).await?;
         Ok(part)
     }
 
+    /// One event for all of the webhooks that were idle so far.
+    async fn tell_event_for_all(&self, part: &mut Part, idle: &Receivers, count: usize) -> Fallible<()> {
+        let (record, change) = ("disabled-once", Ledger::next_change());
+        let disable = json!({
+            "area": "accounting", "resource": "customers", "company": COMPANY, "action": "disable",
+            "correlationId": record, "user": "maria", "sourceInterface": "ERP", "sourceAction": change.to_string(),
+        });
+        let lines = format!("{}\n{disable}", change_line(record, change));
+        let key = format!("{}-all", new_run());
+        self.service.send_lines(&self.target.operator_url, &lines, &key).await?.expect(200)?;
+        let from = Instant::now();
+        while idle.count() < count && from.elapsed() < ALL_TIMEOUT {
+            tokio::time::sleep(PAUSE).await;
+        }
+        let took = from.elapsed();
+        let ids: HashSet<String> = idle.arrivals().into_iter().map(|arrival| arrival.outgoing_id).collect();
+        part.none("webhooks that did not get the event", count.saturating_sub(ids.len()));
+        part.tell("until all had it", format!("{:.1} s", took.as_secs_f64()));
+        Ok(())
+    }
+
     /// Webhooks for events that do not happen; each application has a bounded number, so that several share them.
-    async fn subscribe_idle(&self, count: usize) -> Fallible<()> {
+    async fn subscribe_idle(&self, idle: &Receivers, count: usize) -> Fallible<()> {
         let each = 2_000;
         for from in (0..count).step_by(each) {
             let application = self.service.add_application(&self.target.operator_url).await?;
             let tokens = application.sign_in(&self.service.http, &self.target.public_url, EMAIL).await?;
-            let (service, target, receivers) = (&self.service, &self.target, &self.receivers);
+            let (service, target) = (&self.service, &self.target);
             let subscribed = (from..(from + each).min(count)).map(|number| {
-                let (token, url) =
-                    (tokens.access.clone(), format!("{}?n={number}", receivers.url(WEBHOOKS + 1)));
+                let (token, url) = (tokens.access.clone(), format!("{}?n={number}", idle.url(0)));
                 async move {
                     service
                         .subscribe_one(
@@ -97,7 +128,7 @@ impl Bed {
             }
         }
         let started = Instant::now();
-        while self.receivers.handshakes() < count && started.elapsed() < Duration::from_secs(300) {
+        while idle.handshakes() < count && started.elapsed() < Duration::from_secs(300) {
             tokio::time::sleep(PAUSE).await;
         }
         Ok(())

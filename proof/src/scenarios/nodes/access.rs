@@ -82,6 +82,12 @@ impl Fleet {
         part.none("events that it never got", findings.lost);
         part.none("of its events, out of order of their record", findings.out_of_order);
         part.none("of its events, repeated with other bytes, id or number", findings.altered);
+        part.none("of its events, those of no change", findings.invented);
+        part.within(
+            "its webhooks' longest silence, with the time without access",
+            findings.longest_silence,
+            ABSENT + SILENCE_MAX,
+        );
         let acknowledged = outcome.load.ledger.acknowledged();
         access_checker::check(&other.absences, &acknowledged, &receivers.arrivals()).tell(&mut part);
         part.tell("reads without access", other.reads);

@@ -19,6 +19,9 @@ const NODES: usize = 3;
 /// A lease lasts for the time-out of 5 s and 2.5 s more; then another node takes it. The rest is for a busy machine.
 const SILENCE_MAX: Duration = Duration::from_secs(12);
 const CALL_MAX: Duration = Duration::from_secs(12);
+/// How long a lease lasts after its last renewal.
+const LEASE: Duration = Duration::from_millis(7500);
+const DELIVERIES: &str = "aldaba_deliveries_total ";
 /// Longer than a lease.
 const STOPPED: Duration = Duration::from_secs(20);
 /// How wrong the clocks are.
@@ -202,37 +205,52 @@ impl Fleet {
     async fn cut(&mut self, options: &Options) -> Fallible<Part> {
         let rounds = options.count(3, 1);
         let tried = format!(
-            "All packets between one node and PostgreSQL are dropped for 30 s under load, {rounds} times in turn; the other nodes go on."
+            "All packets between one node and PostgreSQL are dropped for 30 s under load, {rounds} times in turn; the other nodes go on. {} s after the cut, when another node may take its leases, the node's own count of deliveries must stand still.",
+            LEASE.as_secs_f32()
         );
         let mut part = Part::new("a node loses the database", tried);
         let Self { trial, nodes, proxies, .. } = self;
         let bounds = Bounds { silence: SILENCE_MAX, call: Duration::from_secs(40) };
-        let (http, mut unready, mut reasons) = (Http::new(Duration::from_secs(3))?, 0, Vec::new());
+        let http = Http::new(Duration::from_secs(12))?;
+        let (mut reasons, mut refusals, mut deliveries, mut late) = (Vec::new(), Vec::new(), 0, 0);
         trial
             .run(&mut part, bounds, async || {
+                let token = trial.sign_in().await?.swap_remove(0).access;
                 quiet(2).await;
                 for round in 0..rounds {
                     let (node, proxy) = (&nodes[round % NODES], &proxies[round % NODES]);
                     proxy.set(Network::Silent);
-                    tokio::time::sleep(Duration::from_secs(15)).await;
+                    tokio::time::sleep(LEASE).await;
+                    let before = node.metric(&http, DELIVERIES).await?;
+                    tokio::time::sleep(LEASE).await;
                     let ready = http.get(&format!("{}/readyz", node.operator_url), &[]).await?;
-                    if ready.status == 503 {
-                        unready += 1;
-                        reasons.push(ready.text());
-                    }
-                    tokio::time::sleep(Duration::from_secs(15)).await;
+                    reasons.extend((ready.status == 503).then(|| ready.text()));
+                    // Another page each time: none that the node may have in memory.
+                    let path = format!("customers?pageSize={}", 11 + round);
+                    let read =
+                        trial.service.call_by(&http, "GET", &node.public_url, &token, &path, "").await?;
+                    let code = read.json()["code"].as_str().unwrap_or_default().to_owned();
+                    refusals.extend((read.status == 503 && !code.is_empty()).then_some(code));
+                    tokio::time::sleep(Duration::from_secs(12)).await;
+                    deliveries += before;
+                    late += node.metric(&http, DELIVERIES).await? - before;
                     proxy.set(Network::Good);
                     quiet(10).await;
                 }
                 Ok(())
             })
             .await?;
-        let reason = reasons.first().cloned().unwrap_or_default().replace(['\n', '\r'], " ");
-        let said = format!(
-            "{unready} of {rounds} times, 15 s after the cut: {}",
-            reason.chars().take(160).collect::<String>()
-        );
-        part.holds_that("the node's /readyz answers 503 with a reason", unready == rounds, said);
+        part.tell("deliveries of the cut nodes before their leases ended", deliveries);
+        part.none("deliveries of a cut node after its lease could be taken", late);
+        let said = |texts: &[String]| {
+            let first = texts.first().cloned().unwrap_or_default().replace(['\n', '\r'], " ");
+            let first: String = first.chars().take(160).collect();
+            format!("{} of {rounds} times, 15 s after the cut: {first}", texts.len())
+        };
+        let has_reason = reasons.len() == rounds && reasons.iter().all(|text| text.contains("store"));
+        part.holds_that("the node's /readyz answers 503 with a reason", has_reason, said(&reasons));
+        let is_refused = refusals.len() == rounds;
+        part.holds_that("a read at the node is answered with 503 and a code", is_refused, said(&refusals));
         Ok(part)
     }
 

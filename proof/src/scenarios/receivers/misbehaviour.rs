@@ -160,9 +160,12 @@ impl Field {
             contacts.iter().map(|one| one.connections).sum::<usize>(),
         );
         let sent = contacts.iter().map(|one| one.bytes_sent_max).max().unwrap_or_default();
-        part.tell(
+        // 256 KiB that are read, and what fits into the buffers of both sides.
+        part.at_most(
             "most that a receiver could send over one connection",
-            format!("{:.1} MiB", sent as f64 / 1024.0 / 1024.0),
+            sent as f64 / 1024.0 / 1024.0,
+            1.0,
+            "MiB",
         );
     }
 }

@@ -137,13 +137,18 @@ fn private_addresses() -> Vec<Case> {
     ] {
         cases.push(Case { label, answer, works: Works::Never, reasons: REFUSED_ADDRESS });
     }
-    let in_turn = NameAnswer::InTurn(vec![vec![PUBLIC_V4.into()], address("127.0.0.1")]);
-    cases.push(Case {
-        label: "rebinding",
-        answer: in_turn,
-        works: Works::Sometimes,
-        reasons: REFUSED_ADDRESS,
-    });
+    let (public_4, public_6) = (vec![PUBLIC_V4.into()], vec![PUBLIC_V6.into()]);
+    for (label, public, private) in [
+        ("rebinding", &public_4, "127.0.0.1"),
+        ("rebinding-6", &public_6, "::1"),
+        ("rebinding-unique-local", &public_6, "fd00::1"),
+        ("rebinding-mapped", &public_6, "::ffff:169.254.169.254"),
+        ("rebinding-4-to-6", &public_4, "::1"),
+        ("rebinding-6-to-4", &public_6, "10.0.0.5"),
+    ] {
+        let answer = NameAnswer::InTurn(vec![public.clone(), address(private)]);
+        cases.push(Case { label, answer, works: Works::Sometimes, reasons: REFUSED_ADDRESS });
+    }
     cases
 }
 
