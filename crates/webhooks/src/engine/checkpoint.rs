@@ -1,5 +1,7 @@
-//! Checkpoints: the progress of many webhooks goes to the store in batches, one batch at a time.
+//! Checkpoints: the progress of many webhooks goes to the store in batches, one batch at a time. Outcomes go first. A webhook
+//! that only passed events it did not want may wait: what it would pass again after a crash costs a read and sends nothing.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use domain::WebhookId;
@@ -8,18 +10,24 @@ use store::{CheckpointResult, HandshakeStep, WebhookCheckpoint, shard_of};
 use super::core::Core;
 use super::deterministic::StableSet;
 use super::webhook_state::{PendingWrites, WebhookState};
-use super::{Command, Moment, Settings};
+use super::{Command, Moment};
 
 /// How many webhooks one batch holds.
 const BATCH_WEBHOOKS_MAX: usize = 2000;
+/// How many of them at most have only moved. Where very many webhooks follow a busy log, all others who write would wait for them.
+const BATCH_MOVED_MAX: usize = 100;
+/// How many places of webhooks that no longer wait are kept at least before they are cleared.
+const STALE_PLACES_MAX: usize = 1000;
 /// When a batch is written again after the store failed.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
 
 /// What has to be written, and when.
 #[derive(Debug, Default)]
 pub(super) struct Checkpoints {
-    /// Webhooks with progress that is not in the store yet.
-    dirty: StableSet<WebhookId>,
+    /// Webhooks with outcomes that are not in the store yet.
+    dirty: Waiting,
+    /// Webhooks that have only moved on in the log.
+    moved: Waiting,
     /// The batch that was sent to the store and has no result yet.
     writing: Option<Vec<WebhookCheckpoint>>,
     /// The write failed: the same batch is sent again at this time.
@@ -29,22 +37,31 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
-    /// The webhook has progress that is not in the store yet.
+    /// The webhook has outcomes that are not in the store yet.
     pub(super) fn add(&mut self, webhook: WebhookId) {
-        self.dirty.insert(webhook);
+        self.moved.remove(webhook);
+        self.dirty.add(webhook);
+    }
+
+    /// The webhook has moved on in the log.
+    pub(super) fn add_moved(&mut self, webhook: WebhookId) {
+        if !self.dirty.members.contains(&webhook) {
+            self.moved.add(webhook);
+        }
     }
 
     pub(super) fn forget(&mut self, webhook: WebhookId) {
-        self.dirty.remove(&webhook);
+        self.dirty.remove(webhook);
+        self.moved.remove(webhook);
     }
 
     pub(super) fn dirty(&self) -> impl Iterator<Item = WebhookId> {
-        self.dirty.iter().copied()
+        self.dirty.members.iter().copied()
     }
 
-    /// Whether everything is in the store.
+    /// Whether all outcomes are in the store.
     pub(super) fn is_idle(&self) -> bool {
-        self.dirty.is_empty() && self.writing.is_none()
+        self.dirty.members.is_empty() && self.writing.is_none()
     }
 
     pub(super) fn is_writing(&self) -> bool {
@@ -57,13 +74,14 @@ impl Checkpoints {
     }
 
     /// How long until the next write; `None`: there is nothing to write, or a write is under way.
-    pub(super) fn next_write(&self, now: Moment, settings: &Settings) -> Option<Duration> {
+    pub(super) fn next_write(&self, now: Moment, every: Duration) -> Option<Duration> {
         if let Some(at) = self.retry_at {
             return Some(at.saturating_sub(now.steady));
         }
-        let next = (self.written_at + settings.checkpoint_every).saturating_sub(now.steady);
-        let is_due = !self.dirty.is_empty() && self.writing.is_none();
-        is_due.then_some(if self.is_urgent { Duration::ZERO } else { next })
+        let next = (self.written_at + every).saturating_sub(now.steady);
+        let (has_dirty, has_moved) = (!self.dirty.members.is_empty(), !self.moved.members.is_empty());
+        let is_due = (has_dirty || has_moved) && self.writing.is_none();
+        is_due.then_some(if self.is_urgent && has_dirty { Duration::ZERO } else { next })
     }
 
     /// The batch whose write failed, when it is to be written again.
@@ -74,25 +92,60 @@ impl Checkpoints {
 
     /// The webhooks of the next batch, in order.
     fn take_dirty(&mut self) -> Vec<WebhookId> {
-        let mut webhooks: Vec<WebhookId> = self.dirty().take(BATCH_WEBHOOKS_MAX).collect();
+        let mut webhooks: Vec<WebhookId> = self.dirty.take().take(BATCH_WEBHOOKS_MAX).collect();
+        let moved_max = BATCH_MOVED_MAX.min(BATCH_WEBHOOKS_MAX - webhooks.len());
+        webhooks.extend(self.moved.take().take(moved_max));
         webhooks.sort_unstable();
-        for webhook in &webhooks {
-            self.dirty.remove(webhook);
-        }
         webhooks
     }
 
     fn write_begun(&mut self, now: Moment, batch: Vec<WebhookCheckpoint>) {
-        self.is_urgent = !self.dirty.is_empty() && self.is_urgent;
+        self.is_urgent = !self.dirty.members.is_empty() && self.is_urgent;
         self.written_at = now.steady;
         self.writing = Some(batch);
+    }
+}
+
+/// Webhooks that wait for a write, those first that have waited longest.
+#[derive(Debug, Default)]
+struct Waiting {
+    members: StableSet<WebhookId>,
+    /// With places of webhooks that are no longer members.
+    order: VecDeque<WebhookId>,
+}
+
+impl Waiting {
+    fn add(&mut self, webhook: WebhookId) {
+        if self.members.insert(webhook) {
+            if self.order.len() > 2 * self.members.len() + STALE_PLACES_MAX {
+                let mut seen = StableSet::default();
+                self.order.retain(|place| self.members.contains(place) && seen.insert(*place));
+            }
+            self.order.push_back(webhook);
+        }
+    }
+
+    fn remove(&mut self, webhook: WebhookId) {
+        self.members.remove(&webhook);
+    }
+
+    /// Takes the members out as the iterator goes.
+    fn take(&mut self) -> impl Iterator<Item = WebhookId> {
+        std::iter::from_fn(|| {
+            while let Some(webhook) = self.order.pop_front() {
+                if self.members.remove(&webhook) {
+                    return Some(webhook);
+                }
+            }
+            None
+        })
     }
 }
 
 impl Core {
     pub(super) fn checkpoint(&mut self) {
         let now = self.now;
-        if self.checkpoints.next_write(now, &self.settings) != Some(Duration::ZERO) {
+        if self.checkpoints.next_write(now, self.settings.checkpoint_every) != Some(Duration::ZERO) {
             return;
         }
         if let Some(batch) = self.checkpoints.take_retry(now) {
@@ -170,5 +223,65 @@ impl WebhookState {
             audit: pending.audit,
             ..WebhookCheckpoint::new(webhook, self.fence, self.revision)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Ticks;
+
+    use super::*;
+
+    fn id(number: u64) -> WebhookId {
+        let mut bytes = [0; 16];
+        bytes[..8].copy_from_slice(&number.to_le_bytes());
+        WebhookId::from_bytes(bytes)
+    }
+
+    fn batch(checkpoints: &mut Checkpoints) -> Vec<WebhookId> {
+        checkpoints.take_dirty()
+    }
+
+    #[test]
+    fn outcomes_go_before_webhooks_that_only_moved() {
+        let mut checkpoints = Checkpoints::default();
+        (0..5000).for_each(|number| checkpoints.add_moved(id(number)));
+        checkpoints.add(id(4000));
+        let first = batch(&mut checkpoints);
+        assert!(first.len() == 1 + BATCH_MOVED_MAX && first.contains(&id(4000)));
+        // What moves again goes to the end, so that all have their turn.
+        (0..5000).for_each(|number| checkpoints.add_moved(id(number)));
+        let second = batch(&mut checkpoints);
+        assert_eq!(second.iter().filter(|webhook| first.contains(webhook)).count(), 0);
+        let later: usize = (0..60).map(|_| batch(&mut checkpoints).len()).sum();
+        assert_eq!(later, 5000 - BATCH_MOVED_MAX, "each once");
+    }
+
+    #[test]
+    fn places_of_webhooks_that_no_longer_wait_are_bounded() {
+        let mut waiting = Waiting::default();
+        (0..100).for_each(|number| waiting.add(id(number)));
+        for _ in 0..10_000 {
+            waiting.remove(id(7));
+            waiting.add(id(7));
+        }
+        assert!(waiting.order.len() <= 2 * 100 + STALE_PLACES_MAX + 1, "{}", waiting.order.len());
+        let order: Vec<_> = waiting.take().collect();
+        assert_eq!((order.len(), order[0], order[1]), (100, id(0), id(1)));
+    }
+
+    #[test]
+    fn webhooks_that_only_moved_hold_nothing_up() {
+        let mut checkpoints = Checkpoints::default();
+        checkpoints.add_moved(id(1));
+        let now = Moment { steady: Duration::ZERO, wall: Ticks(0) };
+        let every = Duration::from_millis(50);
+        checkpoints.write_soon();
+        assert!(checkpoints.is_idle() && checkpoints.dirty().next().is_none());
+        assert_eq!(checkpoints.next_write(now, every), Some(every));
+        checkpoints.add(id(1));
+        assert_eq!(checkpoints.next_write(now, every), Some(Duration::ZERO));
+        assert_eq!(batch(&mut checkpoints), [id(1)], "once");
+        assert_eq!(checkpoints.next_write(now, every), None);
     }
 }

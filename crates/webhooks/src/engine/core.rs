@@ -157,7 +157,10 @@ impl Core {
         let now = self.now;
         let due = self.due.first().map(|(at, _)| at.since(now.wall));
         let reads = self.feed.pause_left(now.steady);
-        [due, reads, self.checkpoints.next_write(now, &self.settings)].into_iter().flatten().min()
+        [due, reads, self.checkpoints.next_write(now, self.settings.checkpoint_every)]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// What the driver asks before it sends a request.

@@ -43,7 +43,7 @@ impl Core {
                     }
                     self.feed.buffered += state.take_events(&chunk, window_max);
                     if state.has_moved {
-                        self.checkpoints.add(webhook);
+                        self.checkpoints.add_moved(webhook);
                     }
                 }
                 TailLookup::Pending { is_new } => {
