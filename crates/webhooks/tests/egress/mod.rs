@@ -3,6 +3,7 @@
 mod addresses;
 mod connections;
 mod fixture;
+mod rebinding;
 mod responses;
 mod server;
 mod tls;
