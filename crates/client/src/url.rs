@@ -23,8 +23,11 @@ pub(crate) fn check_url(what: &'static str, url: &str) -> Result<String, Error> 
     if scheme != "https" && !is_http_on_loopback {
         return Err(invalid(format!("{url:?} is not encrypted; plain http is allowed only on loopback")));
     }
-    if uri.query().is_some() || uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(invalid(format!("{url:?} must have no query and no user name")));
+    if url.contains('#')
+        || uri.query().is_some()
+        || uri.authority().is_some_and(|authority| authority.as_str().contains('@'))
+    {
+        return Err(invalid(format!("{url:?} must have no query, no fragment and no user name")));
     }
     Ok(url.trim_end_matches('/').to_owned())
 }

@@ -105,8 +105,18 @@ impl Feed {
         let query = encode_query([("after", after.as_str()), ("pageSize", &size)]);
         let call = Call::get(format!("{}/changes?{query}", self.path)).context(self.company.as_deref());
         let changes: Vec<FeedChange> = self.api.typed(call).await.map_err(below_floor)?;
-        if let Some(last) = changes.last() {
-            self.position = last.sequence_version;
+        for change in &changes {
+            // A feed that repeats itself would be read for ever.
+            if change.sequence_version <= self.position {
+                return Err(Error::InvalidResponse {
+                    call: format!("GET {}/changes", self.path),
+                    reason: format!(
+                        "change {} comes after change {}",
+                        change.sequence_version, self.position
+                    ),
+                });
+            }
+            self.position = change.sequence_version;
         }
         Ok(changes)
     }

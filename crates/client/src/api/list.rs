@@ -170,6 +170,10 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
         while number < pages {
             number += 1;
             let page = self.page(number).await?;
+            // A page after the last is empty, whatever the number of pages was said to be.
+            if page.items.is_empty() {
+                break;
+            }
             pages = page.pages_total;
             records.extend(page.items);
             if records.len() > SNAPSHOT_RECORDS_MAX {

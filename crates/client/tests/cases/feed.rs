@@ -54,6 +54,17 @@ async fn follow_polls_for_new_changes() {
 }
 
 #[tokio::test]
+async fn feed_that_does_not_move_forward_is_an_error() {
+    let event = "Svc.ACC.Customers.CustomerUpdated";
+    for page in [json!([change(5, event)]), json!([change(7, event), change(6, event)])] {
+        let net = FakeTransport::new(move |_| ok(&page));
+        let mut feed = api(&net).changes(Resource::customers(), Some("c"), 5);
+        let error = feed.next_page().await.unwrap_err();
+        assert!(matches!(error, Error::InvalidResponse { .. }), "{error:?}");
+    }
+}
+
+#[tokio::test]
 async fn position_below_the_floor_is_a_distinct_error() {
     let net = FakeTransport::new(|_| {
         let message =
@@ -102,6 +113,23 @@ async fn snapshot_has_the_position_of_its_first_page() {
     let list = api(&net).records(Resource::find(Area::Accounting, "journals").unwrap(), "c");
     let snapshot = list.snapshot().await.unwrap();
     assert_eq!((snapshot.position, snapshot.records.len()), (40, 2));
+}
+
+#[tokio::test]
+async fn snapshot_ends_at_an_empty_page() {
+    let net = FakeTransport::new(|request| {
+        if request.uri().path().ends_with("/changes") {
+            return ok(&json!([]));
+        }
+        let is_first = pairs(request.uri().query().unwrap())["pageNumber"] == "1";
+        let record = json!({"correlationId": "j", "version": "v", "sequenceVersion": "1"});
+        let headers =
+            [("x-pagination", r#"{"totalPages":4000000000,"totalCount":1}"#), ("x-sequence-version", "4")];
+        response(200, &headers, &if is_first { json!([record]) } else { json!([]) })
+    });
+    let list = api(&net).records(Resource::find(Area::Accounting, "journals").unwrap(), "c");
+    assert_eq!(list.snapshot().await.unwrap().records.len(), 1);
+    assert_eq!(net.requests().len(), 3, "two pages and the feed");
 }
 
 #[tokio::test]
