@@ -220,7 +220,10 @@ pub enum DeliveryName {
 
 impl DeliveryName {
     pub fn parse(text: &str) -> Option<Self> {
-        Guid::parse(text).map(Self::Outgoing).or_else(|| text.parse().ok().map(Self::Sequence))
+        // Numbers could have a sign.
+        let is_number = text.bytes().all(|digit| digit.is_ascii_digit());
+        let sequence = || text.parse().ok().filter(|_| is_number).map(Self::Sequence);
+        Guid::parse(text).map(Self::Outgoing).or_else(sequence)
     }
 }
 

@@ -25,13 +25,15 @@ impl MasterKey {
     /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
         let text = text.trim();
-        if text.len() != 64 || !text.is_ascii() {
+        // Also because numbers may have a sign.
+        if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return Err("a master key is 64 hexadecimal digits (256 bits)");
         }
         let mut bytes = Zeroizing::new([0; 32]);
         for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
             let digits = std::str::from_utf8(digits).unwrap_or_default();
-            *byte = u8::from_str_radix(digits, 16).map_err(|_| "a master key has hexadecimal digits only")?;
+            *byte = u8::from_str_radix(digits, 16)
+                .map_err(|_| "a master key is 64 hexadecimal digits (256 bits)")?;
         }
         Ok(Self(bytes))
     }
@@ -132,5 +134,12 @@ mod tests {
         is_zeroed_on_drop(&key.0);
         assert_eq!(*key.0, [0xa7; 32]);
         assert_eq!(format!("{key:?}"), "MasterKey(***)");
+    }
+
+    #[test]
+    fn master_key_has_64_hexadecimal_digits() {
+        for wrong in ["a7".repeat(31), "a7".repeat(33), "+a".repeat(32), "g7".repeat(32), "é".repeat(32)] {
+            assert!(MasterKey::parse(&wrong).is_err(), "{wrong}");
+        }
     }
 }

@@ -66,7 +66,7 @@ impl Filled {
 pub(super) fn is_for_loopback(uri: &Uri, headers: &HeaderMap) -> bool {
     let header: Option<Uri> = headers.get(HOST).and_then(|host| host.to_str().ok()?.parse().ok());
     let host = uri.host().or_else(|| header.as_ref().and_then(Uri::host)).unwrap_or_default();
-    let host = host.trim_matches(['[', ']']);
+    let host = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host.eq_ignore_ascii_case("localhost")
         || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }

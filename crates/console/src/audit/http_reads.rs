@@ -91,7 +91,7 @@ async fn choose(context: &Context, is_unknown: bool) -> Result<Response, PageErr
 /// `<ticks>.<id>`
 fn parse_cursor(text: &str) -> Option<ListCursor> {
     let (ticks, id) = text.split_once('.')?;
-    Some(ListCursor { created_at: Ticks(ticks.parse().ok()?), id: id.to_owned() })
+    Some(ListCursor { created_at: Ticks(ticks.parse().ok().filter(|ticks| *ticks >= 0)?), id: id.to_owned() })
 }
 
 #[cfg(test)]

@@ -26,7 +26,7 @@ fn deliveries_are_named_by_outgoing_id_or_by_sequence() {
     let id = Guid::from_bytes([7; 16]);
     assert_eq!(DeliveryName::parse(&id.to_string()), Some(DeliveryName::Outgoing(id)));
     assert_eq!(DeliveryName::parse("1018"), Some(DeliveryName::Sequence(1018)));
-    for wrong in ["", "-1", "nothing", "10 18"] {
+    for wrong in ["", "-1", "+1", "nothing", "10 18"] {
         assert_eq!(DeliveryName::parse(wrong), None, "{wrong}");
     }
 }

@@ -29,7 +29,7 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
 
 fn read_cursor(text: &str) -> Option<NoticeCursor> {
     let (at, id) = text.split_once('.')?;
-    Some(NoticeCursor { at: Ticks(at.parse().ok()?), id: Guid::parse(id)? })
+    Some(NoticeCursor { at: Ticks(at.parse().ok().filter(|at| *at >= 0)?), id: Guid::parse(id)? })
 }
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
@@ -37,7 +37,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
     let here = context.team_path("notices");
     match form.get("do") {
         Some("read") => {
-            let up_to = form.get("upTo").and_then(|text| text.parse().ok()).map(Ticks);
+            let up_to = form.get("upTo").and_then(|text| text.parse().ok()).filter(|at| *at >= 0).map(Ticks);
             let up_to = up_to.ok_or_else(|| PageError::Refused("the form names no time".into()))?;
             developer.mark_notices_read(team, up_to).await?;
             let unread = developer.unread_notices(team).await?;

@@ -113,11 +113,11 @@ impl Management {
     }
 }
 
-fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, ErrorResponse> {
+pub(super) fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, ErrorResponse> {
     let page_size = match request.query("pageSize")? {
         None => DELIVERIES_PER_PAGE_DEFAULT,
         Some(text) => {
-            let size = text.parse().ok().filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size));
+            let size = number(&text).filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size));
             size.ok_or_else(|| {
                 let message = format!("pageSize must be a whole number from 1 to {DELIVERIES_PER_PAGE_MAX}.");
                 invalid_parameter("pageSize", message)
@@ -148,10 +148,12 @@ fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, Er
 }
 
 /// Leading zeros are accepted here: the parameter's documented pattern allows them.
-fn parse_cursor(text: &str) -> Option<DeliveryCursor> {
+pub(super) fn parse_cursor(text: &str) -> Option<DeliveryCursor> {
     let (at, sequence) = text.split_once('-')?;
-    Some(DeliveryCursor {
-        at: Ticks(at.parse().ok().filter(|at| *at >= 0)?),
-        sequence: sequence.parse().ok()?,
-    })
+    Some(DeliveryCursor { at: Ticks(number(at)?), sequence: number(sequence)? })
+}
+
+/// A number of digits alone, without a sign.
+fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+    text.parse().ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_digit()))
 }

@@ -130,10 +130,10 @@ pub(super) struct DiffParams {
     #[param(value_type = String, required = false, min_length = 1, max_length = 200, pattern = r"^[^\x00]*$")]
     pub(super) company: Option<CompanyId>,
     /// One version: the number of its change.
-    #[param(schema_with = Sequence::schema)]
+    #[param(value_type = String, pattern = "^(0|[1-9][0-9]{0,17})$", example = "1018")]
     pub(super) from: Sequence,
     /// The other version.
-    #[param(schema_with = Sequence::schema)]
+    #[param(value_type = String, pattern = "^(0|[1-9][0-9]{0,17})$", example = "1018")]
     pub(super) to: Sequence,
 }
 
