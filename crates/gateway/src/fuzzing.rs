@@ -1,5 +1,7 @@
-//! Properties of every `context` header and every paging query. The fuzz targets and the property tests call the same
-//! functions.
+//! Properties of every `context` header, every paging query, and the credentials and the feed's query of every request. The fuzz
+//! targets and the property tests call the same functions.
+
+mod requests;
 
 use axum::http::{HeaderMap, HeaderValue, Uri};
 use domain::fuzzing::signature;
@@ -8,6 +10,7 @@ use web::ErrorResponse;
 use crate::context::{CONTEXT, Context};
 use crate::paging::{PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, Paging};
 use crate::query::Query;
+pub use requests::{feed_query, gateway_credentials};
 
 const PATH: &str = "/accounting/api/customers";
 

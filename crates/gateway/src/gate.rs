@@ -231,7 +231,7 @@ fn refusal_of(response: &Response<Body>) -> Option<Refusal> {
 }
 
 /// The subscription key: from the header, or from the query if there is no such header.
-fn subscription_key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorResponse> {
+pub(crate) fn subscription_key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorResponse> {
     let key = match request.headers.get(&KEY_HEADER) {
         // A value that is not UTF-8 still counts as sent; no stored key equals its lossy text.
         Some(value) => Some(text(value.as_bytes())),
@@ -241,7 +241,7 @@ fn subscription_key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorRespon
 }
 
 /// The bearer token, if the request has one.
-fn bearer_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+pub(crate) fn bearer_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let line = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = line.split_at_checked(BEARER.len())?;
     let token = token.trim_ascii();

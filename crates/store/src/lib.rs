@@ -14,6 +14,8 @@ mod directory;
 mod directory_search;
 mod error;
 mod figures;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 mod grants;
 mod invalidation;
 mod inventory;

@@ -1,10 +1,10 @@
-//! Checks of what callers and receivers send: the bodies of subscriptions, and responses to deliveries. For the fuzz targets.
+//! Checks of what callers and receivers send: the bodies of subscriptions, queries of the history, and responses to deliveries. For the fuzz targets.
 
 use domain::fuzzing::signature;
 use web::ErrorResponse;
 
 pub use crate::egress::fuzzing::receiver_response;
-pub use crate::management::fuzzing::subscription;
+pub use crate::management::fuzzing::{delivery_history, subscription};
 
 /// A number for the kind of a refusal, which is a 400 with a message for every fault.
 pub(crate) fn refused(error: &ErrorResponse) -> u64 {

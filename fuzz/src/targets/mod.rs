@@ -3,11 +3,14 @@
 pub(crate) mod addresses;
 pub(crate) mod backups;
 pub(crate) mod changes;
+pub(crate) mod client;
 pub(crate) mod forms;
 pub(crate) mod headers;
+pub(crate) mod keys;
 pub(crate) mod notifications;
 pub(crate) mod operator_api;
 pub(crate) mod people;
+pub(crate) mod requests;
 pub(crate) mod sign_in;
 
 use std::borrow::Cow;

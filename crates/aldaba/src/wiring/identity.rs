@@ -36,7 +36,7 @@ pub(crate) async fn signing_keys(config: &Config, opened: &OpenStore) -> Result<
     Ok(Keys::open(opened.store.clone(), Arc::new(SystemClock), policy).await?)
 }
 
-fn settings(config: &Config) -> Settings {
+pub(crate) fn settings(config: &Config) -> Settings {
     let from = &config.identity;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     Settings {

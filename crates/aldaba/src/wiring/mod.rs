@@ -30,6 +30,8 @@ pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 use history::call_limits;
 pub(crate) use history::{NoEngine, admin, history, webhook_admin};
+#[cfg(feature = "fuzzing")]
+pub(crate) use identity::settings as identity_settings;
 pub(crate) use identity::{identity, realm_urls, signing_keys};
 pub(crate) use listeners::listener_limits;
 pub(crate) use open::{OpenStore, clock_of, open, ports, schema_of};

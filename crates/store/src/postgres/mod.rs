@@ -74,6 +74,8 @@ use activity::Connections;
 use batch_queue::BatchQueue;
 use connect::Connector;
 use notify::Notifier;
+#[cfg(feature = "fuzzing")]
+pub(crate) use tls::fuzzing;
 
 /// How long a request waits for a free connection before it fails as unavailable.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);

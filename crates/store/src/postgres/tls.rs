@@ -1,6 +1,9 @@
 //! TLS for PostgreSQL connections. Where the URL does not say otherwise, a connection that leaves this machine
 //! is encrypted, and the server's certificate and name are verified.
 
+#[cfg(feature = "fuzzing")]
+pub(crate) mod fuzzing;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 

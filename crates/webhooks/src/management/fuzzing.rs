@@ -1,15 +1,23 @@
-//! Checks of the bodies of subscriptions in both families.
+//! Checks of the bodies of subscriptions in both families, and of the query of the history.
 
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::http::{HeaderMap, Uri};
+use domain::delivery::{
+    DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryName, DeliveryPageQuery, DeliveryStatus,
+};
 use domain::event::parse_semantic_name;
 use domain::receiver_url::ReceiverUrl;
-use domain::{Area, Resource};
+use domain::{AccountId, Area, Caller, ClientId, GrantId, Resource, Scopes, TenantId, Ticks};
 use serde_json::Value;
 use web::ErrorResponse;
 
 use super::accounting::{NAME_CHARS_MAX, parse_event_types};
 use super::body::JsonBody;
+use super::history::{parse_cursor, parse_page_query};
 use super::invoicing::{DESCRIPTION_CHARS_MAX, parse_action, parse_entity};
-use super::{SECRET_BYTES_MAX, secret};
+use super::{ManagementRequest, SECRET_BYTES_MAX, secret};
 use crate::fuzzing::refused;
 
 /// Any bytes as the body of a subscription. All faults are told at once, each with its member; what is accepted is within the limits and
@@ -76,4 +84,83 @@ fn parse_rotation(data: &[u8]) -> Result<(), ErrorResponse> {
     assert!((f64::from(hours) - given).abs() < f64::EPSILON, "{hours} for {given}");
     assert!(from.is_none_or(|time| time.0 >= 0));
     Ok(())
+}
+
+/// Any bytes as the query of a page of deliveries, and as the name of one. The page is within its bounds, and the link to the next one
+/// means the same; a name is the same when written again.
+pub fn delivery_history(data: &[u8]) -> u64 {
+    let data = data.strip_suffix(b"\n").unwrap_or(data);
+    let named = check_delivery_name(&String::from_utf8_lossy(data));
+    let Ok(uri) = Uri::try_from([b"/deliveries?", data].concat()) else { return named };
+    let query = match parse_page_query(&request(uri)) {
+        Ok(query) => query,
+        Err(error) => {
+            let fields = ["pageSize", "before", "status", "since"];
+            let field = error.problem.errors.first().and_then(|fault| fault.field.as_deref());
+            assert!(field.is_some_and(|field| fields.contains(&field)), "{:?}", error.problem);
+            return refused(&error).rotate_left(4) ^ named;
+        }
+    };
+    assert!((1..=DELIVERIES_PER_PAGE_MAX).contains(&query.page_size), "{query:?}");
+    assert!(query.status.is_none_or(|status| DeliveryStatus::LISTED.contains(&status)), "{query:?}");
+    assert!(query.since.is_none_or(|since| since.0 >= 0), "{query:?}");
+    if let Some(before) = query.before {
+        assert!(before.at.0 >= 0, "{query:?}");
+        assert_eq!(parse_cursor(&before.to_string()), Some(before));
+        assert_eq!(before.to_string().parse::<DeliveryCursor>(), Ok(before));
+    }
+    check_next_link(&query);
+    let parts = [query.status.is_some(), query.since.is_some(), query.before.is_some()];
+    parts.into_iter().fold(1, |outcome, is_there| outcome << 1 | u64::from(is_there)) << 4 | named
+}
+
+fn request(uri: Uri) -> ManagementRequest {
+    let caller = Caller {
+        user: AccountId::new("user"),
+        tenant: TenantId::new("tenant"),
+        client: ClientId::new("app"),
+        grant: GrantId::new("grant"),
+        scopes: Scopes::default(),
+        expires_at: Ticks(0),
+    };
+    ManagementRequest {
+        caller: Arc::new(caller),
+        path_params: Vec::new(),
+        uri,
+        headers: HeaderMap::new(),
+        now: Ticks(0),
+        address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+        request_id: String::new(),
+    }
+}
+
+/// The page that a link with these values names is the same.
+fn check_next_link(query: &DeliveryPageQuery) {
+    const PATH: &str = "/deliveries?";
+    let mut pairs = form_urlencoded::Serializer::for_suffix(PATH.to_owned(), PATH.len());
+    pairs.append_pair("pageSize", &query.page_size.to_string());
+    if let Some(before) = query.before {
+        pairs.append_pair("before", &before.to_string());
+    }
+    if let Some(status) = query.status {
+        pairs.append_pair("status", status.as_str());
+    }
+    if let Some(since) = query.since {
+        pairs.append_pair("since", &since.iso());
+    }
+    let link = pairs.finish();
+    let Ok(uri) = Uri::try_from(&*link) else { panic!("{link} is no address") };
+    let Ok(again) = parse_page_query(&request(uri)) else { panic!("{link} is refused") };
+    assert_eq!((again.page_size, again.before), (query.page_size, query.before), "{link}");
+    assert_eq!((again.status, again.since), (query.status, query.since), "{link}");
+}
+
+fn check_delivery_name(text: &str) -> u64 {
+    let Some(name) = DeliveryName::parse(text) else { return 0 };
+    let written = match name {
+        DeliveryName::Outgoing(id) => id.to_string(),
+        DeliveryName::Sequence(number) => number.to_string(),
+    };
+    assert_eq!(DeliveryName::parse(&written), Some(name), "{text:?} is {written}");
+    if matches!(name, DeliveryName::Outgoing(_)) { 1 } else { 2 }
 }
