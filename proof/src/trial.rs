@@ -190,7 +190,9 @@ mod tests {
         assert!(holds_after(|seen| seen.reads.repeated_because("503: \"store_unavailable\"")));
         assert!(!holds_after(|seen| _ = seen.refreshes.failed.fetch_add(1, Ordering::Relaxed)));
         assert!(!holds_after(|seen| seen.changes.repeated_because("500 : \"internal_error\"")));
-        assert!(!holds_after(|seen| seen.reads.finished(Instant::now() - Duration::from_secs(6))));
+        assert!(!holds_after(|seen| seen
+            .reads
+            .finished(Instant::now().checked_sub(Duration::from_secs(6)).unwrap())));
     }
 
     #[test]

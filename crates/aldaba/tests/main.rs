@@ -5,6 +5,7 @@
     clippy::expect_used,
     reason = "a test panics at the first thing that goes wrong"
 )]
+#![allow(clippy::too_many_lines, reason = "a test describes a whole flow")]
 
 mod harness;
 mod integration;

@@ -1,4 +1,5 @@
 //! Every page in every state.
+#![allow(clippy::too_many_lines, reason = "a list of pages")]
 
 use domain::password_rules::PasswordRefusal;
 use domain::{Realm, Ticks};
