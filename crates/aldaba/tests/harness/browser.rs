@@ -187,7 +187,7 @@ impl Page {
     }
 }
 
-fn attribute(tag: &str, name: &str) -> Option<String> {
+pub(super) fn attribute(tag: &str, name: &str) -> Option<String> {
     let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
     let value = tag[from..].split('"').next()?;
     Some(unescape_html(value))

@@ -5,6 +5,7 @@ mod applications;
 mod audit;
 mod data;
 pub(crate) mod fixture;
+mod foreign_forms;
 mod foreign_ids;
 mod operations;
 mod overview;

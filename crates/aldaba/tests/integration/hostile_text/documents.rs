@@ -13,6 +13,8 @@ use crate::harness::{HttpRequest, company, context, embedded_tokens, encode_form
 const VERBS: [&str; 5] = ["get", "put", "post", "delete", "patch"];
 /// A company and a record that exist.
 const COMPANY: &str = "c";
+/// The header parameters of both documents.
+const HEADERS: [&str; 3] = ["context", "if-none-match", "idempotency-key"];
 
 /// Where an operation takes text.
 #[derive(Debug)]
@@ -112,22 +114,23 @@ impl Operation {
     /// Sends the text everywhere; `prepare` adds what every request needs.
     fn check(&self, base_url: &str, texts: &[String], prepare: &dyn Fn(HttpRequest) -> HttpRequest) -> usize {
         let mut count = 0;
-        let mut send = |path: &str, body: Option<&Value>, header: Option<&str>, what: &str| {
-            let method = Method::from_bytes(self.verb.to_uppercase().as_bytes()).unwrap();
-            let mut request = prepare(HttpRequest::new(method, &format!("{base_url}{path}")));
-            if let Some(company) = header {
-                request = request.header("context", &context(company));
-            }
-            if let Some(body) = body {
-                request = request.header("content-type", "application/json").body(body.to_string());
-            }
-            let answer = request.send();
-            assert_harmless(&answer, what);
-            // Who is refused at the gate tries nothing.
-            let has_own_check = self.path.starts_with("/auth/");
-            assert!(has_own_check || ![401, 403].contains(&answer.status), "{what}: {answer:?}");
-            count += 1;
-        };
+        let mut send =
+            |path: &str, body: Option<&Value>, header: Option<(&'static str, &str)>, what: &str| {
+                let method = Method::from_bytes(self.verb.to_uppercase().as_bytes()).unwrap();
+                let mut request = prepare(HttpRequest::new(method, &format!("{base_url}{path}")));
+                if let Some((name, value)) = header {
+                    request = request.header(name, value);
+                }
+                if let Some(body) = body {
+                    request = request.header("content-type", "application/json").body(body.to_string());
+                }
+                let answer = request.send();
+                assert_harmless(&answer, what);
+                // Who is refused at the gate tries nothing.
+                let has_own_check = self.path.starts_with("/auth/");
+                assert!(has_own_check || ![401, 403].contains(&answer.status), "{what}: {answer:?}");
+                count += 1;
+            };
         if !self.members.is_empty() {
             for (name, body) in odd_bodies() {
                 let method = Method::from_bytes(self.verb.to_uppercase().as_bytes()).unwrap();
@@ -149,11 +152,45 @@ impl Operation {
             for (name, _) in &self.members {
                 send(&self.filled(None), Some(&self.body(name, text)), None, &what(name));
             }
-            if self.headers.iter().any(|name| name == "context") {
-                send(&self.filled(None), None, Some(text), &what("context"));
+            for name in self.header_names() {
+                let company = (name == "context").then(|| context(text));
+                // What no header can carry, no client sends.
+                let raw =
+                    Some(text.clone()).filter(|text| text.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
+                for value in company.into_iter().chain(raw) {
+                    send(&self.filled(None), None, Some((name, value.as_str())), &what(name));
+                }
             }
         }
         count
+    }
+
+    /// The header parameters, in the spelling of the wire.
+    fn header_names(&self) -> Vec<&'static str> {
+        let known = |name: &String| {
+            let found = HEADERS.into_iter().find(|known| known.eq_ignore_ascii_case(name));
+            found.unwrap_or_else(|| {
+                panic!("{} has the header parameter {name}: add it to `HEADERS`", self.path)
+            })
+        };
+        self.headers.iter().map(known).collect()
+    }
+
+    /// Each query parameter once, with another text each: for operations whose shape has been tried with all texts.
+    fn check_queries(
+        &self,
+        base_url: &str,
+        texts: &mut dyn Iterator<Item = &String>,
+        prepare: &dyn Fn(HttpRequest) -> HttpRequest,
+    ) -> usize {
+        for name in &self.queries {
+            let text = texts.next().unwrap();
+            let path = format!("{}?{}", self.filled(None), encode_form(&[(name, text)]));
+            let method = Method::from_bytes(self.verb.to_uppercase().as_bytes()).unwrap();
+            let answer = prepare(HttpRequest::new(method, &format!("{base_url}{path}"))).send();
+            assert_harmless(&answer, &format!("{} {} with {text:?} in {name}", self.verb, self.path));
+        }
+        self.queries.len()
     }
 }
 
@@ -170,11 +207,11 @@ fn odd_bodies() -> [(&'static str, String); 6] {
     ]
 }
 
-/// One operation of each shape.
-fn one_of_each(document: &Value) -> Vec<Operation> {
+/// One operation of each shape, and the others.
+fn one_of_each(document: &Value) -> (Vec<Operation>, Vec<Operation>) {
     let mut shapes = BTreeSet::new();
     let all = Operation::all(document).into_iter();
-    all.filter(|operation| shapes.insert(operation.shape())).collect()
+    all.partition(|operation| shapes.insert(operation.shape()))
 }
 
 pub(super) fn check_public(server: &TestServer, texts: &[String]) {
@@ -189,15 +226,25 @@ pub(super) fn check_public(server: &TestServer, texts: &[String]) {
     };
     let company_context = context(COMPANY);
     let document = server.get("/openapi.json").json();
+    let with_context = |operation: &Operation, request: HttpRequest| {
+        let is_read = operation.headers.iter().any(|name| name == "context");
+        prepare(request).header("context", if is_read { &company_context } else { "" })
+    };
+    let (first, others) = one_of_each(&document);
     let mut count = 0;
-    for operation in one_of_each(&document) {
-        let with_context = |request: HttpRequest| {
-            let is_read = operation.headers.iter().any(|name| name == "context");
-            prepare(request).header("context", if is_read { &company_context } else { "" })
-        };
-        count += operation.check(server.base_url(), texts, &with_context);
+    for operation in &first {
+        let prepare = |request: HttpRequest| with_context(operation, request);
+        count += operation.check(server.base_url(), texts, &prepare);
     }
     assert!(count > 100 * texts.len(), "{count}");
+    let mut all_texts = texts.iter().cycle();
+    let mut count = 0;
+    for operation in &others {
+        let prepare = |request: HttpRequest| with_context(operation, request);
+        count += operation.check_queries(server.base_url(), &mut all_texts, &prepare);
+    }
+    let documented: usize = others.iter().map(|operation| operation.queries.len()).sum();
+    assert!(count == documented && count > 0, "{count} of {documented}");
 }
 
 pub(super) fn check_operator(server: &TestServer, texts: &[String]) {

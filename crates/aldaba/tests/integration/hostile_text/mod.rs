@@ -1,8 +1,9 @@
 //! Hostile text wherever text is taken: every query parameter, path parameter and text member that the two OpenAPI documents
-//! name, every member of a change, and the pages that show it. It is stored as text and escaped, or refused; it is never an
-//! error of the server, and never markup, a header or a statement.
+//! name, every member of a change, every field of a form, and the pages that show it. It is stored as text and escaped, or
+//! refused; it is never an error of the server, and never markup, a header or a statement.
 
 mod documents;
+mod forms;
 mod ingest;
 mod pages;
 
@@ -121,4 +122,15 @@ fn hostile_text_on_pages_is_escaped() {
 fn hostile_text_on_pages_is_no_server_error_on_postgresql() {
     let (server, _database) = on_postgresql();
     pages::check(&server, &stored_texts());
+}
+
+#[test]
+fn hostile_text_in_forms_is_escaped() {
+    forms::check(&TestServer::start(), &all_texts());
+}
+
+#[test]
+fn hostile_text_in_forms_is_no_server_error_on_postgresql() {
+    let (server, _database) = on_postgresql();
+    forms::check(&server, &stored_texts());
 }

@@ -1,16 +1,18 @@
 //! The pages of the portal and of the console: with hostile queries and paths, and with hostile names in what they show.
 
+use std::collections::BTreeSet;
+
 use domain::OperatorRole;
 use serde_json::json;
 use testkit::{Request, TestServer};
 
 use super::assert_harmless;
-use crate::harness::{encode_form, segment};
+use crate::harness::{Page, decode_form, encode_form, segment};
 use crate::integration::console::fixture::Operator;
 use crate::integration::portal::fixture::Developer;
 
-/// The parameters that pages read.
-const QUERIES: [&str; 34] = [
+/// Parameters that pages read, also where no link or form names them because a page without data shows neither.
+const KNOWN: [&str; 34] = [
     "action",
     "after",
     "area",
@@ -46,6 +48,23 @@ const QUERIES: [&str; 34] = [
     "team",
     "tenant",
 ];
+
+/// The names of the parameters in the links of a page and in its forms that are sent as queries.
+fn queries(page: &Page) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for link in page.text().split("href=\"").skip(1) {
+        let link = link.split('"').next().unwrap_or_default().replace("&amp;", "&");
+        let query = link.split_once('?').map(|(_, query)| query.split('#').next().unwrap_or_default());
+        names.extend(query.map(decode_form).unwrap_or_default().into_keys());
+    }
+    for form in page.text().split("<form").skip(1) {
+        let (tag, rest) = form.split_once('>').unwrap_or_default();
+        let inside = rest.split("</form>").next().unwrap_or_default();
+        let fields = inside.split(" name=\"").skip(1).filter(|_| !tag.contains("method=\"post\""));
+        names.extend(fields.filter_map(|field| Some(field.split('"').next()?.to_owned())));
+    }
+    names
+}
 
 /// The texts that every parameter of every list gets.
 const QUERIED: [&str; 4] =
@@ -93,9 +112,13 @@ pub(super) fn check(server: &TestServer, texts: &[String]) {
             assert_harmless(&browser.get(&path), &format!("{path} with {text:?}"));
         }
     }
+    let lists: Vec<_> = pages("").into_iter().filter(|(_, path)| !path.contains("//")).collect();
+    let mut names: BTreeSet<String> = KNOWN.map(str::to_owned).into();
+    names.extend(lists.iter().flat_map(|(browser, path)| queries(&browser.get(path))));
+    assert!(names.len() < 3 * KNOWN.len(), "{names:?}");
     for text in texts.iter().filter(|text| QUERIED.contains(&text.as_str())) {
-        for (browser, path) in pages("").into_iter().filter(|(_, path)| !path.contains("//")) {
-            for name in QUERIES {
+        for (browser, path) in &lists {
+            for name in &names {
                 let asked = format!("{path}?{}", encode_form(&[(name, text)]));
                 assert_harmless(&browser.get(&asked), &asked);
             }

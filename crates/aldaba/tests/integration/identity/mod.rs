@@ -13,6 +13,7 @@ mod consent;
 mod cors;
 mod disabled_accounts;
 mod discovery;
+mod foreign_ids;
 mod keys;
 mod logout;
 mod native_applications;

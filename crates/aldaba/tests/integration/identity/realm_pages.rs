@@ -19,10 +19,15 @@ pub(super) struct RealmPages<'a> {
 
 impl<'a> RealmPages<'a> {
     pub(super) fn new(server: &'a TestServer, realm: Realm) -> Self {
-        let email = format!("maria@{}.example", realm.as_str());
+        Self::named(server, realm, "maria")
+    }
+
+    /// The same with an account of this name.
+    pub(super) fn named(server: &'a TestServer, realm: Realm, name: &str) -> Self {
+        let email = format!("{name}@{}.example", realm.as_str());
         let hash = password::hash(&Secret::new(PASSWORD), &SeededRandom::new(3)).unwrap();
         let account = Account {
-            id: AccountId::new(format!("maria-{}", realm.as_str())),
+            id: AccountId::new(format!("{name}-{}", realm.as_str())),
             realm,
             email: email.clone(),
             given_name: "María".into(),

@@ -8,9 +8,9 @@ use super::realm_pages::{PASSWORD, RealmPages};
 use crate::harness::{Authenticator, Browser, Page};
 
 /// The relying parties: hosts of `server.auth_url`, `server.base_url` and `operator.url`.
-const HOSTS: [&str; 3] = ["id.example.com", "api.example.com", "console.example.com"];
+pub(super) const HOSTS: [&str; 3] = ["id.example.com", "api.example.com", "console.example.com"];
 
-fn server() -> TestServer {
+pub(super) fn server() -> TestServer {
     TestServer::builder()
         .set("server.auth_url", "https://id.example.com")
         .set("server.base_url", "https://api.example.com")

@@ -5,6 +5,7 @@ mod audited_commands;
 mod audited_routes;
 mod bodies;
 mod clients;
+mod foreign_ids;
 mod named_tokens;
 mod openapi;
 mod records;

@@ -20,7 +20,7 @@ pub(super) fn add_operator(server: &TestServer, id: &str, role: OperatorRole) {
     add_account(server, id, Realm::Operators, Some(role));
 }
 
-fn add_account(server: &TestServer, id: &str, realm: Realm, role: Option<OperatorRole>) {
+pub(super) fn add_account(server: &TestServer, id: &str, realm: Realm, role: Option<OperatorRole>) {
     let account = Account {
         id: AccountId::new(id),
         realm,

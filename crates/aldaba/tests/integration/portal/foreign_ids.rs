@@ -7,7 +7,7 @@ use testkit::{Receiver, TestServer, TestTenant};
 
 use super::fixture::Developer;
 use super::sandbox::RECEIVER;
-use crate::harness::{HttpRequest, Page, company, customer, embedded_tokens, wait_for};
+use crate::harness::{HttpRequest, Page, Submission, company, customer, embedded_tokens, wait_for};
 
 const CUSTOMERS: &str = "/accounting/api/customers/webhooks";
 const EVENT: &str = "Svc.ACC.Customers.CustomerCreated";
@@ -19,14 +19,14 @@ const NAMED_IDS: usize = 6;
 
 /// The ids of a team's things.
 #[derive(Clone, Debug)]
-struct Ids {
-    team: String,
-    subscription: String,
-    client: String,
-    webhook: String,
-    sequence: String,
+pub(crate) struct Ids {
+    pub(crate) team: String,
+    pub(crate) subscription: String,
+    pub(crate) client: String,
+    pub(crate) webhook: String,
+    pub(crate) sequence: String,
     number: String,
-    request: String,
+    pub(crate) request: String,
     invitation: String,
     member: String,
 }
@@ -72,7 +72,7 @@ impl Ids {
     }
 
     /// The path of a page of a team with these things in it.
-    fn path(&self, team: &str, route: &str) -> String {
+    pub(crate) fn path(&self, team: &str, route: &str) -> String {
         let filled = route.split('/').map(|segment| match parameter(segment) {
             Some(name) => self.parameter(name),
             None => segment,
@@ -90,15 +90,15 @@ fn names_a_thing(route: &str) -> bool {
 }
 
 /// A team with one thing of every kind, and its owner.
-struct Team {
-    owner: Developer,
-    ids: Ids,
+pub(crate) struct Team {
+    pub(crate) owner: Developer,
+    pub(crate) ids: Ids,
     _receiver: Receiver,
 }
 
 impl Team {
     /// `events`: how many events happen in its sandbox. The built-in receiver numbers what it gets, for each team.
-    fn new(server: &TestServer, tenant: &TestTenant, name: &str, events: u64) -> Self {
+    pub(crate) fn new(server: &TestServer, tenant: &TestTenant, name: &str, events: u64) -> Self {
         let owner = Developer::sign_in(server, name);
         let helper = format!("{name}-helper");
         add_member(server, name, &helper);
@@ -190,46 +190,15 @@ struct Form {
     fields: Fields,
 }
 
-/// Every form of the page that posts, once for each of its buttons.
+/// Every form of the page that posts below the team's pages, once for each of its buttons.
 fn forms(page: &Page, team: &str) -> Vec<Form> {
     let own_pages = format!("/portal/teams/{team}/");
-    let mut all = Vec::new();
-    for piece in page.text().split("<form").skip(1) {
-        let (tag, rest) = piece.split_once('>').unwrap();
-        let inside = rest.split("</form>").next().unwrap();
-        let action = attribute(tag, "action").unwrap_or_default();
-        let Some((_, action)) = action.split_once(&own_pages).filter(|_| tag.contains("method=\"post\""))
-        else {
-            continue;
-        };
-        let mut fields = Fields::new();
-        let mut buttons = Fields::new();
-        let mut select = None;
-        for tag in inside.split('<').map(|piece| piece.split('>').next().unwrap()) {
-            let value = || attribute(tag, "value").unwrap_or_default();
-            match (tag.split(' ').next().unwrap(), attribute(tag, "name")) {
-                ("input", Some(name)) => fields.push((name, value())),
-                ("button", Some(name)) => buttons.push((name, value())),
-                ("textarea", Some(name)) => fields.push((name, String::new())),
-                ("select", name) => select = name,
-                ("option", _) => fields.extend(select.take().map(|name| (name, value()))),
-                _ => {}
-            }
-        }
+    let own = |Submission { action, mut fields }: Submission| {
+        let (_, action) = action.split_once(&own_pages)?;
         fields.retain(|(name, _)| name != "token");
-        let form = |fields: Fields| Form { action: action.to_owned(), fields };
-        if buttons.is_empty() {
-            all.push(form(fields));
-        } else {
-            all.extend(buttons.into_iter().map(|button| form([fields.clone(), vec![button]].concat())));
-        }
-    }
-    all
-}
-
-fn attribute(tag: &str, name: &str) -> Option<String> {
-    let (_, rest) = tag.split_once(&format!(" {name}=\""))?;
-    Some(rest.split('"').next()?.replace("&amp;", "&"))
+        Some(Form { action: action.to_owned(), fields })
+    };
+    page.submissions().into_iter().filter_map(own).collect()
 }
 
 /// The answer without what differs between any two requests, and without what was asked for.

@@ -3,7 +3,7 @@
 mod deliveries;
 mod events;
 pub(crate) mod fixture;
-mod foreign_ids;
+pub(crate) mod foreign_ids;
 mod fresh_sign_in;
 mod live;
 mod notices;
