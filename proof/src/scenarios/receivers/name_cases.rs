@@ -17,6 +17,8 @@ const REFUSED_ADDRESS: &[&str] = &["the host is not a public address"];
 const UNRESOLVED: &[&str] = &["does not resolve"];
 const NO_NAME: &[&str] = &["there is no such name"];
 const NO_ADDRESS: &[&str] = &["the name has no address"];
+/// The two families are asked for apart, so that a name that changes between them may have none for a moment.
+const OTHER_FAMILY: &[&str] = &["the host is not a public address", "the name has no address"];
 /// Nonsense is like no answer.
 const NO_ANSWER: &[&str] = &["timed out resolving the name", "does not resolve"];
 /// An answer that comes late may leave the rest of the attempt too little time.
@@ -46,7 +48,7 @@ impl Case {
     }
 
     pub(super) fn is_private(&self) -> bool {
-        self.reasons == REFUSED_ADDRESS
+        self.reasons.first() == REFUSED_ADDRESS.first()
     }
 
     /// The answers that do not change and do not come late.
@@ -138,16 +140,16 @@ fn private_addresses() -> Vec<Case> {
         cases.push(Case { label, answer, works: Works::Never, reasons: REFUSED_ADDRESS });
     }
     let (public_4, public_6) = (vec![PUBLIC_V4.into()], vec![PUBLIC_V6.into()]);
-    for (label, public, private) in [
-        ("rebinding", &public_4, "127.0.0.1"),
-        ("rebinding-6", &public_6, "::1"),
-        ("rebinding-unique-local", &public_6, "fd00::1"),
-        ("rebinding-mapped", &public_6, "::ffff:169.254.169.254"),
-        ("rebinding-4-to-6", &public_4, "::1"),
-        ("rebinding-6-to-4", &public_6, "10.0.0.5"),
+    for (label, public, private, reasons) in [
+        ("rebinding", &public_4, "127.0.0.1", REFUSED_ADDRESS),
+        ("rebinding-6", &public_6, "::1", REFUSED_ADDRESS),
+        ("rebinding-unique-local", &public_6, "fd00::1", REFUSED_ADDRESS),
+        ("rebinding-mapped", &public_6, "::ffff:169.254.169.254", REFUSED_ADDRESS),
+        ("rebinding-4-to-6", &public_4, "::1", OTHER_FAMILY),
+        ("rebinding-6-to-4", &public_6, "10.0.0.5", OTHER_FAMILY),
     ] {
         let answer = NameAnswer::InTurn(vec![public.clone(), address(private)]);
-        cases.push(Case { label, answer, works: Works::Sometimes, reasons: REFUSED_ADDRESS });
+        cases.push(Case { label, answer, works: Works::Sometimes, reasons });
     }
     cases
 }
