@@ -5,7 +5,7 @@ import { chromium } from 'playwright-core';
 
 import { check, version, world } from './stage.mjs';
 
-/** Whether pages are visited in all combinations of language, theme and size; else in half of them, which takes half the time. */
+/** Whether pages are visited in all combinations of language, theme and size; else in some of them. */
 export const IS_FULL = process.env.ALDABA_TEST_DEPTH === 'full';
 export const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 export const LOCALES = { es: 'es-ES', en: 'en-GB' };

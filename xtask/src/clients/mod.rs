@@ -93,7 +93,7 @@ pub fn prove() -> Result<(), Failure> {
 enum Depth {
     /// Every page in all combinations of language, theme and size; many examples of each operation.
     Full,
-    /// What the test command has time for: half of the combinations, of the console its sections only; a few examples of each
+    /// What the test command has time for: some of the combinations, of the console its sections only; a few examples of each
     /// operation, and the webhooks of one resource of the accounting family.
     Bounded,
 }
