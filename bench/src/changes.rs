@@ -9,9 +9,8 @@ use crate::rows::{company_line, customer_line};
 use crate::{Fallible, Options, bare, wire};
 
 const CONNECTIONS: usize = 64;
-/// Lines in one piece of the stream, and in one chunk of the ingest API.
+/// Lines in one piece of the stream.
 const PIECE_LINES: u64 = 100;
-const CHUNK_LINES: u64 = 1000;
 const READY_MILLISECONDS: f64 = 150.0;
 const RESIDENT_MIB: f64 = 40.0;
 
@@ -30,7 +29,9 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let (resident, ready_after) = (program.resident_mib()?, program.ready_after);
     let (streamed, lines) = wire::stream(&program.target, span, &pieces(span)).await?;
     drop(program);
-    let stream_limit = limit(&database, CHUNK_LINES, span).await?;
+    // Lines in one chunk of the ingest API.
+    let chunk_lines = if sqlite { 100 } else { 1000 };
+    let stream_limit = limit(&database, chunk_lines, span).await?;
     eprintln!("single lines");
     let database = Database::new(options).await?;
     let program = start_program(options, &database).await?;
