@@ -25,10 +25,6 @@
 //! Each model has a list of faults, and a test that plants each of them: the checker must find it, and break the rule that the
 //! fault is against. So a model in which a rule became empty by mistake does not pass.
 //!
-//! Two planted faults are how the engine works today: [`delivery::Fault::EarlierAttemptsForgotten`]; and
-//! [`authorization::Fault::OldKnowledgeIsUsed`], where the reads of access fail on a node while its leases are renewed. Of a
-//! node that cannot reach the store at all, the lease bounds how old its knowledge may be.
-//!
 //! The checker is our own: `stateright` checks "eventually" only where the states have no cycles, and has
 //! no "from every state it can be reached", which is what progress means here; and it brings a web server.
 #![allow(clippy::trivially_copy_pass_by_ref, reason = "the size of a model is no matter")]
