@@ -16,6 +16,7 @@ mod database;
 mod http;
 mod ledger;
 mod load;
+mod namespaces;
 mod postgres;
 mod power_cut;
 mod process;

@@ -27,6 +27,8 @@ pub(crate) struct Node {
 pub(crate) struct NodeSettings {
     /// Ports of the two listeners; free ones are chosen where they are 0.
     pub(crate) ports: (u16, u16),
+    /// The address of both; loopback where it is empty.
+    pub(crate) host: String,
     /// Configuration keys and values.
     pub(crate) set: Vec<(String, String)>,
     pub(crate) environment: Vec<(String, String)>,
@@ -58,7 +60,8 @@ impl Node {
     ) -> Fallible<Self> {
         let port = |port: u16| if port == 0 { free_port() } else { Ok(port) };
         let (public, operator) = (port(settings.ports.0)?, port(settings.ports.1)?);
-        let (public, operator) = (format!("127.0.0.1:{public}"), format!("127.0.0.1:{operator}"));
+        let host = if settings.host.is_empty() { "127.0.0.1" } else { &settings.host };
+        let (public, operator) = (format!("{host}:{public}"), format!("{host}:{operator}"));
         let log = folder.join(format!("node-{number}.log"));
         let file = File::options().create(true).append(true).open(&log)?;
         let mut words = settings.wrapper.iter().map(String::as_str).chain([program]);

@@ -36,7 +36,12 @@ pub(crate) struct Proxy {
 impl Proxy {
     /// Forwards to the address, such as `127.0.0.1:5432`.
     pub(crate) async fn to(server: &str) -> Fallible<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        Self::between("127.0.0.1:0", server).await
+    }
+
+    /// The same, listening on an address of one's own.
+    pub(crate) async fn between(near: &str, server: &str) -> Fallible<Self> {
+        let listener = TcpListener::bind(near).await?;
         let (address, server) = (listener.local_addr()?, server.to_owned());
         let network = Arc::new(watch::Sender::new(Network::Good));
         let shared = network.clone();

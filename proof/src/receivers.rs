@@ -3,6 +3,7 @@
 
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash as _, Hasher as _};
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -56,6 +57,11 @@ impl Receivers {
         let routes = Router::new().route("/{webhook}", post(receive)).with_state(receivers.shared.clone());
         tokio::spawn(async move { axum::serve(listener, routes).await });
         Ok(receivers)
+    }
+
+    /// The listener's address.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
     }
 
     /// Where a webhook's events come.

@@ -1,6 +1,7 @@
 //! Mixed traffic of one tenant: reads, changes and refreshes, as fast as the service answers or at a rate that does not wait
 //! for it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -30,11 +31,19 @@ pub(crate) enum Kind {
     Refresh,
 }
 
+/// A call that was done.
+#[derive(Clone, Copy, Debug)]
+struct Call {
+    took: Duration,
+    kind: Kind,
+    at: Instant,
+}
+
 /// What many calls came to.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
-    /// Of the calls that were done, sorted.
-    latencies: Vec<(Duration, Kind)>,
+    /// The calls that were done, the quickest first.
+    calls: Vec<Call>,
     /// Of the calls that were refused, sorted.
     refusals: Vec<Duration>,
     pub(crate) failed: Vec<String>,
@@ -45,7 +54,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     pub(crate) fn done(&self) -> usize {
-        self.latencies.len()
+        self.calls.len()
     }
 
     pub(crate) fn refused(&self) -> usize {
@@ -58,7 +67,7 @@ impl Tally {
     }
 
     pub(crate) fn rate(&self) -> f64 {
-        self.latencies.len() as f64 / self.span.as_secs_f64()
+        self.calls.len() as f64 / self.span.as_secs_f64()
     }
 
     /// Calls that were done or refused, a second.
@@ -81,14 +90,28 @@ impl Tally {
 
     /// Of the calls of one kind.
     pub(crate) fn p99_of(&self, kind: Kind) -> Duration {
-        let of_kind = |(took, of): &(Duration, Kind)| (*of == kind).then_some(*took);
-        let all: Vec<Duration> = self.latencies.iter().filter_map(of_kind).collect();
+        let of_kind = self.calls.iter().filter(|call| call.kind == kind);
+        let all: Vec<Duration> = of_kind.map(|call| call.took).collect();
         percentile(&all, 99)
     }
 
     fn percentile(&self, share: usize) -> Duration {
-        let place = self.latencies.len() * share / 100;
-        self.latencies.get(place).or(self.latencies.last()).map(|(took, _)| *took).unwrap_or_default()
+        let place = self.calls.len() * share / 100;
+        self.calls.get(place).or(self.calls.last()).map(|call| call.took).unwrap_or_default()
+    }
+
+    /// For each second in which a call took longer than this: the second since the first call, how many did, and the longest.
+    pub(crate) fn slow_seconds(&self, limit: Duration) -> BTreeMap<u64, (usize, Duration)> {
+        let Some(first) = self.calls.iter().map(|call| call.at).min() else { return BTreeMap::new() };
+        let mut seconds = BTreeMap::new();
+        for call in self.calls.iter().rev().take_while(|call| call.took > limit) {
+            let (count, longest) = seconds
+                .entry(call.at.duration_since(first).as_secs())
+                .or_insert((0, Duration::ZERO));
+            *count += 1;
+            *longest = call.took.max(*longest);
+        }
+        seconds
     }
 
     pub(crate) fn refusals_p99(&self) -> Duration {
@@ -114,7 +137,7 @@ fn percentile(sorted: &[Duration], share: usize) -> Duration {
 
 #[derive(Default)]
 struct Counting {
-    done: Mutex<Vec<(Duration, Kind)>>,
+    done: Mutex<Vec<Call>>,
     refused: Mutex<Vec<Duration>>,
     failed: Mutex<Vec<String>>,
     not_begun: AtomicUsize,
@@ -123,20 +146,20 @@ struct Counting {
 impl Counting {
     fn count(&self, kind: Kind, took: Duration, outcome: Outcome) {
         match outcome {
-            Outcome::Done => self.done.lock().push((took, kind)),
+            Outcome::Done => self.done.lock().push(Call { took, kind, at: Instant::now() }),
             Outcome::Refused => self.refused.lock().push(took),
             Outcome::Failed(reason) => self.failed.lock().push(reason),
         }
     }
 
     fn tally(&self, span: Duration) -> Tally {
-        let mut latencies = std::mem::take(&mut *self.done.lock());
-        latencies.sort_unstable_by_key(|(took, _)| *took);
+        let mut calls = std::mem::take(&mut *self.done.lock());
+        calls.sort_unstable_by_key(|call| call.took);
         let mut refusals = std::mem::take(&mut *self.refused.lock());
         refusals.sort_unstable();
         let failed = std::mem::take(&mut *self.failed.lock());
         let not_begun = self.not_begun.load(Ordering::Relaxed);
-        Tally { latencies, refusals, failed, not_begun, span }
+        Tally { calls, refusals, failed, not_begun, span }
     }
 }
 

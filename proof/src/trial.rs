@@ -51,7 +51,17 @@ impl Trial {
         webhooks: usize,
         load: LoadSettings,
     ) -> Fallible<Self> {
-        let receivers = Receivers::open().await?;
+        Self::with_receivers(service, Receivers::open().await?, targets, webhooks, load).await
+    }
+
+    /// The same with receivers that are open already.
+    pub(crate) async fn with_receivers(
+        service: Service,
+        receivers: Receivers,
+        targets: Vec<Target>,
+        webhooks: usize,
+        load: LoadSettings,
+    ) -> Fallible<Self> {
         let first = targets.first().ok_or("no target")?;
         let tokens = service.prepare(first).await?;
         service.subscribe(&first.public_url, &tokens.access, &receivers.urls(webhooks)).await?;

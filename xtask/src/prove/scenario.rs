@@ -28,9 +28,11 @@ pub(super) struct Scenario {
 const FAKETIME: (&str, &str) = ("/usr/bin/faketime", "faketime");
 const HAPROXY: (&str, &str) = ("/usr/sbin/haproxy", "haproxy");
 const IP: (&str, &str) = ("/usr/sbin/ip", "iproute2");
+const NFT: (&str, &str) = ("/usr/sbin/nft", "nftables");
+const SYSCTL: (&str, &str) = ("/usr/sbin/sysctl", "procps");
 
 pub(super) const NODES: Scenario =
-    Scenario { name: "nodes", needs_postgres: true, packages: &[HAPROXY, FAKETIME] };
+    Scenario { name: "nodes", needs_postgres: true, packages: &[HAPROXY, FAKETIME, IP, NFT, SYSCTL] };
 pub(super) const DATABASE: Scenario = Scenario { name: "database", needs_postgres: true, packages: &[] };
 pub(super) const FAILOVER: Scenario = Scenario {
     name: "failover",

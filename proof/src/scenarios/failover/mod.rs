@@ -2,7 +2,6 @@
 //! another, is cut off or lives on beside its successor. The nodes reach the leader through HAProxy, or find it themselves among
 //! all members. No node is restarted during a fault.
 
-mod namespaces;
 mod patroni;
 
 use std::time::{Duration, Instant};

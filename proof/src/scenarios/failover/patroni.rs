@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::namespaces::Namespaces;
 use crate::balancer::Haproxy;
 use crate::cleanup::Cleanup;
 use crate::database::execute;
 use crate::http::{Answer, Http};
+use crate::namespaces::Namespaces;
 use crate::postgres::Account;
 use crate::process::{PAUSE, children_of, free_port, signal, signal_all};
 use crate::{Fallible, Options};

@@ -25,6 +25,9 @@ const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Latencies of less than this are not compared: a tick of the machine's scheduler is longer.
 const FLOOR: Duration = Duration::from_millis(10);
 
+/// A call that took longer is told with its second.
+const SLOW: Duration = Duration::from_millis(100);
+
 /// What `serve` has by default.
 const RATE_PER_MINUTE: &str = "300";
 
@@ -202,6 +205,7 @@ fn tell_steady(part: &mut Part, seen: &Tally, quiet: &Tally, memory: &[f64]) {
     part.none("calls that failed, were refused or not begun", seen.not_done());
     part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
     tell_kinds(part, seen);
+    tell_slow_seconds(part, seen);
     part.at_most("p99 beside the p99 of 5 % of the load", ratio(seen, quiet), 2.0, "×");
     let (second, last) = quarters(memory);
     part.tell("memory in the second quarter", format!("{second:.1} MiB"));
@@ -236,6 +240,17 @@ fn tell_kinds(part: &mut Part, seen: &Tally) {
         [Kind::Read, Kind::Change, Kind::Refresh].map(|kind| ms(seen.p99_of(kind)));
     let text = format!("{reads:.1} ms, {changes:.1} ms and {refreshes:.1} ms");
     part.tell("p99 of reads, changes and refreshes", text);
+}
+
+/// When calls were slow: a few pauses look different from a load that is too much.
+fn tell_slow_seconds(part: &mut Part, seen: &Tally) {
+    let slow = seen.slow_seconds(SLOW);
+    for (second, (count, longest)) in &slow {
+        eprintln!("    at {second} s: {count} slow calls, the longest {:.0} ms", ms(*longest));
+    }
+    let calls: usize = slow.values().map(|(count, _)| count).sum();
+    let text = format!("{calls}, in {} of the seconds", slow.len());
+    part.tell(&format!("calls of more than {} ms", SLOW.as_millis()), text);
 }
 
 fn outcomes(seen: &Tally) -> String {

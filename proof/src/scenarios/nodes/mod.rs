@@ -1,7 +1,8 @@
 //! Three nodes over one PostgreSQL database behind HAProxy, under load to 100 webhooks, while nodes crash, stand still,
-//! restart, have wrong clocks, lose the database or reach it over a bad network, and while the access of an application ends.
+//! restart, have wrong clocks, lose the database, their packets or their network, and while the access of an application ends.
 
 mod access;
+mod networks;
 
 use std::time::Duration;
 
@@ -11,9 +12,11 @@ use crate::http::Http;
 use crate::load::LoadSettings;
 use crate::process::{Node, NodeSettings, free_port, quiet, wait_shared};
 use crate::proxy::{Network, Proxy};
+use crate::receivers::Receivers;
 use crate::service::{Service, Starter};
 use crate::trial::{Bounds, Trial};
 use crate::{Fallible, Options, Part};
+use networks::Networks;
 
 const NODES: usize = 3;
 /// A lease lasts for the time-out of 5 s and 2.5 s more; then another node takes it. The rest is for a busy machine.
@@ -36,15 +39,26 @@ pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     let faults: Vec<Fault> =
         FAULTS.iter().filter(|(name, _)| is_wanted(name)).map(|(_, fault)| *fault).collect();
     if !faults.is_empty() {
-        let mut fleet = Fleet::start(options, [0; NODES]).await?;
+        let mut fleet = Fleet::start(options, [0; NODES], Place::Loopback).await?;
         for fault in faults {
             parts.push(fleet.part(options, fault).await?);
         }
         fleet.end().await?;
     }
     if is_wanted("clocks") {
-        let mut fleet = Fleet::start(options, [SKEW_SECONDS, -SKEW_SECONDS, 0]).await?;
+        let mut fleet =
+            Fleet::start(options, [SKEW_SECONDS, -SKEW_SECONDS, 0], Place::Loopback).await?;
         parts.push(fleet.clocks(options).await?);
+        fleet.end().await?;
+    }
+    if is_wanted("loss") || is_wanted("isolation") {
+        let mut fleet = Fleet::start(options, [0; NODES], Place::Networks).await?;
+        if is_wanted("loss") {
+            parts.push(fleet.loss(options).await?);
+        }
+        if is_wanted("isolation") {
+            parts.push(fleet.isolation(options).await?);
+        }
         fleet.end().await?;
     }
     Ok(parts)
@@ -70,6 +84,14 @@ enum Fault {
     Access,
 }
 
+/// Where the nodes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Loopback,
+    /// Each on a network of its own.
+    Networks,
+}
+
 /// The nodes, each with its own way to the database, and what stands before them.
 struct Fleet {
     trial: Trial,
@@ -80,21 +102,36 @@ struct Fleet {
     settings: Vec<NodeSettings>,
     balancer: Balancer,
     database: Database,
+    networks: Option<Networks>,
 }
 
 impl Fleet {
     /// With clocks that are wrong by so many seconds.
-    async fn start(options: &Options, clocks: [i64; NODES]) -> Fallible<Self> {
+    async fn start(options: &Options, clocks: [i64; NODES], place: Place) -> Fallible<Self> {
         let database = Database::create(options, "nodes").await?;
         let mut service = Service::new(options, &database.url)?;
+        let receivers = Receivers::open().await?;
+        let networks = match place {
+            Place::Loopback => None,
+            Place::Networks => Some(Networks::create(&receivers).await?),
+        };
         let (mut nodes, mut proxies, mut all_settings) = (Vec::new(), Vec::new(), Vec::new());
-        for wrong_by in clocks {
-            let proxy = Proxy::to(&database.address()).await?;
+        for (number, wrong_by) in clocks.into_iter().enumerate() {
+            let outside = networks.as_ref().map_or_else(|| "127.0.0.1".to_owned(), Networks::outside);
+            let proxy = Proxy::between(&format!("{outside}:0"), &database.address()).await?;
+            let mut url = database.through(proxy.address);
+            if networks.is_some() {
+                // The service wants TLS to a server that is not on its own machine.
+                url.push_str(if url.contains('?') { "&sslmode=disable" } else { "?sslmode=disable" });
+            }
             let mut settings = service
                 .settings()
                 .set("delivery.share_after", "2s")
-                .environment("ALDABA__STORE__URL", &database.through(proxy.address));
+                .environment("ALDABA__STORE__URL", &url);
             settings.ports = (free_port()?, free_port()?);
+            if let Some(networks) = &networks {
+                networks.apply_to(&mut settings, number);
+            }
             if wrong_by != 0 {
                 settings = settings
                     .environment("LD_PRELOAD", &fake_clock()?)
@@ -108,9 +145,11 @@ impl Fleet {
         let balancer = Balancer::start(service.folder(), &nodes).await?;
         let starter = service.starter();
         let webhooks = options.count(100, 20);
+        let targets = vec![balancer.target.clone()];
         let trial =
-            Trial::new(service, vec![balancer.target.clone()], webhooks, LoadSettings::default()).await?;
-        let fleet = Self { trial, starter, nodes, proxies, settings: all_settings, balancer, database };
+            Trial::with_receivers(service, receivers, targets, webhooks, LoadSettings::default()).await?;
+        let fleet =
+            Self { trial, starter, nodes, proxies, settings: all_settings, balancer, database, networks };
         wait_shared(&fleet.nodes, fleet.trial.webhooks).await?;
         Ok(fleet)
     }
