@@ -34,12 +34,7 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Forwards to the address, such as `127.0.0.1:5432`.
-    pub(crate) async fn to(server: &str) -> Fallible<Self> {
-        Self::between("127.0.0.1:0", server).await
-    }
-
-    /// The same, listening on an address of one's own.
+    /// Forwards what comes to `near` to the server at an address such as `127.0.0.1:5432`.
     pub(crate) async fn between(near: &str, server: &str) -> Fallible<Self> {
         let listener = TcpListener::bind(near).await?;
         let (address, server) = (listener.local_addr()?, server.to_owned());

@@ -105,9 +105,8 @@ impl Tally {
         let Some(first) = self.calls.iter().map(|call| call.at).min() else { return BTreeMap::new() };
         let mut seconds = BTreeMap::new();
         for call in self.calls.iter().rev().take_while(|call| call.took > limit) {
-            let (count, longest) = seconds
-                .entry(call.at.duration_since(first).as_secs())
-                .or_insert((0, Duration::ZERO));
+            let (count, longest) =
+                seconds.entry(call.at.duration_since(first).as_secs()).or_insert((0, Duration::ZERO));
             *count += 1;
             *longest = call.took.max(*longest);
         }

@@ -52,11 +52,12 @@ pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     if options.has_part("webhooks") {
         parts.push(bed.many_webhooks(options, &max).await?);
     }
+    drop(bed);
+    // The hundred thousand webhooks would have their part in the next ones.
     if options.has_part("flood") {
-        parts.push(bed.flood(options, &max).await?);
+        parts.push(Bed::start(options, "0").await?.flood(options, &max).await?);
     }
     if options.has_part("limit") {
-        drop(bed);
         parts.push(Bed::start(options, RATE_PER_MINUTE).await?.limit(options, &max).await?);
     }
     Ok(parts)

@@ -65,7 +65,6 @@ impl Bed {
                 span.as_secs()
             ),
         );
-        let before = self.node.resident_mib()?;
         let from = Instant::now();
         let idle = Receivers::open().await?;
         self.subscribe_idle(&idle, count).await?;
@@ -75,7 +74,7 @@ impl Bed {
         tell_failures(&seen);
         part.none("calls that failed, were refused or not begun", seen.not_done());
         part.at_most("p99 beside the p99 of 5 % of the load", ratio(&seen, &max.quiet), 2.0, "×");
-        part.tell("memory", format!("{:.0} MiB more", self.node.resident_mib()? - before));
+        part.tell("memory of the node", format!("{:.0} MiB", self.node.resident_mib()?));
         self.tell_deliveries(&mut part).await;
         self.tell_event_for_all(&mut part, &idle, count).await?;
         Ok(part)

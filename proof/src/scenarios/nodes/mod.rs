@@ -46,8 +46,7 @@ pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
         fleet.end().await?;
     }
     if is_wanted("clocks") {
-        let mut fleet =
-            Fleet::start(options, [SKEW_SECONDS, -SKEW_SECONDS, 0], Place::Loopback).await?;
+        let mut fleet = Fleet::start(options, [SKEW_SECONDS, -SKEW_SECONDS, 0], Place::Loopback).await?;
         parts.push(fleet.clocks(options).await?);
         fleet.end().await?;
     }
@@ -124,10 +123,8 @@ impl Fleet {
                 // The service wants TLS to a server that is not on its own machine.
                 url.push_str(if url.contains('?') { "&sslmode=disable" } else { "?sslmode=disable" });
             }
-            let mut settings = service
-                .settings()
-                .set("delivery.share_after", "2s")
-                .environment("ALDABA__STORE__URL", &url);
+            let mut settings =
+                service.settings().set("delivery.share_after", "2s").environment("ALDABA__STORE__URL", &url);
             settings.ports = (free_port()?, free_port()?);
             if let Some(networks) = &networks {
                 networks.apply_to(&mut settings, number);
