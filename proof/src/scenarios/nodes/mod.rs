@@ -127,7 +127,7 @@ impl Fleet {
                 service.settings().set("delivery.share_after", "2s").environment("ALDABA__STORE__URL", &url);
             settings.ports = (free_port()?, free_port()?);
             if let Some(networks) = &networks {
-                networks.apply_to(&mut settings, number);
+                settings = networks.apply_to(settings, number);
             }
             if wrong_by != 0 {
                 settings = settings

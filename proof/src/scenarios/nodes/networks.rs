@@ -50,9 +50,13 @@ impl Networks {
     }
 
     /// Starts the node on its network.
-    pub(super) fn apply_to(&self, settings: &mut NodeSettings, number: usize) {
-        settings.host = self.namespaces.address(number);
-        settings.wrapper = ["ip", "netns", "exec", &self.namespaces.name(number)].map(str::to_owned).into();
+    pub(super) fn apply_to(&self, settings: NodeSettings, number: usize) -> NodeSettings {
+        let namespace = self.namespaces.name(number);
+        NodeSettings {
+            host: self.namespaces.address(number),
+            wrapper: ["ip", "netns", "exec", &namespace].map(str::to_owned).into(),
+            ..settings.set("operator.accept_plain_http", "true")
+        }
     }
 }
 
