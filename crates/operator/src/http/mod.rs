@@ -40,7 +40,7 @@ mod users;
 mod variants;
 mod webhooks;
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -153,11 +153,17 @@ impl AppState {
     }
 }
 
+/// The routes behind the token and the open ones, still without a state. They carry the schemas of the document, which take a debug build
+/// tens of milliseconds: too long for tests and fuzz targets that start many services.
+static ROUTES: LazyLock<[Router<Arc<AppState>>; 2]> = LazyLock::new(|| {
+    let open = with_trailing_slashes(document::routes());
+    [guarded_routes(), open].map(|routes| routes.split_for_parts().0)
+});
+
 /// The operator's API.
 pub fn router(state: AppState) -> Router {
     let state = Arc::new(state);
-    let (guarded, _) = guarded_routes().split_for_parts();
-    let (open, _) = with_trailing_slashes(document::routes()).split_for_parts();
+    let [guarded, open] = ROUTES.clone();
     guarded
         .route_layer(middleware::from_fn_with_state(state.clone(), authentication::require_token))
         .merge(open)
