@@ -12,7 +12,11 @@ use crate::Fallible;
 use crate::http::{Answer, Http};
 use crate::ledger::Ledger;
 use crate::load::{Target, change_line};
+use crate::pauses::Pause;
 use crate::service::Service;
+
+/// How long it takes after a pause until no call waits because of it.
+const WORKED_OFF: Duration = Duration::from_secs(1);
 
 /// What one call came to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,6 +102,17 @@ impl Tally {
     fn percentile(&self, share: usize) -> Duration {
         let place = self.calls.len() * share / 100;
         self.calls.get(place).or(self.calls.last()).map(|call| call.took).unwrap_or_default()
+    }
+
+    /// The calls without those that were under way during a pause of the machine, or within a second of its end, when what had waited
+    /// is worked off.
+    pub(crate) fn without(&self, pauses: &[Pause]) -> Self {
+        let is_apart = |call: &Call| {
+            let began = call.at.checked_sub(call.took).unwrap_or(call.at);
+            pauses.iter().all(|pause| call.at < pause.from || began > pause.from + pause.span + WORKED_OFF)
+        };
+        let calls = self.calls.iter().copied().filter(is_apart).collect();
+        Self { calls, span: self.span, ..Self::default() }
     }
 
     /// For each second in which a call took longer than this: the second since the first call, how many did, and the longest.
@@ -319,5 +334,39 @@ fn outcome(answer: Fallible<Answer>) -> (Outcome, Option<Answer>) {
         Ok(answer) if answer.status == 429 || answer.status == 503 => (Outcome::Refused, None),
         Ok(answer) => (Outcome::Failed(format!("{}: {}", answer.status, answer.text())), None),
         Err(error) => (Outcome::Failed(error.to_string()), None),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_around_a_pause_are_left_out() {
+        let from = Instant::now() + Duration::from_secs(60);
+        let call = |at: u64, took: u64| Call {
+            took: Duration::from_millis(took),
+            kind: Kind::Read,
+            at: from + Duration::from_millis(at),
+        };
+        let all = vec![call(0, 5), call(1100, 200), call(1300, 250), call(2000, 5), call(9000, 300)];
+        let tally = Tally { calls: all, ..Tally::default() };
+        let pause = Pause { from: from + Duration::from_secs(1), span: Duration::from_millis(200) };
+        let left: Vec<Duration> = tally.without(&[pause]).calls.iter().map(|call| call.took).collect();
+        assert_eq!(left, [5, 300].map(Duration::from_millis));
+        assert_eq!(tally.without(&[]).done(), 5);
+    }
+
+    #[test]
+    fn slow_calls_are_told_by_second() {
+        let from = Instant::now();
+        let call = |at: u64, took: u64| Call {
+            took: Duration::from_millis(took),
+            kind: Kind::Read,
+            at: from + Duration::from_millis(at),
+        };
+        let calls = vec![call(0, 5), call(3500, 150), call(3000, 200)];
+        let seconds = Tally { calls, ..Tally::default() }.slow_seconds(Duration::from_millis(100));
+        assert_eq!(seconds.into_iter().collect::<Vec<_>>(), [(3, (2, Duration::from_millis(200)))]);
     }
 }

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use crate::checker::check;
 use crate::load::Target;
+use crate::pauses::{Pause, PauseWatch};
 use crate::process::{Node, PAUSE, resident_mib};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service, TENANT};
@@ -118,10 +119,12 @@ impl Bed {
             span.as_secs() / 60
         );
         let mut part = Part::new("steady load", tried);
-        let watch = MemoryWatch::start(&self.node);
+        // As many calls at once as there may be: later ones find the memory that they need.
+        self.traffic.closed(IN_FLIGHT_MAX, Duration::from_secs(1)).await?;
+        let (watch, pauses) = (MemoryWatch::start(&self.node), PauseWatch::start());
         let seen = self.traffic.offered(max.rate * 0.7, span, IN_FLIGHT_MAX).await?;
-        let memory = watch.stop().await?;
-        tell_steady(&mut part, &seen, &max.quiet, &memory);
+        let (memory, pauses) = (watch.stop().await?, pauses.stop());
+        tell_steady(&mut part, &seen, &max.quiet, &memory, pauses.as_deref());
         self.tell_deliveries(&mut part).await;
         Ok(part)
     }
@@ -199,15 +202,25 @@ impl Bed {
     }
 }
 
-/// What must hold of a load below the maximum. The memory was read at even intervals.
-fn tell_steady(part: &mut Part, seen: &Tally, quiet: &Tally, memory: &[f64]) {
+/// What must hold of a load below the maximum. The memory was read at even intervals; the pauses are the machine's own, if they were
+/// watched.
+fn tell_steady(part: &mut Part, seen: &Tally, quiet: &Tally, memory: &[f64], pauses: Option<&[Pause]>) {
     part.tell("calls", seen.done());
     tell_failures(seen);
     part.none("calls that failed, were refused or not begun", seen.not_done());
     part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
     tell_kinds(part, seen);
     tell_slow_seconds(part, seen);
-    part.at_most("p99 beside the p99 of 5 % of the load", ratio(seen, quiet), 2.0, "×");
+    let (pauses, without) = (pauses.unwrap_or_default(), seen.without(pauses.unwrap_or_default()));
+    let paused: Duration = pauses.iter().map(|pause| pause.span).sum();
+    part.tell(
+        "pauses of a core of the machine, which ran nothing for at least 20 ms",
+        format!("{}, {:.1} s together", pauses.len(), paused.as_secs_f64()),
+    );
+    let left_out = 1.0 - without.done() as f64 / seen.done().max(1) as f64;
+    part.at_most("calls left out because of them", left_out * 100.0, 5.0, "%");
+    part.tell("p99 of the others", format!("{:.1} ms", ms(without.p99())));
+    part.at_most("that p99 beside the p99 of 5 % of the load", ratio(&without, quiet), 2.0, "×");
     let (second, last) = quarters(memory);
     part.tell("memory in the second quarter", format!("{second:.1} MiB"));
     part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
@@ -321,7 +334,7 @@ mod tests {
 
     fn steady(milliseconds: u64, memory: &[f64]) -> bool {
         let (seen, quiet) = (Tally::of_milliseconds([milliseconds; 100]), Tally::of_milliseconds([15; 100]));
-        holds(|part| tell_steady(part, &seen, &quiet, memory))
+        holds(|part| tell_steady(part, &seen, &quiet, memory, None))
     }
 
     #[test]
@@ -333,15 +346,23 @@ mod tests {
     }
 
     #[test]
+    fn load_whose_calls_are_mostly_left_out_proves_nothing() {
+        let quiet = Tally::of_milliseconds([15; 100]);
+        let seen = Tally::of_milliseconds([15; 100]);
+        let pause = Pause { from: Instant::now(), span: Duration::from_millis(50) };
+        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], Some(&[pause]))));
+    }
+
+    #[test]
     fn calls_that_are_not_done_are_found() {
         let quiet = Tally::of_milliseconds([15; 100]);
         let mut seen = Tally::of_milliseconds([15; 100]);
-        assert!(holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+        assert!(holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
         seen.not_begun = 1;
-        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
         seen = Tally::of_milliseconds([15; 100]);
         seen.failed.push("a reset".into());
-        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0])));
+        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
     }
 
     #[test]
