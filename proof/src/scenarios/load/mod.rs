@@ -348,8 +348,8 @@ mod tests {
     #[test]
     fn load_whose_calls_are_mostly_left_out_proves_nothing() {
         let quiet = Tally::of_milliseconds([15; 100]);
-        let seen = Tally::of_milliseconds([15; 100]);
         let pause = Pause { from: Instant::now(), span: Duration::from_millis(50) };
+        let seen = Tally::of_milliseconds([15; 100]);
         assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], Some(&[pause]))));
     }
 
