@@ -1,18 +1,11 @@
-//! Priorities of threads. Whoever sends as fast as possible would take the cores from the service, and in the world runs on another
-//! machine; and who measures would wait for a core.
+//! Threads of the lowest priority. Whoever sends as fast as possible would take the cores from the service, and in the world runs on
+//! another machine.
 
 use tokio::runtime::{Builder, Handle, Runtime};
 
 use crate::Fallible;
 
 const LOWEST_PRIORITY: i32 = 19;
-const RAISED_PRIORITY: i32 = -5;
-
-/// The calling thread goes before those of the service. A system that refuses it has a harder test. Processes are started from the
-/// main thread, so that they do not inherit it.
-pub(crate) fn raise_priority() {
-    let _ = rustix::process::setpriority_process(None, RAISED_PRIORITY);
-}
 
 /// Ends with its tasks when it is dropped.
 pub(crate) struct Background(Option<Runtime>);

@@ -94,10 +94,6 @@ fn main() -> ExitCode {
 }
 
 fn run(name: &str, options: &Options) -> Fallible<Report> {
-    let mut builder = tokio::runtime::Builder::new_multi_thread();
-    if name == scenarios::LOAD {
-        builder.on_thread_start(background::raise_priority);
-    }
-    let runtime = builder.worker_threads(2).enable_all().build()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
     runtime.block_on(scenarios::run(name, options))
 }

@@ -14,13 +14,10 @@ mod one_node;
 mod receivers;
 mod smoke;
 
-/// The scenario whose own threads go before the service's.
-pub(crate) const LOAD: &str = "load";
-
 const SCENARIOS: &[Scenario] = &[
     ("database", |options| Box::pin(database::run(options))),
     ("failover", |options| Box::pin(failover::run(options))),
-    (LOAD, |options| Box::pin(load::run(options))),
+    ("load", |options| Box::pin(load::run(options))),
     ("nodes", |options| Box::pin(nodes::run(options))),
     ("one-node", |options| Box::pin(one_node::run(options))),
     ("receivers", |options| Box::pin(receivers::run(options))),

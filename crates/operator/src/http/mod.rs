@@ -153,8 +153,8 @@ impl AppState {
     }
 }
 
-/// The routes behind the token and the open ones, still without a state. They carry the schemas of the document, which take a debug build
-/// tens of milliseconds: too long for tests and fuzz targets that start many services.
+/// The routes behind the token and the open ones, still without a state. They carry the schemas of the document, so they are built once:
+/// tests and fuzz targets start many services in one process.
 static ROUTES: LazyLock<[Router<Arc<AppState>>; 2]> = LazyLock::new(|| {
     let open = with_trailing_slashes(document::routes());
     [guarded_routes(), open].map(|routes| routes.split_for_parts().0)

@@ -13,7 +13,7 @@ use crate::receivers::Receivers;
 use crate::trial::Bounds;
 use crate::{Fallible, Options, Part};
 
-/// A busy radio link; between machines in one building it is far less.
+/// Far more than a healthy network loses.
 const LOST_PERCENT: u8 = 3;
 const ISOLATED: Duration = Duration::from_secs(30);
 /// HAProxy looks every half second, and a call that was under way there is repeated by its client.
