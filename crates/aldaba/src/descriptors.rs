@@ -7,6 +7,8 @@ use crate::config::Config;
 
 /// For the store's files and connections, the log, the runtime, and short-lived files.
 const FILES_RESERVED: u64 = 200;
+/// Of these, what stays free of public connections. The other half is for files that are open all the time.
+const FILES_SPARE: u64 = FILES_RESERVED / 2;
 
 /// Raises the process's limit on open files as far as the system allows, and returns it. Raising it again does nothing.
 pub(crate) fn raise_limit() -> u64 {
@@ -47,9 +49,9 @@ pub(crate) fn facts(config: &Config) -> DescriptorFacts {
 }
 
 /// The first descriptor that the public listener leaves alone: the operator's listener and the store's files have the
-/// ones from here on.
+/// ones from here on. Below it there is room for all public connections that the configuration allows.
 pub(crate) fn public_ceiling(config: &Config, limit: u64) -> u64 {
-    let reserve = count(config.operator.connections_max) + FILES_RESERVED;
+    let reserve = count(config.operator.connections_max) + FILES_SPARE;
     // Without `check` (under `dev`) the limit may be too low for both; then each has a half.
     limit.saturating_sub(reserve).max(limit / 2)
 }
@@ -97,8 +99,16 @@ mod tests {
 
     #[test]
     fn public_listener_leaves_the_reserve() {
-        assert_eq!(public_ceiling(&config(), 1000), 750);
-        assert_eq!(public_ceiling(&config(), 300), 150, "never less than half");
+        assert_eq!(public_ceiling(&config(), 1000), 850);
+        assert_eq!(public_ceiling(&config(), 250), 125, "never less than half");
+    }
+
+    #[test]
+    fn limit_that_fits_has_room_for_all_public_connections() {
+        let (config, open_files) = (config(), FILES_RESERVED - FILES_SPARE);
+        let below = open_files + count(config.egress.sockets_max) + count(config.store.connections_max);
+        assert_eq!(shortage(&config, 370), None);
+        assert!(public_ceiling(&config, 370) >= below + count(config.server.connections_max));
     }
 
     #[test]

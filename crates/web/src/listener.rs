@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use crate::connection::activity::{Activity, Deadlines};
-use crate::connection::slots::{Refusal, Slot, Slots};
+use crate::connection::slots::{Refusal, Room, Slot, Slots};
 use crate::connection::{ConnectionServer, Phase};
 use crate::metrics::ConnectionMetrics;
 
@@ -131,7 +131,10 @@ impl Accepting<'_> {
             match tcp.accept().await {
                 Ok((stream, peer)) => {
                     pause = ACCEPT_PAUSE_MIN;
-                    self.start(stream, peer);
+                    if self.start(stream, peer) == Room::Made {
+                        // The connection that makes room closes first, so that its descriptor is free again.
+                        tokio::task::yield_now().await;
+                    }
                 }
                 // The peer has given up already.
                 Err(error) if error.kind() == std::io::ErrorKind::ConnectionAborted => {}
@@ -147,11 +150,14 @@ impl Accepting<'_> {
         }
     }
 
-    fn start(&self, stream: TcpStream, peer: SocketAddr) {
+    fn start(&self, stream: TcpStream, peer: SocketAddr) -> Room {
         let activity = Activity::new(self.server.limits.deadlines, self.server.tls.is_some());
-        let slot = match self.admit(&stream, peer, activity.clone()) {
-            Ok(slot) => slot,
-            Err(refusal) => return self.server.metrics.refused(refusal),
+        let (slot, room) = match self.admit(&stream, peer, activity.clone()) {
+            Ok(admitted) => admitted,
+            Err(refusal) => {
+                self.server.metrics.refused(refusal);
+                return Room::Made;
+            }
         };
         let (server, phase, open) =
             (self.server.clone(), self.phase.subscribe(), self.server.metrics.opened());
@@ -159,9 +165,15 @@ impl Accepting<'_> {
             server.serve(stream, peer, activity, phase).await;
             drop((slot, open));
         });
+        room
     }
 
-    fn admit(&self, stream: &TcpStream, peer: SocketAddr, activity: Arc<Activity>) -> Result<Slot, Refusal> {
+    fn admit(
+        &self,
+        stream: &TcpStream,
+        peer: SocketAddr,
+        activity: Arc<Activity>,
+    ) -> Result<(Slot, Room), Refusal> {
         let number = u64::try_from(stream.as_raw_fd()).unwrap_or(u64::MAX);
         if self.server.limits.descriptors_max.is_some_and(|max| number >= max) {
             self.slots.free_one();

@@ -4,7 +4,7 @@ use std::net::{TcpListener, TcpStream};
 
 use serde_json::Value;
 
-use crate::harness::{Browser, Dev, HttpRequest, HttpResponse, Program, wait_for};
+use crate::harness::{Browser, Dev, HttpRequest, HttpResponse, Program, free_ports, wait_for};
 
 const HTML: &str = "text/html,application/xhtml+xml,*/*;q=0.8";
 
@@ -18,9 +18,9 @@ impl CallbackFixture {
         Self::with(&[])
     }
 
-    /// A dev whose redirect URI has a port of its own: tests run beside each other.
+    /// A dev whose redirect URI has a port of its own: tests run beside each other, and dev opens it late and again.
     fn with(arguments: &[&str]) -> Self {
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_ports(1);
         let uri = format!("http://localhost:{port}/callback");
         let dev = Dev::start(&[&["--redirect-uri", uri.as_str()][..], arguments].concat());
         Self { dev, port }

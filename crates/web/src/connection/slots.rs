@@ -32,6 +32,13 @@ impl Refusal {
     }
 }
 
+/// Whether there was room for a new connection, or another one closes for it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Room {
+    Free,
+    Made,
+}
+
 /// The open connections of one listener.
 pub(crate) struct Slots {
     connections_max: usize,
@@ -67,19 +74,24 @@ impl Slots {
     }
 
     /// A place for a new connection.
-    pub(crate) fn take(self: &Arc<Self>, peer: IpAddr, activity: Arc<Activity>) -> Result<Slot, Refusal> {
+    pub(crate) fn take(
+        self: &Arc<Self>,
+        peer: IpAddr,
+        activity: Arc<Activity>,
+    ) -> Result<(Slot, Room), Refusal> {
         let address = self.limited_address(peer);
         let mut open = self.open.lock();
+        let mut room = Room::Free;
         if let Some(address) = address
             && let Some(own) = open.by_address.get(&address)
             && own.len() >= self.per_address_max
         {
             let chosen =
                 most_expendable(own.iter().filter_map(|number| open.connections.get_key_value(number)));
-            open.replace(chosen).then_some(()).ok_or(Refusal::Address)?;
+            room = open.replace(chosen).then_some(Room::Made).ok_or(Refusal::Address)?;
         }
         if open.connections.len() >= self.connections_max {
-            open.replace_oldest().then_some(()).ok_or(Refusal::Total)?;
+            room = open.replace_oldest().then_some(Room::Made).ok_or(Refusal::Total)?;
         }
         let number = open.next_number;
         open.next_number += 1;
@@ -87,7 +99,7 @@ impl Slots {
         if let Some(address) = address {
             open.by_address.entry(address).or_default().insert(number);
         }
-        Ok(Slot { slots: self.clone(), number })
+        Ok((Slot { slots: self.clone(), number }, room))
     }
 
     /// Closes the oldest connection that is not at work, to get its file descriptor back.
@@ -169,7 +181,7 @@ mod tests {
 
     fn take(slots: &Arc<Slots>, peer: &str) -> Result<(Slot, Arc<Activity>), Refusal> {
         let activity = Activity::new(Deadlines::default(), false);
-        slots.take(peer.parse().unwrap(), activity.clone()).map(|slot| (slot, activity))
+        slots.take(peer.parse().unwrap(), activity.clone()).map(|(slot, _)| (slot, activity))
     }
 
     #[tokio::test]
@@ -189,6 +201,15 @@ mod tests {
         assert_eq!([&busy, &idle].map(|some| replaced(some)), [false, true]);
         let _request = (fifth.begin_request(Version::HTTP_11), request);
         assert_eq!(take(&slots, "192.0.2.6").err(), Some(Refusal::Total), "all are at work");
+    }
+
+    #[tokio::test]
+    async fn place_of_a_replaced_connection_is_reported_as_made() {
+        let (slots, address) = (slots(1, 0), "192.0.2.1".parse().unwrap());
+        let take = || slots.take(address, Activity::new(Deadlines::default(), false)).unwrap();
+        let (_first, first) = take();
+        let (_second, second) = take();
+        assert_eq!([first, second], [Room::Free, Room::Made]);
     }
 
     #[tokio::test]

@@ -1,7 +1,6 @@
 //! `examples/keep-in-step` as a user runs it: after `kill -9` of either side under load, the copy equals the source.
 
 use std::collections::BTreeMap;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -13,7 +12,7 @@ use tempfile::TempDir;
 
 use crate::harness::{
     Browser, Dev, HttpRequest, IngestClient, Program, RunningProcess, change_line, company, customer,
-    wait_for,
+    free_ports, wait_for,
 };
 
 /// The example's binary, in the same folder as this test's: `cargo test --workspace` builds both.
@@ -21,14 +20,6 @@ fn program() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_aldaba")).with_file_name("keep-in-step");
     assert!(program.is_file(), "{} is not there: cargo build --package keep-in-step", program.display());
     program
-}
-
-/// The first of four unused ports, below the ephemeral range, so that they stay free while a process is down.
-fn free_ports() -> u16 {
-    let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
-    let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
-    let mut found = (first..32_000).step_by(4).chain((10_000..20_000).step_by(4));
-    found.find(|port| (*port..port + 4).all(is_free)).unwrap()
 }
 
 /// The service and the application. Each can be killed and restarted at the same address.
@@ -42,7 +33,7 @@ struct KeepInStepFixture {
 impl KeepInStepFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let first = free_ports();
+        let first = free_ports(4);
         let (listen, app_port) = (format!("127.0.0.1:{first}"), first + 3);
         let dev = service(&folder, &listen, app_port);
         let app = application(&folder, &dev.ready, app_port);
