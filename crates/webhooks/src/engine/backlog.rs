@@ -6,7 +6,6 @@ use std::time::Duration;
 use domain::Ticks;
 
 use super::core::Core;
-use super::tail_cache::TailCache;
 use super::webhook_state::WebhookState;
 
 const COUNT_EVERY: Duration = Duration::from_secs(5);
@@ -28,7 +27,7 @@ pub struct Backlog {
 }
 
 impl Backlog {
-    fn add(&mut self, state: &WebhookState, head: u64, is_caught_up: bool) {
+    fn add(&mut self, state: &WebhookState, unread: u64) {
         self.disabled += u64::from(state.flags.disabled);
         self.suspended += u64::from(state.is_suspended);
         let handshake_failed = state.handshake.retry.is_some_and(|retry| retry.attempts > 0);
@@ -37,7 +36,6 @@ impl Backlog {
             return;
         }
         let (parked, first_parked) = (state.lanes.len(), state.lanes.oldest());
-        let unread = if is_caught_up { 0 } else { head.saturating_sub(state.read_to) };
         self.events += state.buffered() as u64 + parked as u64 + unread;
         self.failing += u64::from(state.failures_in_a_row > 0 || state.lanes.has_failed());
         let first_queued = state.queue.front().map(|event| event.entry.version);
@@ -61,8 +59,14 @@ impl Core {
         let counted = self.webhooks.values().filter(|state| !self.access.is_sandbox(&state.tail_key.tenant));
         for state in counted {
             let tail = self.feed.tails.get(&state.tail_key);
-            let is_caught_up = tail.is_some_and(|tail| state.caught_up_at == Some(tail.serial));
-            backlog.add(state, tail.map_or(0, TailCache::head), is_caught_up);
+            let position = self.feed.group_position(state).unwrap_or_else(|| state.position());
+            let unread = match tail {
+                Some(tail) if position.caught_up_at != Some(tail.serial) => {
+                    tail.head().saturating_sub(position.read_to)
+                }
+                _ => 0,
+            };
+            backlog.add(state, unread);
         }
         for in_flight in self.attempts.in_flight() {
             backlog.note([in_flight.event_time()]);

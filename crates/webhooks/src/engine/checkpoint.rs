@@ -12,10 +12,13 @@ use super::deterministic::StableSet;
 use super::webhook_state::{PendingWrites, WebhookState};
 use super::{Command, Moment};
 
-/// How many webhooks one batch holds.
-const BATCH_WEBHOOKS_MAX: usize = 2000;
-/// How many of them at most have only moved. Where very many webhooks follow a busy log, all others who write would wait for them.
+/// How many webhooks with outcomes one batch holds.
+const BATCH_OUTCOMES_MAX: usize = 1800;
+/// How many more at most have only moved. Where very many webhooks follow a busy log, all others who write would wait for them.
 const BATCH_MOVED_MAX: usize = 100;
+/// How many more at most have only moved with their idle group, and how often a batch has such.
+const BATCH_GROUPED_MAX: usize = 100;
+const GROUPED_EVERY: Duration = Duration::from_millis(250);
 /// How many places of webhooks that no longer wait are kept at least before they are cleared.
 const STALE_PLACES_MAX: usize = 1000;
 /// When a batch is written again after the store failed.
@@ -33,7 +36,11 @@ pub(super) struct Checkpoints {
     /// The write failed: the same batch is sent again at this time.
     retry_at: Option<Duration>,
     written_at: Duration,
+    /// When a batch last had webhooks that moved with their group.
+    grouped_written_at: Duration,
     is_urgent: bool,
+    /// The orderly stop has begun: only outcomes are written.
+    is_stopping: bool,
 }
 
 impl Checkpoints {
@@ -73,15 +80,39 @@ impl Checkpoints {
         self.is_urgent = true;
     }
 
-    /// How long until the next write; `None`: there is nothing to write, or a write is under way.
-    pub(super) fn next_write(&self, now: Moment, every: Duration) -> Option<Duration> {
+    pub(super) fn stop(&mut self) {
+        self.is_stopping = true;
+        self.is_urgent = true;
+    }
+
+    /// How long until the next write; `None`: there is nothing to write, or a write is under way. `has_grouped`: webhooks have moved
+    /// with their idle group.
+    pub(super) fn next_write(&self, now: Moment, every: Duration, has_grouped: bool) -> Option<Duration> {
         if let Some(at) = self.retry_at {
             return Some(at.saturating_sub(now.steady));
         }
-        let next = (self.written_at + every).saturating_sub(now.steady);
-        let (has_dirty, has_moved) = (!self.dirty.members.is_empty(), !self.moved.members.is_empty());
-        let is_due = (has_dirty || has_moved) && self.writing.is_none();
-        is_due.then_some(if self.is_urgent && has_dirty { Duration::ZERO } else { next })
+        if self.writing.is_some() {
+            return None;
+        }
+        let has_dirty = !self.dirty.members.is_empty();
+        let has_moved = !self.moved.members.is_empty() && !self.is_stopping;
+        let has_grouped = has_grouped && !self.is_stopping;
+        if self.is_urgent && has_dirty {
+            return Some(Duration::ZERO);
+        }
+        let next = self.written_at + every;
+        let of_all = (has_dirty || has_moved).then_some(next);
+        let of_grouped = has_grouped.then(|| next.max(self.grouped_written_at + GROUPED_EVERY));
+        of_all.into_iter().chain(of_grouped).min().map(|at| at.saturating_sub(now.steady))
+    }
+
+    /// How many webhooks that moved with their group this batch may have.
+    fn grouped_max(&mut self, now: Moment) -> usize {
+        if now.steady < self.grouped_written_at + GROUPED_EVERY {
+            return 0;
+        }
+        self.grouped_written_at = now.steady;
+        BATCH_GROUPED_MAX
     }
 
     /// The batch whose write failed, when it is to be written again.
@@ -90,12 +121,10 @@ impl Checkpoints {
         self.writing.clone()
     }
 
-    /// The webhooks of the next batch, in order.
+    /// The webhooks of the next batch.
     fn take_dirty(&mut self) -> Vec<WebhookId> {
-        let mut webhooks: Vec<WebhookId> = self.dirty.take().take(BATCH_WEBHOOKS_MAX).collect();
-        let moved_max = BATCH_MOVED_MAX.min(BATCH_WEBHOOKS_MAX - webhooks.len());
-        webhooks.extend(self.moved.take().take(moved_max));
-        webhooks.sort_unstable();
+        let mut webhooks: Vec<WebhookId> = self.dirty.take().take(BATCH_OUTCOMES_MAX).collect();
+        webhooks.extend(self.moved.take().take(BATCH_MOVED_MAX));
         webhooks
     }
 
@@ -145,23 +174,40 @@ impl Waiting {
 impl Core {
     pub(super) fn checkpoint(&mut self) {
         let now = self.now;
-        if self.checkpoints.next_write(now, self.settings.checkpoint_every) != Some(Duration::ZERO) {
+        if self.next_checkpoint() != Some(Duration::ZERO) {
             return;
         }
         if let Some(batch) = self.checkpoints.take_retry(now) {
             self.commands.push(Command::Checkpoint(batch));
             return;
         }
-        let webhooks = self.checkpoints.take_dirty();
+        let mut webhooks = self.checkpoints.take_dirty();
+        let grouped_max = self.checkpoints.grouped_max(now);
+        if grouped_max > 0 {
+            webhooks.extend(self.feed.take_unsaved(grouped_max));
+        }
+        webhooks.sort_unstable();
+        webhooks.dedup();
         let mut batch = Vec::with_capacity(webhooks.len());
         for webhook in webhooks {
+            self.update_from_group(webhook);
             batch.extend(self.webhooks.get_mut(&webhook).map(|state| {
                 state.release_buffers();
                 state.take_checkpoint(webhook)
             }));
         }
+        if batch.is_empty() {
+            // The groups are gone; their members wait among the others.
+            return;
+        }
         self.checkpoints.write_begun(now, batch.clone());
         self.commands.push(Command::Checkpoint(batch));
+    }
+
+    /// How long until the next checkpoint.
+    pub(super) fn next_checkpoint(&self) -> Option<Duration> {
+        let has_grouped = self.feed.has_unsaved();
+        self.checkpoints.next_write(self.now, self.settings.checkpoint_every, has_grouped)
     }
 
     pub(super) fn checkpoint_written(&mut self, results: Option<Vec<CheckpointResult>>) {
@@ -278,10 +324,33 @@ mod tests {
         let every = Duration::from_millis(50);
         checkpoints.write_soon();
         assert!(checkpoints.is_idle() && checkpoints.dirty().next().is_none());
-        assert_eq!(checkpoints.next_write(now, every), Some(every));
+        assert_eq!(checkpoints.next_write(now, every, false), Some(every));
         checkpoints.add(id(1));
-        assert_eq!(checkpoints.next_write(now, every), Some(Duration::ZERO));
+        assert_eq!(checkpoints.next_write(now, every, false), Some(Duration::ZERO));
         assert_eq!(batch(&mut checkpoints), [id(1)], "once");
-        assert_eq!(checkpoints.next_write(now, every), None);
+        assert_eq!(checkpoints.next_write(now, every, false), None);
+    }
+
+    #[test]
+    fn stop_writes_outcomes_alone() {
+        let mut checkpoints = Checkpoints::default();
+        let (every, now) = (Duration::ZERO, Moment { steady: GROUPED_EVERY, wall: Ticks(0) });
+        checkpoints.add_moved(id(1));
+        assert_eq!(checkpoints.next_write(now, every, true), Some(Duration::ZERO));
+        checkpoints.stop();
+        assert_eq!(checkpoints.next_write(now, every, true), None);
+        checkpoints.add(id(2));
+        assert_eq!(checkpoints.next_write(now, every, true), Some(Duration::ZERO));
+    }
+
+    #[test]
+    fn webhooks_that_moved_with_their_group_are_written_seldom() {
+        let mut checkpoints = Checkpoints::default();
+        let at = |milliseconds| Moment { steady: Duration::from_millis(milliseconds), wall: Ticks(0) };
+        let every = Duration::from_millis(50);
+        assert_eq!(checkpoints.grouped_max(at(1000)), BATCH_GROUPED_MAX);
+        assert_eq!(checkpoints.grouped_max(at(1100)), 0);
+        assert_eq!(checkpoints.next_write(at(1100), every, true), Some(Duration::from_millis(150)));
+        assert_eq!(checkpoints.grouped_max(at(1250)), BATCH_GROUPED_MAX);
     }
 }

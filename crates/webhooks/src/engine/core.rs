@@ -157,10 +157,7 @@ impl Core {
         let now = self.now;
         let due = self.due.first().map(|(at, _)| at.since(now.wall));
         let reads = self.feed.pause_left(now.steady);
-        [due, reads, self.checkpoints.next_write(now, self.settings.checkpoint_every)]
-            .into_iter()
-            .flatten()
-            .min()
+        [due, reads, self.next_checkpoint()].into_iter().flatten().min()
     }
 
     /// What the driver asks before it sends a request.
@@ -176,16 +173,21 @@ impl Core {
     pub fn stop(&mut self) {
         self.is_stopping = true;
         self.gate.stop();
-        self.checkpoints.write_soon();
+        self.checkpoints.stop();
     }
 
-    /// Whether nothing is in flight and all progress is in the store.
+    /// Whether nothing is in flight and all outcomes are in the store.
     pub fn is_idle(&self) -> bool {
         self.attempts.is_empty() && self.checkpoints.is_idle()
     }
 
+    /// How many webhooks read the log by themselves, not with an idle group.
+    pub fn readers(&self) -> usize {
+        self.feed.tails.values().map(|tail| tail.readers.len()).sum()
+    }
+
     fn can_read(&self) -> bool {
-        self.feed.pause_left(self.now.steady).is_none()
+        !self.is_stopping && self.feed.pause_left(self.now.steady).is_none()
     }
 
     /// Whether attempts may start now: access is known, nothing is stopping, and the [`SendGate`] is open.
@@ -222,9 +224,10 @@ impl Core {
     }
 
     fn queue_reads(&mut self, key: &TailKey) {
-        for webhook in self.feed.webhooks_of(key) {
+        for webhook in self.feed.readers_of(key) {
             self.queue_read(webhook);
         }
+        self.feed.push_tail(key);
     }
 
     pub(super) fn wake_all(&mut self) {
@@ -247,6 +250,7 @@ impl Core {
 
     /// The webhook may have something to read.
     pub(super) fn queue_read(&mut self, webhook: WebhookId) {
+        self.leave_group(webhook);
         let can_queue = |state: &&mut Box<WebhookState>| !state.is_read_queued && state.is_active();
         if let Some(state) = self.webhooks.get_mut(&webhook).filter(can_queue) {
             state.is_read_queued = true;
@@ -299,7 +303,12 @@ impl Core {
         if !self.can_read() {
             return;
         }
-        while let Some(webhook) = self.feed.pop() {
+        loop {
+            // First, so that a webhook that arrives where its group is joins it.
+            while let Some(key) = self.feed.pop_tail() {
+                self.advance_groups(&key);
+            }
+            let Some(webhook) = self.feed.pop() else { return };
             if let Some(state) = self.webhooks.get_mut(&webhook) {
                 state.is_read_queued = false;
                 self.pull(webhook);

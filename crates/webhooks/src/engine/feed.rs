@@ -3,11 +3,14 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
+use domain::webhook::EventKinds;
 use domain::{Resource, TenantId, WebhookId};
 
 use super::TailKey;
-use super::deterministic::StableMap;
+use super::deterministic::{StableMap, StableSet};
+use super::idle_groups::{IdleGroup, LogPosition};
 use super::tail_cache::TailCache;
+use super::webhook_state::WebhookState;
 
 /// How long nothing is read after a read failed.
 const PAUSE: Duration = Duration::from_millis(200);
@@ -21,21 +24,45 @@ pub(super) struct Feed {
     cached: VecDeque<TailKey>,
     /// Webhooks that may have something to read.
     queue: VecDeque<WebhookId>,
+    /// Tails whose idle groups may have something to read.
+    tail_queue: VecDeque<TailKey>,
+    unsaved: UnsavedGroups,
     paused_until: Duration,
     /// Events that webhooks hold in memory.
     pub(super) buffered: usize,
 }
 
+/// Idle groups whose position has to be written for some members, in turn. Each is in both collections, once.
+#[derive(Debug, Default)]
+struct UnsavedGroups {
+    order: VecDeque<(TailKey, EventKinds)>,
+    members: StableSet<(TailKey, EventKinds)>,
+}
+
+impl UnsavedGroups {
+    fn add(&mut self, group: (TailKey, EventKinds)) {
+        if self.members.insert(group.clone()) {
+            self.order.push_back(group);
+        }
+    }
+
+    fn take(&mut self) -> Option<(TailKey, EventKinds)> {
+        let group = self.order.pop_front()?;
+        self.members.remove(&group);
+        Some(group)
+    }
+}
+
 impl Feed {
     pub(super) fn add(&mut self, key: &TailKey, webhook: WebhookId) {
-        self.tails.entry(key.clone()).or_default().webhooks.insert(webhook);
+        self.tails.entry(key.clone()).or_default().readers.insert(webhook);
     }
 
     /// A tail without webhooks is forgotten.
     pub(super) fn remove(&mut self, key: &TailKey, webhook: WebhookId) {
         if let Some(tail) = self.tails.get_mut(key) {
-            tail.webhooks.remove(&webhook);
-            if tail.webhooks.is_empty() {
+            tail.readers.remove(&webhook);
+            if tail.readers.is_empty() && tail.idle_groups.is_empty() {
                 self.tails.remove(key);
             }
         }
@@ -47,8 +74,18 @@ impl Feed {
         keys.filter(|key| self.tails.contains_key(key)).collect()
     }
 
-    pub(super) fn webhooks_of(&self, key: &TailKey) -> Vec<WebhookId> {
-        self.tails.get(key).map_or_else(Vec::new, |tail| tail.webhooks.iter().copied().collect())
+    /// The webhooks of the tail that read by themselves.
+    pub(super) fn readers_of(&self, key: &TailKey) -> Vec<WebhookId> {
+        self.tails.get(key).map_or_else(Vec::new, |tail| tail.readers.iter().copied().collect())
+    }
+
+    /// The position of the webhook's group, if it is in one.
+    pub(super) fn group_position(&self, state: &WebhookState) -> Option<LogPosition> {
+        if !state.is_in_group {
+            return None;
+        }
+        let tail = self.tails.get(&state.tail_key)?;
+        tail.idle_groups.get(&state.kinds).map(IdleGroup::position)
     }
 
     /// The tail keeps the chunks that it reads; the tail that was added longest ago drops its own.
@@ -71,6 +108,59 @@ impl Feed {
 
     pub(super) fn pop(&mut self) -> Option<WebhookId> {
         self.queue.pop_front()
+    }
+
+    /// The idle groups of the tail may have something to read.
+    pub(super) fn push_tail(&mut self, key: &TailKey) {
+        let Some(tail) = self.tails.get_mut(key).filter(|tail| !tail.idle_groups.is_empty()) else { return };
+        if !std::mem::replace(&mut tail.is_queued, true) {
+            self.tail_queue.push_back(key.clone());
+        }
+    }
+
+    pub(super) fn pop_tail(&mut self) -> Option<TailKey> {
+        let key = self.tail_queue.pop_front()?;
+        if let Some(tail) = self.tails.get_mut(&key) {
+            tail.is_queued = false;
+        }
+        Some(key)
+    }
+
+    /// A read that this group waited for has ended.
+    pub(super) fn group_read_ended(&mut self, key: &TailKey, kinds: EventKinds) {
+        let tail = self.tails.get_mut(key);
+        if let Some(group) = tail.and_then(|tail| tail.idle_groups.get_mut(&kinds)) {
+            group.read_ended();
+        }
+        self.push_tail(key);
+    }
+
+    /// The position of the group has to be written for some members.
+    pub(super) fn queue_unsaved(&mut self, key: &TailKey, kinds: EventKinds) {
+        self.unsaved.add((key.clone(), kinds));
+    }
+
+    pub(super) fn has_unsaved(&self) -> bool {
+        !self.unsaved.order.is_empty()
+    }
+
+    /// Webhooks whose position in their group has to be written, `most` at most.
+    pub(super) fn take_unsaved(&mut self, most: usize) -> Vec<WebhookId> {
+        let mut taken = Vec::new();
+        for _ in 0..self.unsaved.order.len() {
+            let Some((key, kinds)) = self.unsaved.take() else { break };
+            let tail = self.tails.get_mut(&key);
+            let Some(group) = tail.and_then(|tail| tail.idle_groups.get_mut(&kinds)) else { continue };
+            let (some, are_more) = group.take_unsaved(most - taken.len());
+            taken.extend(some);
+            if are_more {
+                self.unsaved.add((key, kinds));
+            }
+            if taken.len() == most {
+                break;
+            }
+        }
+        taken
     }
 
     /// A read has failed: nothing is read for a while.

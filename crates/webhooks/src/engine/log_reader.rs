@@ -7,7 +7,7 @@ use store::{LogEvent, LogTail};
 
 use super::core::Core;
 use super::failures::LANES_MAX;
-use super::tail_cache::{CHUNK_ROWS, TailLookup};
+use super::tail_cache::{CHUNK_ROWS, TailLookup, Waiter};
 use super::{Command, TailKey};
 
 /// How many events one webhook may hold in memory; and how many where webhooks together hold very many.
@@ -29,13 +29,17 @@ impl Core {
         loop {
             let Some(state) = self.webhooks.get_mut(&webhook) else { return };
             let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
+            if state.can_join_group() && tail.join_group(webhook, state.kinds, state.position()) {
+                state.is_in_group = true;
+                break;
+            }
             let has_room =
                 state.buffered() <= window_max / 2 && state.lanes.len() < LANES_MAX && !state.is_breaker_open;
             let is_caught_up = state.caught_up_at == Some(tail.serial);
             if !state.is_active() || !has_room || state.is_reading || is_caught_up {
                 break;
             }
-            match tail.look_up(webhook, state.read_to) {
+            match tail.look_up(Waiter::Webhook(webhook), state.read_to) {
                 TailLookup::Cached(chunk) => {
                     if state.read_to < chunk.floor {
                         state.skip_to_floor(chunk.floor, self.now.wall);
@@ -67,7 +71,15 @@ impl Core {
             self.feed.pause(self.now.steady);
         }
         let Some(tail) = self.feed.tails.get_mut(key) else { return };
-        for webhook in tail.finish_read(after, serial, read) {
+        let waiters = tail.finish_read(after, serial, read);
+        for waiter in waiters {
+            let webhook = match waiter {
+                Waiter::Webhook(webhook) => webhook,
+                Waiter::IdleGroup(kinds) => {
+                    self.feed.group_read_ended(key, kinds);
+                    continue;
+                }
+            };
             let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
             if state.replays.waits_for(after) {
                 self.replay_read(webhook, after, has_succeeded);

@@ -15,6 +15,7 @@ mod driver;
 mod failures;
 mod feed;
 mod handshake;
+mod idle_groups;
 mod lanes;
 mod log_reader;
 mod owner_interner;

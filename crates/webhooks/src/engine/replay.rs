@@ -12,7 +12,7 @@ use super::attempt::AttemptKind;
 use super::classify::Outcome;
 use super::core::Core;
 use super::delivery::{AttemptSource, attempt_record};
-use super::tail_cache::{CHUNK_ROWS, TailChunk, TailLookup};
+use super::tail_cache::{CHUNK_ROWS, TailChunk, TailLookup, Waiter};
 use super::{Command, SharedEvent};
 
 #[derive(Debug, Default)]
@@ -183,7 +183,7 @@ impl Core {
     fn read_for_replay(&mut self, webhook: WebhookId, after: u64) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
-        match tail.look_up(webhook, after) {
+        match tail.look_up(Waiter::Webhook(webhook), after) {
             TailLookup::Cached(chunk) => {
                 let kinds = state.kinds;
                 state.replays.read(Some(&chunk), |event| kinds.contains(event.entry.kind));

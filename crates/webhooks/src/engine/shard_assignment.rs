@@ -205,6 +205,7 @@ impl Core {
         if let Some(state) = self.webhooks.get_mut(&webhook) {
             state.is_frozen = true;
             state.target.withdraw();
+            self.leave_group(webhook);
         }
         let reload = self.shards.reload_begun(webhook);
         self.commands.push(Command::LoadWebhook { webhook, reload });
@@ -247,6 +248,7 @@ impl Core {
     }
 
     pub(super) fn remove_webhook(&mut self, webhook: WebhookId) {
+        self.leave_group(webhook);
         let Some(state) = self.webhooks.remove(&webhook) else { return };
         state.target.withdraw();
         self.attempts.orphaned(state.in_flight);

@@ -117,8 +117,13 @@ impl Core {
 
     /// Suspends or resumes the webhook as its owner's access says.
     pub(super) fn apply_access(&mut self, webhook: WebhookId) {
-        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let Some(state) = self.webhooks.get(&webhook) else { return };
         let suspension = self.access.suspension(state);
+        if suspension.is_some() {
+            // A suspended webhook keeps its cursor: it must not advance with its group.
+            self.leave_group(webhook);
+        }
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let was_suspended = std::mem::replace(&mut state.is_suspended, suspension.is_some());
         if state.is_suspended && !was_suspended {
             state.target.withdraw();

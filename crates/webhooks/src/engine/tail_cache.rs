@@ -5,10 +5,12 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use domain::WebhookId;
+use domain::webhook::EventKinds;
 use store::LogTail;
 
 use super::SharedEvent;
 use super::deterministic::{StableMap, StableSet};
+use super::idle_groups::IdleGroup;
 
 /// How many chunks stay in memory for webhooks that are a little behind.
 const CHUNKS_MAX: usize = 3;
@@ -22,9 +24,21 @@ pub(crate) struct TailCache {
     head: u64,
     /// Newest first.
     chunks: VecDeque<TailChunk>,
-    /// Reads under way, by the sequence that they start after, with the webhooks that wait for them.
-    reads: StableMap<u64, Vec<WebhookId>>,
-    pub(crate) webhooks: StableSet<WebhookId>,
+    /// Reads under way, by the sequence that they start after, with their waiters.
+    reads: StableMap<u64, Vec<Waiter>>,
+    /// The webhooks that read by themselves.
+    pub(crate) readers: StableSet<WebhookId>,
+    /// All other webhooks of the tail, by the kinds that they subscribe to.
+    pub(crate) idle_groups: StableMap<EventKinds, IdleGroup>,
+    /// In the feed's queue of tails whose idle groups may have something to read.
+    pub(crate) is_queued: bool,
+}
+
+/// What waits for a read.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Waiter {
+    Webhook(WebhookId),
+    IdleGroup(EventKinds),
 }
 
 /// All events of the resource after `after`, up to and including `upto`.
@@ -39,6 +53,11 @@ pub(crate) struct TailChunk {
 }
 
 impl TailChunk {
+    #[cfg(test)]
+    pub(crate) fn empty(upto: u64) -> Self {
+        Self { after: 0, upto, floor: 0, reached_head_at: None, events: Arc::new([]) }
+    }
+
     pub(crate) fn events_after(&self, after: u64) -> impl Iterator<Item = &SharedEvent> {
         let from = self.events.partition_point(|event| event.entry.sequence <= after);
         self.events[from..].iter()
@@ -47,7 +66,7 @@ impl TailChunk {
 
 pub(crate) enum TailLookup {
     Cached(TailChunk),
-    /// The webhook waits for a read; `is_new`: the caller has to start it.
+    /// The caller waits for a read; `is_new`: it has to start the read.
     Pending {
         is_new: bool,
     },
@@ -74,7 +93,7 @@ impl TailCache {
     }
 
     /// The chunk that continues after `after`, or a place among those that wait for it.
-    pub(crate) fn look_up(&mut self, webhook: WebhookId, after: u64) -> TailLookup {
+    pub(crate) fn look_up(&mut self, waiter: Waiter, after: u64) -> TailLookup {
         let serial = self.serial;
         let continues = |chunk: &&TailChunk| {
             let has_more = after < chunk.upto || chunk.reached_head_at == Some(serial);
@@ -84,12 +103,12 @@ impl TailCache {
             return TailLookup::Cached(chunk.clone());
         }
         let waiting = self.reads.entry(after).or_default();
-        waiting.push(webhook);
+        waiting.push(waiter);
         TailLookup::Pending { is_new: waiting.len() == 1 }
     }
 
-    /// A read has ended; returns the webhooks that waited for it.
-    pub(crate) fn finish_read(&mut self, after: u64, serial: u64, tail: Option<LogTail>) -> Vec<WebhookId> {
+    /// A read has ended; returns its waiters.
+    pub(crate) fn finish_read(&mut self, after: u64, serial: u64, tail: Option<LogTail>) -> Vec<Waiter> {
         if let Some(tail) = tail {
             let reached_head_at = (tail.events.len() < CHUNK_ROWS).then_some(serial);
             let events = tail.events.into_iter().map(SharedEvent::new).collect();

@@ -43,6 +43,8 @@ pub(crate) struct WebhookState {
     /// Since when it has been suspended, as far as the next checkpoint knows.
     pub(crate) suspended_at: Option<Ticks>,
     pub(crate) has_cursor: bool,
+    /// It is a member of an idle group, whose position is its own.
+    pub(crate) is_in_group: bool,
     /// The webhook has read the log up to this sequence.
     pub(crate) read_to: u64,
     /// The tail's serial at which nothing was left to read.
@@ -134,6 +136,7 @@ impl WebhookState {
             is_suspended: false,
             suspended_at: webhook.suspended_at,
             has_cursor: webhook.cursor.is_some(),
+            is_in_group: false,
             read_to: webhook.cursor.unwrap_or(0),
             caught_up_at: None,
             is_reading: false,
@@ -252,6 +255,11 @@ impl WebhookState {
 
     pub(crate) fn buffered(&self) -> usize {
         self.window.len()
+    }
+
+    /// Whether every event that was read is delivered or parked.
+    pub(crate) fn holds_nothing(&self) -> bool {
+        self.window.is_empty() && self.queue.is_empty() && self.held_records.is_empty()
     }
 
     /// Takes events from a chunk of the log until the window is full; returns how many.

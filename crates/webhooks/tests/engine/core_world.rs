@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::retry::Schedule;
+use domain::webhook::EventKinds;
 use domain::{ClientId, Guid, TenantId, WebhookId};
 use store::{AttemptTiming, AuditContext, Deliveries as _, LeaseRenewal, WebhookChange, Webhooks as _};
 use webhooks::egress::{EgressError, Exchange, ReceiverResponse};
@@ -61,18 +62,25 @@ impl World {
 
     /// Webhooks of an owner whose receivers have accepted the handshake.
     pub(super) fn webhooks(&mut self, owner: usize, count: usize) {
+        self.webhooks_for(owner, count, resources()[0].event_kinds().iter().copied().collect());
+    }
+
+    pub(super) fn webhooks_for(&mut self, owner: usize, count: usize, kinds: EventKinds) -> Vec<WebhookId> {
+        let mut added = Vec::with_capacity(count);
         for _ in 0..count {
             let mut new = random_webhook(&mut self.random, "https://receiver.example/hook".into());
             new.url = format!("https://receiver.example/{}", new.id);
             (new.owner.tenant, new.owner.client) =
                 (TenantId::new(TENANTS[owner]), ClientId::new(CLIENTS[owner]));
             new.resource = resources()[0];
-            new.kinds = new.resource.event_kinds().iter().copied().collect();
+            new.kinds = kinds;
             new.enabled = true;
             let webhook = new.id;
+            added.push(webhook);
             block_on(self.fixture.store.subscribe(new, 1000, &AuditContext::default())).unwrap();
             self.input(Input::WebhookChanged(webhook));
         }
+        added
     }
 
     pub(super) fn start(&mut self) {
@@ -123,6 +131,12 @@ impl World {
         self.values += 1;
         let action = format!(r#""action":"upsert","data":{{"value":{}}}"#, self.values);
         self.fixture.apply_record_change(TENANTS[owner], resources()[0], record, &action);
+        let heads = block_on(self.fixture.store.log_heads()).unwrap();
+        self.input(Input::HeadsRead(heads));
+    }
+
+    pub(super) fn delete_record(&mut self, owner: usize, record: u64) {
+        self.fixture.apply_record_change(TENANTS[owner], resources()[0], record, r#""action":"delete""#);
         let heads = block_on(self.fixture.store.log_heads()).unwrap();
         self.input(Input::HeadsRead(heads));
     }

@@ -2,6 +2,7 @@
 
 mod access;
 mod backlog;
+mod idle_groups;
 mod clock_jumps;
 mod core_world;
 mod giving;
