@@ -17,7 +17,7 @@ use crate::{Target, guard};
 const CORPUS_MAX: usize = 4096;
 /// Different findings after which a target is given up.
 const FINDINGS_MAX: usize = 5;
-/// A machine pauses; an input that is slow each of these times is slow.
+/// Caches are cold and pages are missing at first; an input that is slow each of these times is slow.
 const SLOW_REPEATS: usize = 3;
 /// An input that is not done after this is not waited for.
 const HANG: Duration = Duration::from_secs(30);
@@ -34,7 +34,7 @@ pub struct Limits {
     /// For each target; the one that is reached first ends it.
     pub span: Duration,
     pub inputs: u64,
-    /// A longer call is a finding.
+    /// A call that needs more time of the processor is a finding. What else the machine does is no input's fault.
     pub slow: Duration,
     /// Targets at once.
     pub jobs: usize,
@@ -103,16 +103,22 @@ fn hanging(current: &Current) -> Option<Finding> {
 pub fn repeat(target: &Target, input: &[u8], slow: Duration) -> Option<Finding> {
     let mut fastest = Duration::MAX;
     for _ in 0..SLOW_REPEATS {
-        let watch = Stopwatch::start();
+        let before = processor_time();
         if let Err(message) = guard::call(target.run, input) {
             return Some(finding(target, FindingKind::Panic(message), input));
         }
-        fastest = fastest.min(watch.elapsed());
+        fastest = fastest.min(processor_time().saturating_sub(before));
         if fastest <= slow {
             return None;
         }
     }
     Some(finding(target, FindingKind::Slow(fastest), input))
+}
+
+/// What this thread has had of the processor so far.
+fn processor_time() -> Duration {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or_default()
 }
 
 fn finding(target: &Target, kind: FindingKind, input: &[u8]) -> Finding {
@@ -179,11 +185,11 @@ impl<'a> Run<'a> {
 
     fn try_input(&mut self, input: Vec<u8>, rng: &mut Rng) {
         self.report.inputs += 1;
-        let watch = Stopwatch::start();
-        *self.current.lock() = Some((self.target.name, watch, input.clone()));
+        *self.current.lock() = Some((self.target.name, Stopwatch::start(), input.clone()));
+        let before = processor_time();
         match guard::call(self.target.run, &input) {
             Ok(outcome) => {
-                let span = watch.elapsed();
+                let span = processor_time().saturating_sub(before);
                 if span > self.limits.slow {
                     let slow = repeat(self.target, &input, self.limits.slow);
                     // The next slow inputs would take the rest of the time.

@@ -8,7 +8,7 @@ use std::time::Duration;
 pub enum FindingKind {
     /// The target panicked: with this message, at this place.
     Panic(String),
-    /// The target needed this long, the shortest of several times.
+    /// The target needed this much time of the processor, the least of several times.
     Slow(Duration),
     /// The target did not return.
     Hang,

@@ -153,7 +153,7 @@ fn report_json(reports: &[TargetReport], limits: &Limits) -> Value {
         })
         .collect();
     let tried = format!(
-        "{} targets for {} s each, {} at a time, with the seed {}; a call of more than {} ms is a finding, as is a panic.",
+        "{} targets for {} s each, {} at a time, with the seed {}; a call that needs more than {} ms of the processor is a finding, as is a panic.",
         reports.len(),
         limits.span.as_secs(),
         limits.jobs,

@@ -57,6 +57,17 @@ fn a_slow_input_is_a_finding() {
 }
 
 #[test]
+fn an_input_that_waits_is_no_finding() {
+    let waits = |input: &[u8]| {
+        let span = if input.len() > 60 { Duration::from_millis(250) } else { Duration::ZERO };
+        let (_sender, receiver) = channel::<()>();
+        let _ = receiver.recv_timeout(span);
+        0_u64
+    };
+    assert_eq!(repeat(&target("planted", waits), &[b'a'; 100], limits(1).slow), None);
+}
+
+#[test]
 fn a_target_without_faults_has_no_findings_and_runs_all_its_inputs() {
     let lengths = |input: &[u8]| input.len() as u64;
     let report = only(lengths, 5000);
