@@ -48,8 +48,8 @@ pub(crate) fn facts(config: &Config) -> DescriptorFacts {
     DescriptorFacts { limit: raise_limit(), needed, open }
 }
 
-/// The first descriptor that the public listener leaves alone: the operator's listener and the store's files have the
-/// ones from here on. Below it there is room for all public connections that the configuration allows.
+/// The first descriptor that no public connection may have: from here on they are reserved for the operator's listener
+/// and the store's files. Below there is room for all public connections that the configuration allows.
 pub(crate) fn public_ceiling(config: &Config, limit: u64) -> u64 {
     let reserve = count(config.operator.connections_max) + FILES_SPARE;
     // Without `check` (under `dev`) the limit may be too low for both; then each has a half.

@@ -8,6 +8,7 @@ use std::str::FromStr;
 
 use serde::{Serialize, Serializer};
 
+use crate::digits::parse_digits;
 use crate::event::EventKind;
 use crate::ids::Guid;
 use crate::suspension::Suspension;
@@ -220,10 +221,7 @@ pub enum DeliveryName {
 
 impl DeliveryName {
     pub fn parse(text: &str) -> Option<Self> {
-        // Numbers could have a sign.
-        let is_number = text.bytes().all(|digit| digit.is_ascii_digit());
-        let sequence = || text.parse().ok().filter(|_| is_number).map(Self::Sequence);
-        Guid::parse(text).map(Self::Outgoing).or_else(sequence)
+        Guid::parse(text).map(Self::Outgoing).or_else(|| parse_digits(text).map(Self::Sequence))
     }
 }
 

@@ -8,6 +8,7 @@ pub mod catalogue;
 pub mod change;
 mod client_kind;
 pub mod delivery;
+mod digits;
 pub mod egress;
 pub mod envelope;
 pub mod error_code;
@@ -54,6 +55,7 @@ pub use call::{CallRecord, Refusal};
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use client_kind::ClientKind;
+pub use digits::parse_digits;
 pub use error_code::ErrorCode;
 pub use field_error::FieldError;
 pub use ids::{

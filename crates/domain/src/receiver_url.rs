@@ -2,6 +2,8 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+use crate::digits::parse_digits;
+
 const CHARS_MAX: usize = 2048;
 const NAME_CHARS_MAX: usize = 253;
 const LABEL_CHARS_MAX: usize = 63;
@@ -172,8 +174,7 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
 }
 
 fn parse_port(text: &str) -> Result<u16, String> {
-    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let port = text.parse().ok().filter(|port| is_number && *port > 0);
+    let port = parse_digits(text).filter(|port| *port > 0);
     port.ok_or_else(|| "has a port that is not a number from 1 to 65535".into())
 }
 

@@ -4,6 +4,7 @@
 use std::net::Ipv6Addr;
 
 use crate::ClientKind;
+use crate::digits::parse_digits;
 
 /// The out-of-band redirect URI: the authorization code is shown on a page.
 pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
@@ -76,7 +77,7 @@ fn host_and_port(authority: &str) -> (&str, Option<&str>) {
 }
 
 fn is_port(port: &str) -> bool {
-    port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    parse_digits::<u16>(port).is_some_and(|port| port > 0)
 }
 
 /// The two literals of RFC 8252; other addresses of 127.0.0.0/8 are not among them.

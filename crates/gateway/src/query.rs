@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::Uri;
+use domain::parse_digits;
 use web::ErrorResponse;
 
 use crate::errors::invalid_parameter;
@@ -39,8 +40,7 @@ impl<'a> Query<'a> {
         to: u64,
     ) -> Result<Option<u64>, ErrorResponse> {
         let Some(text) = self.single(name)? else { return Ok(None) };
-        let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse().ok().filter(|number| is_plain && (from..=to).contains(number));
+        let number = parse_digits(text).filter(|number| (from..=to).contains(number));
         number.map(Some).ok_or_else(|| {
             invalid_parameter(name, format!("{name} must be a whole number from {from} to {to}."))
         })

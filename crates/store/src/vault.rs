@@ -24,18 +24,20 @@ impl MasterKey {
 
     /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
-        let text = text.trim();
-        // Also because numbers may have a sign.
-        if text.len() != 64 || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err("a master key is 64 hexadecimal digits (256 bits)");
+        Self::from_hex(text.trim()).ok_or("a master key is 64 hexadecimal digits (256 bits)")
+    }
+
+    fn from_hex(text: &str) -> Option<Self> {
+        // `from_str_radix` accepts a leading `+`.
+        if text.len() != 64 || text.contains('+') {
+            return None;
         }
         let mut bytes = Zeroizing::new([0; 32]);
-        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-            let digits = std::str::from_utf8(digits).unwrap_or_default();
-            *byte = u8::from_str_radix(digits, 16)
-                .map_err(|_| "a master key is 64 hexadecimal digits (256 bits)")?;
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * index..2 * index + 2)?;
+            *byte = u8::from_str_radix(digits, 16).ok()?;
         }
-        Ok(Self(bytes))
+        Some(Self(bytes))
     }
 
     /// Generates a key in the format that `parse` reads.

@@ -41,23 +41,23 @@ impl Default for QueueLimits {
 }
 
 impl QueueLimits {
-    /// Waits for room among the tenant's own batches, then among all; dropping it releases both.
-    async fn for_batch(&self, tenant: &TenantId, kib: usize) -> Result<Room> {
+    /// Waits for room in the tenant's share, then in the whole queue.
+    async fn for_batch(&self, tenant: &TenantId, kib: usize) -> Result<QueuePermit> {
         let kib = u32::try_from(kib.min(TENANT_KIB_MAX)).unwrap_or(1);
         let mut of_tenant =
             TenantShare { tenant: tenant.clone(), shares: self.tenants.clone(), permit: None };
         let semaphore = of_tenant.semaphore();
         of_tenant.permit = Some(semaphore.acquire_many_owned(kib).await.map_err(|_| closed())?);
         let of_all = self.bulk.clone().acquire_many_owned(kib).await.map_err(|_| closed())?;
-        Ok(Room { _of_all: of_all, _of_tenant: of_tenant })
+        Ok(QueuePermit { _of_all: of_all, _of_tenant: of_tenant })
     }
 
     /// Waits for capacity, then returns the batch to queue and the receiver of its result.
     pub(crate) async fn admit(&self, batch: ChangeBatch) -> Result<(QueuedBatch, BatchResult)> {
         let kib = size_kib(&batch);
-        let room = self.for_batch(&batch.tenant, kib).await?;
+        let permit = self.for_batch(&batch.tenant, kib).await?;
         let (answer, receiver) = oneshot::channel();
-        Ok((QueuedBatch { batch, kib, answer: BatchAnswer { answer, _room: room } }, receiver))
+        Ok((QueuedBatch { batch, kib, answer: BatchAnswer { answer, _permit: permit } }, receiver))
     }
 
     pub(crate) async fn for_short_work(&self) -> Result<SemaphorePermit<'_>> {
@@ -67,14 +67,14 @@ impl QueueLimits {
 
 pub(crate) type BatchResult = oneshot::Receiver<Result<BatchCounts>>;
 
-/// What a batch occupies in the queue.
+/// Lets a batch be in the queue. Dropping it releases its part of the queue and of the tenant's share.
 #[derive(Debug)]
-struct Room {
+struct QueuePermit {
     _of_all: OwnedSemaphorePermit,
     _of_tenant: TenantShare,
 }
 
-/// Room in a tenant's share. The last one to go forgets the tenant.
+/// A batch's part of its tenant's share. Dropping the last one of a tenant removes the tenant's semaphore.
 #[derive(Debug)]
 struct TenantShare {
     tenant: TenantId,
@@ -94,7 +94,7 @@ impl Drop for TenantShare {
     fn drop(&mut self) {
         drop(self.permit.take());
         let mut shares = self.shares.lock();
-        // Whoever waits or has room holds the semaphore, too.
+        // The map holds one reference, and each batch that waits for its permit or has it holds another.
         if shares.get(&self.tenant).is_some_and(|share| Arc::strong_count(share) == 1) {
             shares.remove(&self.tenant);
         }
@@ -109,11 +109,11 @@ pub(crate) struct QueuedBatch {
     pub(crate) answer: BatchAnswer,
 }
 
-/// Where the result of a batch goes. The batch occupies its room in the queue until it has been sent.
+/// Where the result of a batch goes. The batch counts as queued until the result has been sent.
 #[derive(Debug)]
 pub(crate) struct BatchAnswer {
     answer: oneshot::Sender<Result<BatchCounts>>,
-    _room: Room,
+    _permit: QueuePermit,
 }
 
 impl BatchAnswer {

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
 use crate::connection::activity::{Activity, Deadlines};
-use crate::connection::slots::{Refusal, Room, Slot, Slots};
+use crate::connection::slots::{Admission, Refusal, Slot, Slots};
 use crate::connection::{ConnectionServer, Phase};
 use crate::metrics::ConnectionMetrics;
 
@@ -131,8 +131,9 @@ impl Accepting<'_> {
             match tcp.accept().await {
                 Ok((stream, peer)) => {
                     pause = ACCEPT_PAUSE_MIN;
-                    if self.start(stream, peer) == Room::Made {
-                        // The connection that makes room closes first, so that its descriptor is free again.
+                    let is_one_closing = self.start(stream, peer);
+                    if is_one_closing {
+                        // It closes before the next one is accepted, so that its descriptor is free again.
                         tokio::task::yield_now().await;
                     }
                 }
@@ -150,13 +151,14 @@ impl Accepting<'_> {
         }
     }
 
-    fn start(&self, stream: TcpStream, peer: SocketAddr) -> Room {
+    /// Serves a connection or refuses it. Returns whether a connection closes: the refused one, or the one it replaces.
+    fn start(&self, stream: TcpStream, peer: SocketAddr) -> bool {
         let activity = Activity::new(self.server.limits.deadlines, self.server.tls.is_some());
-        let (slot, room) = match self.admit(&stream, peer, activity.clone()) {
+        let (slot, admission) = match self.admit(&stream, peer, activity.clone()) {
             Ok(admitted) => admitted,
             Err(refusal) => {
                 self.server.metrics.refused(refusal);
-                return Room::Made;
+                return true;
             }
         };
         let (server, phase, open) =
@@ -165,7 +167,7 @@ impl Accepting<'_> {
             server.serve(stream, peer, activity, phase).await;
             drop((slot, open));
         });
-        room
+        admission == Admission::Replaced
     }
 
     fn admit(
@@ -173,7 +175,7 @@ impl Accepting<'_> {
         stream: &TcpStream,
         peer: SocketAddr,
         activity: Arc<Activity>,
-    ) -> Result<(Slot, Room), Refusal> {
+    ) -> Result<(Slot, Admission), Refusal> {
         let number = u64::try_from(stream.as_raw_fd()).unwrap_or(u64::MAX);
         if self.server.limits.descriptors_max.is_some_and(|max| number >= max) {
             self.slots.free_one();

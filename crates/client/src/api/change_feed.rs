@@ -99,25 +99,25 @@ impl Feed {
         self.position
     }
 
-    /// Reads the next page and moves the position. Empty if there are no new changes.
+    /// Reads the next page and moves the position, which an error leaves as it was. Empty if there are no new changes.
     pub async fn next_page(&mut self) -> Result<Vec<FeedChange>, Error> {
         let (after, size) = (self.position.to_string(), self.page_size.to_string());
         let query = encode_query([("after", after.as_str()), ("pageSize", &size)]);
         let call = Call::get(format!("{}/changes?{query}", self.path)).context(self.company.as_deref());
         let changes: Vec<FeedChange> = self.api.typed(call).await.map_err(below_floor)?;
+        let mut last = self.position;
         for change in &changes {
             // A feed that repeats itself would be read for ever.
-            if change.sequence_version <= self.position {
+            if change.sequence_version <= last {
                 return Err(Error::InvalidResponse {
                     call: format!("GET {}/changes", self.path),
-                    reason: format!(
-                        "change {} comes after change {}",
-                        change.sequence_version, self.position
-                    ),
+                    reason: format!("change {} comes after change {last}", change.sequence_version),
                 });
             }
-            self.position = change.sequence_version;
+            last = change.sequence_version;
         }
+        // Not earlier: the caller does not get the changes of a page that is refused, so a retry has to read them again.
+        self.position = last;
         Ok(changes)
     }
 

@@ -106,7 +106,7 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
         self
     }
 
-    /// One page, counted from 1. A page after the last is empty.
+    /// One page, counted from 1. A page after the last is empty; an empty page before that is an error.
     pub async fn page(&self, number: u32) -> Result<Page<T>, Error> {
         let page = self.read_page(number, None).await?;
         page.ok_or_else(|| Error::InvalidResponse {
@@ -140,7 +140,7 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
                 }
                 let Some(number) = state.next else { return Ok(None) };
                 let page = state.list.page(number).await?;
-                state.next = (number < page.pages_total && !page.items.is_empty()).then_some(number + 1);
+                state.next = (number < page.pages_total).then_some(number + 1);
                 state.items = page.items.into();
             }
         })
@@ -170,10 +170,7 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
         while number < pages {
             number += 1;
             let page = self.page(number).await?;
-            // A page after the last is empty, whatever the number of pages was said to be.
-            if page.items.is_empty() {
-                break;
-            }
+            // The list may have become shorter or longer since the first page.
             pages = page.pages_total;
             records.extend(page.items);
             if records.len() > SNAPSHOT_RECORDS_MAX {
@@ -216,15 +213,21 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
             return Ok(None);
         }
         let call = format!("GET {path}");
-        let items = parse_body(&call, &response)?;
+        let invalid = |reason: String| Error::InvalidResponse { call: call.clone(), reason };
+        let items: Vec<T> = parse_body(&call, &response)?;
         let headers = response.headers();
         let pagination: Pagination = text(headers, "x-pagination")
             .and_then(|text| serde_json::from_str(text).ok())
-            .ok_or(Error::InvalidResponse { call, reason: "X-Pagination is missing".into() })?;
+            .ok_or_else(|| invalid("X-Pagination is missing".into()))?;
+        let pages_total = pagination.total_pages;
+        // It would look like the end of the list, and an application that mirrors the list would delete the rest.
+        if items.is_empty() && number <= pages_total {
+            return Err(invalid(format!("page {number} of {pages_total} is empty")));
+        }
         Ok(Some(Page {
             items,
             number,
-            pages_total: pagination.total_pages,
+            pages_total,
             records_total: pagination.total_count,
             position: text(headers, "x-sequence-version").and_then(|text| text.parse().ok()),
             etag: text(headers, ETAG.as_str()).map(ToOwned::to_owned),

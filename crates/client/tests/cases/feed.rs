@@ -61,6 +61,7 @@ async fn feed_that_does_not_move_forward_is_an_error() {
         let mut feed = api(&net).changes(Resource::customers(), Some("c"), 5);
         let error = feed.next_page().await.unwrap_err();
         assert!(matches!(error, Error::InvalidResponse { .. }), "{error:?}");
+        assert_eq!(feed.position(), 5, "no change of a refused page is skipped");
     }
 }
 
@@ -115,21 +116,40 @@ async fn snapshot_has_the_position_of_its_first_page() {
     assert_eq!((snapshot.position, snapshot.records.len()), (40, 2));
 }
 
-#[tokio::test]
-async fn snapshot_ends_at_an_empty_page() {
-    let net = FakeTransport::new(|request| {
+/// A list of journals with one record: its first page says that there are three pages, each later page is empty and says
+/// that there are `pages_later`.
+fn shorter_journals(pages_later: u32) -> FakeTransport {
+    FakeTransport::new(move |request| {
         if request.uri().path().ends_with("/changes") {
             return ok(&json!([]));
         }
         let is_first = pairs(request.uri().query().unwrap())["pageNumber"] == "1";
         let record = json!({"correlationId": "j", "version": "v", "sequenceVersion": "1"});
-        let headers =
-            [("x-pagination", r#"{"totalPages":4000000000,"totalCount":1}"#), ("x-sequence-version", "4")];
+        let pages = if is_first { 3 } else { pages_later };
+        let pagination = json!({"totalPages": pages, "totalCount": 1}).to_string();
+        let headers = [("x-pagination", pagination.as_str()), ("x-sequence-version", "4")];
         response(200, &headers, &if is_first { json!([record]) } else { json!([]) })
-    });
+    })
+}
+
+#[tokio::test]
+async fn snapshot_ends_at_an_empty_page_after_the_last() {
+    let net = shorter_journals(1);
     let list = api(&net).records(Resource::find(Area::Accounting, "journals").unwrap(), "c");
     assert_eq!(list.snapshot().await.unwrap().records.len(), 1);
     assert_eq!(net.requests().len(), 3, "two pages and the feed");
+}
+
+#[tokio::test]
+async fn empty_page_that_is_not_after_the_last_is_an_error() {
+    for pages in [2, 4_000_000_000] {
+        let net = shorter_journals(pages);
+        let list = api(&net).records(Resource::find(Area::Accounting, "journals").unwrap(), "c");
+        let error = list.snapshot().await.unwrap_err();
+        assert!(error.to_string().contains(&format!("page 2 of {pages} is empty")), "{error}");
+        let error = list.stream().try_collect::<Vec<_>>().await.unwrap_err();
+        assert!(matches!(error, Error::InvalidResponse { .. }), "{error:?}");
+    }
 }
 
 #[tokio::test]

@@ -6,7 +6,7 @@ use domain::{ClientId, TenantId, Ticks};
 use futures_util::future::try_join_all;
 use operator::admin::{AdminError, ReadPageJson, ReadsRequest, parse_read_target};
 use pages::{Format, PageContext, PageError, Params, Response};
-use store::{ListCursor, ListQuery};
+use store::ListQuery;
 
 use super::view_reads::{ChooseTenant, ListedTenant, ReadsView};
 use crate::context::Context;
@@ -80,18 +80,13 @@ fn request(query: &Params, rows_max: usize) -> Option<ReadsRequest> {
 }
 
 async fn choose(context: &Context, is_unknown: bool) -> Result<Response, PageError> {
-    let query = ListQuery { after: context.query.get("after").and_then(parse_cursor), rows_max: ROWS };
+    let query =
+        ListQuery { after: context.query.get("after").and_then(|text| text.parse().ok()), rows_max: ROWS };
     let page = context.admin().store.list_tenants(&query).await?;
     let real = page.rows.into_iter().filter(|tenant| tenant.sandbox_of.is_none());
     let tenants = real.map(|tenant| ListedTenant { id: tenant.id.to_string(), name: tenant.name }).collect();
-    let next = page.next.map(|cursor| format!("{}.{}", cursor.created_at.0, cursor.id));
+    let next = page.next.map(|cursor| cursor.to_string());
     Ok(context.show(&ChooseTenant { tenants, next, is_unknown }))
-}
-
-/// `<ticks>.<id>`
-fn parse_cursor(text: &str) -> Option<ListCursor> {
-    let (ticks, id) = text.split_once('.')?;
-    Some(ListCursor { created_at: Ticks(ticks.parse().ok().filter(|ticks| *ticks >= 0)?), id: id.to_owned() })
 }
 
 #[cfg(test)]

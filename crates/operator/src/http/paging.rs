@@ -261,8 +261,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn page_size_has_no_sign() {
+        assert_eq!(PageSize::try_from("5".to_owned()).map(|size| size.0), Ok(5));
+        for wrong in ["", "0", "+5", "-5", "1001"] {
+            assert!(PageSize::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn only_canonical_cursors_are_read() {
-        for wrong in ["", "1", "x.a", "01.a", "-1.a", "1.", "1.ñ", "1..", "1234567890123456789.a"] {
+        for wrong in
+            ["", "1", "x.a", "01.a", "+1.a", "-1.a", "-0.a", "1.", "1.ñ", "1..", "1234567890123456789.a"]
+        {
             assert!(PageCursor::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
         let cursor = ListCursor { created_at: Ticks(17), id: "a.b".into() };

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::redirect_uri::OUT_OF_BAND;
-use domain::{ClientKind, Ticks};
+use domain::{ClientKind, Ticks, parse_digits};
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
@@ -239,8 +239,7 @@ impl TryFrom<String> for Overlap {
 pub(super) fn parse_span(text: &str) -> Option<Duration> {
     let (_, seconds, digits_max) = SPAN_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
     let digits = &text[..text.len() - 1];
-    let is_valid = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
-    let count: u64 = digits.parse().ok().filter(|_| is_valid)?;
+    let count: u64 = parse_digits(digits).filter(|_| digits.len() <= digits_max)?;
     Some(Duration::from_secs(count * seconds))
 }
 

@@ -1,6 +1,6 @@
 //! The notices of the team, and which of them the developer gets as mail.
 
-use domain::{Guid, NoticeKind, Ticks};
+use domain::{Guid, NoticeKind, Ticks, parse_digits};
 use pages::{Format, PageContext, PageError, Params, Response};
 use store::{NOTICES_MAX, NoticeCursor, NoticeQuery};
 
@@ -29,7 +29,7 @@ pub(crate) async fn get(context: &Context) -> Result<Response, PageError> {
 
 fn read_cursor(text: &str) -> Option<NoticeCursor> {
     let (at, id) = text.split_once('.')?;
-    Some(NoticeCursor { at: Ticks(at.parse().ok().filter(|at| *at >= 0)?), id: Guid::parse(id)? })
+    Some(NoticeCursor { at: Ticks(parse_digits(at)?), id: Guid::parse(id)? })
 }
 
 pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, PageError> {
@@ -37,7 +37,7 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
     let here = context.team_path("notices");
     match form.get("do") {
         Some("read") => {
-            let up_to = form.get("upTo").and_then(|text| text.parse().ok()).filter(|at| *at >= 0).map(Ticks);
+            let up_to = form.get("upTo").and_then(parse_digits).map(Ticks);
             let up_to = up_to.ok_or_else(|| PageError::Refused("the form names no time".into()))?;
             developer.mark_notices_read(team, up_to).await?;
             let unread = developer.unread_notices(team).await?;
@@ -52,5 +52,19 @@ pub(crate) async fn post(context: &Context, form: &Params) -> Result<Response, P
             Ok(context.done(&here, "saved", &serde_json::json!({ "mailed": names })))
         }
         _ => Err(PageError::no_action()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn time_of_a_cursor_has_no_sign() {
+        let id = Guid::from_bytes([7; 16]);
+        assert_eq!(read_cursor(&format!("5.{id}")), Some(NoticeCursor { at: Ticks(5), id }));
+        for wrong in ["", "+5", "-5", "-0"] {
+            assert_eq!(read_cursor(&format!("{wrong}.{id}")), None, "{wrong}");
+        }
     }
 }

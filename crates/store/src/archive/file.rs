@@ -66,7 +66,8 @@ impl TryFrom<Cell> for CellValue {
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
-    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+    // `from_str_radix` accepts a leading `+`.
+    if !text.len().is_multiple_of(2) || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
         return None;
     }
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
@@ -302,4 +303,17 @@ fn without_vault(store: &dyn Archive, mut chunk: RowChunk) -> Result<RowChunk, A
     }
     chunk.rows.retain(|row| !is_vault(row));
     Ok(chunk)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn byte_is_two_hexadecimal_digits() {
+        assert_eq!(unhex("0aFf"), Some(vec![0x0a, 0xff]));
+        for wrong in ["0", "+f", "-0", "0g", "é"] {
+            assert_eq!(unhex(wrong), None, "{wrong}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
-//! The change batches that wait for the writer. Tenants take turns, and after a large group those with little to write go first: so one that
-//! writes much delays those with little by one group, and the others by one group in each turn.
+//! The change batches that wait for the writer. Tenants take turns with one batch each, and after a large group small
+//! batches go first. So a tenant with many large batches delays a small batch of another tenant by one large group at
+//! most, and a large batch of another tenant by one large batch per turn.
 
 use std::collections::{HashMap, VecDeque};
 

@@ -99,7 +99,7 @@ impl Writer {
                 let _ = sender.send(failed.map_or(done, Err));
             })
         });
-        let _room = self.shared.limits.for_short_work().await?;
+        let _permit = self.shared.limits.for_short_work().await?;
         self.enqueue(|queue| queue.works.push(work))?;
         receiver.await.map_err(|_| closed())?
     }

@@ -32,11 +32,13 @@ impl Refusal {
     }
 }
 
-/// Whether there was room for a new connection, or another one closes for it.
+/// How a new connection got its place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Room {
+pub(crate) enum Admission {
+    /// There was a free one.
     Free,
-    Made,
+    /// Another connection closes for it.
+    Replaced,
 }
 
 /// The open connections of one listener.
@@ -78,20 +80,20 @@ impl Slots {
         self: &Arc<Self>,
         peer: IpAddr,
         activity: Arc<Activity>,
-    ) -> Result<(Slot, Room), Refusal> {
+    ) -> Result<(Slot, Admission), Refusal> {
         let address = self.limited_address(peer);
         let mut open = self.open.lock();
-        let mut room = Room::Free;
+        let mut admission = Admission::Free;
         if let Some(address) = address
             && let Some(own) = open.by_address.get(&address)
             && own.len() >= self.per_address_max
         {
             let chosen =
                 most_expendable(own.iter().filter_map(|number| open.connections.get_key_value(number)));
-            room = open.replace(chosen).then_some(Room::Made).ok_or(Refusal::Address)?;
+            admission = open.replace(chosen).then_some(Admission::Replaced).ok_or(Refusal::Address)?;
         }
         if open.connections.len() >= self.connections_max {
-            room = open.replace_oldest().then_some(Room::Made).ok_or(Refusal::Total)?;
+            admission = open.replace_oldest().then_some(Admission::Replaced).ok_or(Refusal::Total)?;
         }
         let number = open.next_number;
         open.next_number += 1;
@@ -99,7 +101,7 @@ impl Slots {
         if let Some(address) = address {
             open.by_address.entry(address).or_default().insert(number);
         }
-        Ok((Slot { slots: self.clone(), number }, room))
+        Ok((Slot { slots: self.clone(), number }, admission))
     }
 
     /// Closes the oldest connection that is not at work, to get its file descriptor back.
@@ -204,12 +206,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn place_of_a_replaced_connection_is_reported_as_made() {
+    async fn replacement_of_a_connection_is_reported() {
         let (slots, address) = (slots(1, 0), "192.0.2.1".parse().unwrap());
         let take = || slots.take(address, Activity::new(Deadlines::default(), false)).unwrap();
         let (_first, first) = take();
         let (_second, second) = take();
-        assert_eq!([first, second], [Room::Free, Room::Made]);
+        assert_eq!([first, second], [Admission::Free, Admission::Replaced]);
     }
 
     #[tokio::test]

@@ -2,11 +2,11 @@
 
 use axum::body::Body;
 use axum::http::header::{HeaderValue, LINK};
-use domain::Ticks;
 use domain::delivery::{
     DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryName, DeliveryPageQuery,
     DeliveryStatus, ReplayRequest,
 };
+use domain::{Ticks, parse_digits};
 use store::Webhook;
 use web::ErrorResponse;
 
@@ -117,7 +117,7 @@ pub(super) fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPa
     let page_size = match request.query("pageSize")? {
         None => DELIVERIES_PER_PAGE_DEFAULT,
         Some(text) => {
-            let size = number(&text).filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size));
+            let size = parse_digits(&text).filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size));
             size.ok_or_else(|| {
                 let message = format!("pageSize must be a whole number from 1 to {DELIVERIES_PER_PAGE_MAX}.");
                 invalid_parameter("pageSize", message)
@@ -150,10 +150,5 @@ pub(super) fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPa
 /// Leading zeros are accepted here: the parameter's documented pattern allows them.
 pub(super) fn parse_cursor(text: &str) -> Option<DeliveryCursor> {
     let (at, sequence) = text.split_once('-')?;
-    Some(DeliveryCursor { at: Ticks(number(at)?), sequence: number(sequence)? })
-}
-
-/// A number of digits alone, without a sign.
-fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
-    text.parse().ok().filter(|_| text.bytes().all(|digit| digit.is_ascii_digit()))
+    Some(DeliveryCursor { at: Ticks(parse_digits(at)?), sequence: parse_digits(sequence)? })
 }

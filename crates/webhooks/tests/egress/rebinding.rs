@@ -45,15 +45,9 @@ fn with_policy(allow: &[&str], script: ScriptedResolver) -> Egress {
 /// Servers at one port of both loopback addresses; none for IPv6 where the machine has none, or another process the port.
 async fn loopback_servers(response: &'static str) -> (Server, Option<Server>) {
     let v4 = Server::responding(response).await;
-    let address = format!("[::1]:{}", v4.address.port());
-    let is_free = TcpListener::bind(&address).await.is_ok();
-    let v6 = if is_free {
-        let script = move |connection: Connection| respond_always(connection, response);
-        Some(Server::start_on(&address, None, script).await)
-    } else {
-        None
-    };
-    (v4, v6)
+    let listener = TcpListener::bind(("::1", v4.address.port())).await.ok();
+    let script = move |connection: Connection| respond_always(connection, response);
+    (v4, listener.map(|listener| Server::accept_from(listener, None, script)))
 }
 
 #[track_caller]

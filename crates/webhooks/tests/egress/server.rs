@@ -60,7 +60,15 @@ impl Server {
         F: Fn(Connection) -> S + Send + Sync + 'static,
         S: Future<Output = ()> + Send + 'static,
     {
-        let listener = TcpListener::bind(address).await.unwrap();
+        Self::accept_from(TcpListener::bind(address).await.unwrap(), tls, script)
+    }
+
+    /// Serves a port that is bound already.
+    pub(crate) fn accept_from<F, S>(listener: TcpListener, tls: Option<TlsAcceptor>, script: F) -> Self
+    where
+        F: Fn(Connection) -> S + Send + Sync + 'static,
+        S: Future<Output = ()> + Send + 'static,
+    {
         let address = listener.local_addr().unwrap();
         let received = Arc::new(Mutex::new(Vec::new()));
         let (counter, counts) = watch::channel(ConnectionCounts::default());

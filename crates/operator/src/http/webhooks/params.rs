@@ -5,7 +5,7 @@ use std::str::FromStr;
 use domain::delivery::{
     DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryPageQuery, DeliveryStatus,
 };
-use domain::{Resource, WebhookStatus};
+use domain::{Resource, WebhookStatus, parse_digits};
 use serde::Deserialize;
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema as _};
@@ -257,9 +257,22 @@ impl TryFrom<String> for DeliveryPageSize {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let size = text.parse().ok().filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size)).map(Self);
+        let size = parse_digits(&text).filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size)).map(Self);
         size.ok_or_else(|| {
             format!("pageSize must be a whole number from 1 to {DELIVERIES_PER_PAGE_MAX}, not {text:?}")
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn page_size_has_no_sign() {
+        assert_eq!(DeliveryPageSize::try_from("5".to_owned()).map(|size| size.0), Ok(5));
+        for wrong in ["", "0", "+5", "-5", "101"] {
+            assert!(DeliveryPageSize::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
     }
 }
