@@ -64,7 +64,7 @@ impl Options {
     }
 
     pub(crate) fn has_part(&self, part: &str) -> bool {
-        self.only.as_deref().is_none_or(|only| only == part)
+        self.only.as_deref().is_none_or(|only| only.split(',').any(|one| one == part))
     }
 }
 
