@@ -2,12 +2,12 @@
 
 mod access;
 mod backlog;
-mod idle_groups;
 mod clock_jumps;
 mod core_world;
 mod giving;
 mod handshake;
 mod hanging_store;
+mod idle_groups;
 mod not_sent;
 mod order;
 mod owner_shares;
