@@ -49,7 +49,8 @@ pub(crate) fn facts(config: &Config) -> DescriptorFacts {
 }
 
 /// The first descriptor that no public connection may have: from here on they are reserved for the operator's listener
-/// and the store's files. Below there is room for all public connections that the configuration allows.
+/// and the store's files. Below there is room for all public connections that the configuration allows
+/// while few of the operator's are open.
 pub(crate) fn public_ceiling(config: &Config, limit: u64) -> u64 {
     let reserve = count(config.operator.connections_max) + FILES_SPARE;
     // Without `check` (under `dev`) the limit may be too low for both; then each has a half.

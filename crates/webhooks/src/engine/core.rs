@@ -251,9 +251,12 @@ impl Core {
     /// The webhook may have something to read.
     pub(super) fn queue_read(&mut self, webhook: WebhookId) {
         self.leave_group(webhook);
-        let can_queue = |state: &&mut Box<WebhookState>| !state.is_read_queued && state.is_active();
-        if let Some(state) = self.webhooks.get_mut(&webhook).filter(can_queue) {
-            state.is_read_queued = true;
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let is_active = state.is_active();
+        if std::mem::replace(&mut state.is_resting, !is_active) == is_active {
+            self.feed.set_active(&state.tail_key, webhook, is_active);
+        }
+        if is_active && !std::mem::replace(&mut state.is_read_queued, true) {
             self.feed.push(webhook);
         }
     }
@@ -299,7 +302,7 @@ impl Core {
         }
     }
 
-    fn read_for_queued(&mut self) {
+    pub(super) fn read_for_queued(&mut self) {
         if !self.can_read() {
             return;
         }

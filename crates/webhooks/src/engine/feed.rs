@@ -28,6 +28,8 @@ pub(super) struct Feed {
     tail_queue: VecDeque<TailKey>,
     unsaved: UnsavedGroups,
     paused_until: Duration,
+    /// The greatest serial of a tail that was forgotten.
+    last_serial: u64,
     /// Events that webhooks hold in memory.
     pub(super) buffered: usize,
 }
@@ -55,16 +57,31 @@ impl UnsavedGroups {
 
 impl Feed {
     pub(super) fn add(&mut self, key: &TailKey, webhook: WebhookId) {
-        self.tails.entry(key.clone()).or_default().readers.insert(webhook);
+        let new = || TailCache::new(self.last_serial + 1);
+        self.tails.entry(key.clone()).or_insert_with(new).readers.insert(webhook);
     }
 
     /// A tail without webhooks is forgotten.
     pub(super) fn remove(&mut self, key: &TailKey, webhook: WebhookId) {
         if let Some(tail) = self.tails.get_mut(key) {
             tail.readers.remove(&webhook);
-            if tail.readers.is_empty() && tail.idle_groups.is_empty() {
+            tail.resting.remove(&webhook);
+            if tail.is_unused() {
+                self.last_serial = self.last_serial.max(tail.serial);
                 self.tails.remove(key);
             }
+        }
+    }
+
+    /// The webhook is active, or not any more.
+    pub(super) fn set_active(&mut self, key: &TailKey, webhook: WebhookId, is_active: bool) {
+        let Some(tail) = self.tails.get_mut(key) else { return };
+        let (from, to) = match is_active {
+            true => (&mut tail.resting, &mut tail.readers),
+            false => (&mut tail.readers, &mut tail.resting),
+        };
+        if from.remove(&webhook) {
+            to.insert(webhook);
         }
     }
 
@@ -74,7 +91,7 @@ impl Feed {
         keys.filter(|key| self.tails.contains_key(key)).collect()
     }
 
-    /// The webhooks of the tail that read by themselves.
+    /// The active webhooks of the tail that read by themselves.
     pub(super) fn readers_of(&self, key: &TailKey) -> Vec<WebhookId> {
         self.tails.get(key).map_or_else(Vec::new, |tail| tail.readers.iter().copied().collect())
     }

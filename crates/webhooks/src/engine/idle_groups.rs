@@ -39,6 +39,16 @@ struct WritePass {
     has_moved: bool,
 }
 
+/// What became of a webhook that may join a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Joining {
+    /// Its group is at another position, or the webhook has not read to the end of the log.
+    Refused,
+    Joined,
+    /// It is the first member. The log may have grown since it was read: the group has to read on.
+    Founded,
+}
+
 /// Result of advancing a group.
 enum Advance {
     /// The group has read everything, or waits for a read.
@@ -90,25 +100,33 @@ impl IdleGroup {
 }
 
 impl TailCache {
-    /// Adds an idle webhook that has read up to `position` to its group, or founds one if the webhook has read everything. Returns
-    /// false if the group is at another position.
+    /// Adds an idle webhook that has read up to `position` to its group, or founds one if the webhook has read to the end of the log,
+    /// even if that has grown since.
     pub(super) fn join_group(
         &mut self,
         webhook: WebhookId,
         kinds: EventKinds,
         position: LogPosition,
-    ) -> bool {
-        let may_join = match self.idle_groups.get(&kinds) {
+    ) -> Joining {
+        let joining = match self.idle_groups.get(&kinds) {
             // What is left after a sequence is the same for all who have read up to it.
-            Some(group) => group.position.read_to == position.read_to,
-            None => position.caught_up_at == Some(self.serial),
+            Some(group) if group.position.read_to == position.read_to => Joining::Joined,
+            None if self.is_end(position) => Joining::Founded,
+            _ => return Joining::Refused,
         };
-        if may_join {
-            let new = || IdleGroup { position, ..IdleGroup::default() };
-            self.idle_groups.entry(kinds).or_insert_with(new).members.insert(webhook);
-            self.readers.remove(&webhook);
+        let new = || IdleGroup { position, ..IdleGroup::default() };
+        self.idle_groups.entry(kinds).or_insert_with(new).members.insert(webhook);
+        self.readers.remove(&webhook);
+        if self.readers.len() < self.readers.capacity() / 8 {
+            self.readers.shrink_to(self.readers.len() * 2);
         }
-        may_join
+        joining
+    }
+
+    /// Whether the log ended there when it was last read, and nothing in memory continues from there.
+    fn is_end(&self, position: LogPosition) -> bool {
+        let is_caught_up = position.caught_up_at == Some(self.serial);
+        is_caught_up || (position.caught_up_at.is_some() && self.continuation(position.read_to).is_none())
     }
 
     /// The webhook reads by itself again, from the position of its group.
@@ -283,13 +301,11 @@ mod tests {
         let (mut tail, kinds) = (TailCache::default(), EventKinds::default());
         let position = LogPosition { read_to: 7, caught_up_at: Some(tail.serial) };
         tail.readers.extend([id(1), id(2), id(3)]);
-        assert!(
-            !tail.join_group(id(1), kinds, LogPosition { caught_up_at: None, ..position }),
-            "founds none"
-        );
-        assert!(tail.join_group(id(1), kinds, position));
-        assert!(!tail.join_group(id(2), kinds, LogPosition { read_to: 8, ..position }));
-        assert!(tail.join_group(id(3), kinds, LogPosition { caught_up_at: None, ..position }));
+        let mut join = |number, position| tail.join_group(id(number), kinds, position);
+        assert_eq!(join(1, LogPosition { caught_up_at: None, ..position }), Joining::Refused);
+        assert_eq!(join(1, position), Joining::Founded);
+        assert_eq!(join(2, LogPosition { read_to: 8, ..position }), Joining::Refused);
+        assert_eq!(join(3, LogPosition { caught_up_at: None, ..position }), Joining::Joined);
         assert_eq!(tail.leave_group(id(2), kinds), None);
         assert_eq!([1, 3].map(|number| tail.leave_group(id(number), kinds)), [Some(position); 2]);
         assert!(tail.readers.len() == 3 && tail.idle_groups.is_empty());

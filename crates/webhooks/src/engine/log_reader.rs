@@ -7,6 +7,7 @@ use store::{LogEvent, LogTail};
 
 use super::core::Core;
 use super::failures::LANES_MAX;
+use super::idle_groups::Joining;
 use super::tail_cache::{CHUNK_ROWS, TailLookup, Waiter};
 use super::{Command, TailKey};
 
@@ -29,9 +30,15 @@ impl Core {
         loop {
             let Some(state) = self.webhooks.get_mut(&webhook) else { return };
             let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
-            if state.can_join_group() && tail.join_group(webhook, state.kinds, state.position()) {
-                state.is_in_group = true;
-                break;
+            if state.can_join_group() {
+                let joining = tail.join_group(webhook, state.kinds, state.position());
+                if joining != Joining::Refused {
+                    state.is_in_group = true;
+                    if joining == Joining::Founded {
+                        self.feed.push_tail(&state.tail_key);
+                    }
+                    break;
+                }
             }
             let has_room =
                 state.buffered() <= window_max / 2 && state.lanes.len() < LANES_MAX && !state.is_breaker_open;
@@ -73,23 +80,22 @@ impl Core {
         let Some(tail) = self.feed.tails.get_mut(key) else { return };
         let waiters = tail.finish_read(after, serial, read);
         for waiter in waiters {
-            let webhook = match waiter {
-                Waiter::Webhook(webhook) => webhook,
-                Waiter::IdleGroup(kinds) => {
-                    self.feed.group_read_ended(key, kinds);
-                    continue;
+            match waiter {
+                Waiter::IdleGroup(kinds) => self.feed.group_read_ended(key, kinds),
+                Waiter::Replay(webhook) => {
+                    self.replay_read(webhook, after, has_succeeded);
+                    self.wake(webhook);
                 }
-            };
-            let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
-            if state.replays.waits_for(after) {
-                self.replay_read(webhook, after, has_succeeded);
+                Waiter::Webhook(webhook) => {
+                    let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
+                    state.is_reading = false;
+                    self.queue_read(webhook);
+                    self.wake(webhook);
+                }
             }
-            if let Some(state) = self.webhooks.get_mut(&webhook) {
-                state.is_reading = false;
-            }
-            self.queue_read(webhook);
-            self.wake(webhook);
         }
+        // At once: further answers may push the chunk out of memory.
+        self.read_for_queued();
     }
 
     pub(super) fn record_read(

@@ -183,7 +183,7 @@ impl Core {
     fn read_for_replay(&mut self, webhook: WebhookId, after: u64) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
-        match tail.look_up(Waiter::Webhook(webhook), after) {
+        match tail.look_up(Waiter::Replay(webhook), after) {
             TailLookup::Cached(chunk) => {
                 let kinds = state.kinds;
                 state.replays.read(Some(&chunk), |event| kinds.contains(event.entry.kind));
@@ -199,6 +199,9 @@ impl Core {
     pub(super) fn replay_read(&mut self, webhook: WebhookId, after: u64, has_succeeded: bool) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let Some(tail) = self.feed.tails.get_mut(&state.tail_key) else { return };
+        if !state.replays.waits_for(after) {
+            return;
+        }
         let kinds = state.kinds;
         let chunk = tail.chunk_after(after).filter(|_| has_succeeded);
         state.replays.read(chunk.as_ref(), |event| kinds.contains(event.entry.kind));

@@ -1,7 +1,7 @@
 //! The tail of the log for one resource of one tenant. It is read once for all its webhooks: they share the chunks that
 //! were read last.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
 use domain::WebhookId;
@@ -25,9 +25,11 @@ pub(crate) struct TailCache {
     /// Newest first.
     chunks: VecDeque<TailChunk>,
     /// Reads under way, by the sequence that they start after, with their waiters.
-    reads: StableMap<u64, Vec<Waiter>>,
-    /// The webhooks that read by themselves.
+    reads: BTreeMap<u64, Vec<Waiter>>,
+    /// The active webhooks that read by themselves.
     pub(crate) readers: StableSet<WebhookId>,
+    /// The webhooks that are not active: nothing is read for them.
+    pub(crate) resting: StableSet<WebhookId>,
     /// All other webhooks of the tail, by the kinds that they subscribe to.
     pub(crate) idle_groups: StableMap<EventKinds, IdleGroup>,
     /// In the feed's queue of tails whose idle groups may have something to read.
@@ -38,6 +40,7 @@ pub(crate) struct TailCache {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Waiter {
     Webhook(WebhookId),
+    Replay(WebhookId),
     IdleGroup(EventKinds),
 }
 
@@ -73,6 +76,16 @@ pub(crate) enum TailLookup {
 }
 
 impl TailCache {
+    /// `serial`: greater than every one of an earlier tail with this name, for which reads may still be under way.
+    pub(crate) fn new(serial: u64) -> Self {
+        Self { serial, ..Self::default() }
+    }
+
+    /// Whether no webhook follows it.
+    pub(crate) fn is_unused(&self) -> bool {
+        self.readers.is_empty() && self.resting.is_empty() && self.idle_groups.is_empty()
+    }
+
     pub(crate) fn log_grew(&mut self) {
         self.serial += 1;
     }
@@ -94,17 +107,28 @@ impl TailCache {
 
     /// The chunk that continues after `after`, or a place among those that wait for it.
     pub(crate) fn look_up(&mut self, waiter: Waiter, after: u64) -> TailLookup {
-        let serial = self.serial;
-        let continues = |chunk: &&TailChunk| {
-            let has_more = after < chunk.upto || chunk.reached_head_at == Some(serial);
-            chunk.after <= after && has_more
-        };
-        if let Some(chunk) = self.chunks.iter().find(continues) {
+        if let Some(chunk) = self.continuation(after) {
             return TailLookup::Cached(chunk.clone());
         }
-        let waiting = self.reads.entry(after).or_default();
+        let shortly_before = match waiter {
+            Waiter::Replay(_) => after,
+            // A chunk that begins there and does not end at the head has more rows than there are sequences in between.
+            Waiter::Webhook(_) | Waiter::IdleGroup(_) => after.saturating_sub(CHUNK_ROWS as u64 - 1),
+        };
+        let under_way = self.reads.range(shortly_before..=after).next_back();
+        let begin = under_way.map_or(after, |(begin, _)| *begin);
+        let waiting = self.reads.entry(begin).or_default();
         waiting.push(waiter);
         TailLookup::Pending { is_new: waiting.len() == 1 }
+    }
+
+    /// The chunk in memory that continues after `after`, or that says that nothing does.
+    pub(crate) fn continuation(&self, after: u64) -> Option<&TailChunk> {
+        let continues = |chunk: &&TailChunk| {
+            let has_more = after < chunk.upto || chunk.reached_head_at == Some(self.serial);
+            chunk.after <= after && has_more
+        };
+        self.chunks.iter().find(continues)
     }
 
     /// A read has ended; returns its waiters.
@@ -126,5 +150,32 @@ impl TailCache {
 
     pub(crate) fn clear(&mut self) {
         self.chunks.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn webhook(number: u8) -> Waiter {
+        Waiter::Webhook(WebhookId::from_bytes([number; 16]))
+    }
+
+    fn begins_a_read(tail: &mut TailCache, waiter: Waiter, after: u64) -> bool {
+        matches!(tail.look_up(waiter, after), TailLookup::Pending { is_new: true })
+    }
+
+    #[test]
+    fn read_that_begins_shortly_before_is_waited_for() {
+        let mut tail = TailCache::default();
+        let rows = CHUNK_ROWS as u64;
+        assert!(begins_a_read(&mut tail, webhook(1), 100));
+        assert!(!begins_a_read(&mut tail, webhook(2), 100 + rows - 1), "it has more rows than that");
+        assert!(begins_a_read(&mut tail, webhook(3), 100 + rows), "it may end before");
+        assert!(begins_a_read(&mut tail, webhook(4), 99));
+        let replay = Waiter::Replay(WebhookId::from_bytes([5; 16]));
+        assert!(begins_a_read(&mut tail, replay, 101), "a replay takes what comes after its position");
+        let read = LogTail { events: Vec::new(), read_to: 900, floor: 0 };
+        assert_eq!(tail.finish_read(100, 0, Some(read)).len(), 2);
     }
 }

@@ -45,6 +45,8 @@ pub(crate) struct WebhookState {
     pub(crate) has_cursor: bool,
     /// It is a member of an idle group, whose position is its own.
     pub(crate) is_in_group: bool,
+    /// It was not active when it was last to read: growth of the log does not concern it.
+    pub(crate) is_resting: bool,
     /// The webhook has read the log up to this sequence.
     pub(crate) read_to: u64,
     /// The tail's serial at which nothing was left to read.
@@ -137,6 +139,7 @@ impl WebhookState {
             suspended_at: webhook.suspended_at,
             has_cursor: webhook.cursor.is_some(),
             is_in_group: false,
+            is_resting: false,
             read_to: webhook.cursor.unwrap_or(0),
             caught_up_at: None,
             is_reading: false,

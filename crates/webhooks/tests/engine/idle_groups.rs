@@ -1,14 +1,18 @@
 //! Idle webhooks read on as groups, and each gets what it wants.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use domain::event::EventKind;
 use domain::{TenantId, WebhookId};
-use store::{AuditContext, Directory as _, Status, WebhookChange, Webhooks as _};
+use store::{
+    AttemptTiming, AuditContext, Deliveries as _, Directory as _, Status, WebhookChange, Webhooks as _,
+};
+use webhooks::egress::Exchange;
 use webhooks::engine::{Command, Input};
 
 use super::core_world::{World, accepted};
-use crate::simulation::fixture::{TENANTS, block_on};
+use crate::simulation::fixture::{TENANTS, block_on, resources};
 
 /// More than one checkpoint writes.
 const MANY: usize = 250;
@@ -59,8 +63,11 @@ impl IdleWorld {
     }
 
     fn head(&self) -> u64 {
-        let heads = block_on(store::Deliveries::log_heads(&self.world.fixture.store)).unwrap();
-        heads.iter().find(|(tenant, _)| tenant.as_str() == TENANTS[0]).unwrap().1
+        self.heads().iter().find(|(tenant, _)| tenant.as_str() == TENANTS[0]).unwrap().1
+    }
+
+    fn heads(&self) -> Vec<(TenantId, u64)> {
+        block_on(self.world.fixture.store.log_heads()).unwrap()
     }
 
     /// Time for so many rounds of checkpoints.
@@ -81,8 +88,8 @@ fn event_that_they_do_not_want_is_read_once_and_written_later() {
     assert!(world.cursors(&world.idle).contains(&before), "not all are written at once");
     world.wait(10);
     assert_eq!(world.cursors(&world.idle), vec![world.head(); MANY]);
-    let head = block_on(store::Deliveries::log_heads(&world.world.fixture.store)).unwrap();
-    let commands = world.world.commands(Input::HeadsRead(head));
+    let heads = world.heads();
+    let commands = world.world.commands(Input::HeadsRead(heads));
     assert!(commands.iter().all(|command| !matches!(command, Command::Checkpoint(_))), "{commands:?}");
 }
 
@@ -91,7 +98,7 @@ fn webhook_that_reads_while_its_group_does_joins_it_again() {
     let mut world = IdleWorld::new();
     assert_eq!(world.world.core.readers(), 0, "all are idle");
     world.world.add_change(0);
-    let heads = block_on(store::Deliveries::log_heads(&world.world.fixture.store)).unwrap();
+    let heads = world.heads();
     let reads = world.world.commands(Input::HeadsRead(heads));
     assert!(matches!(reads[..], [Command::ReadTail { .. }]), "{reads:?}");
     let loaded_anew = world.idle[0];
@@ -121,6 +128,49 @@ fn webhooks_join_their_group_again_after_an_event_for_all_under_traffic() {
     world.change_unwanted();
     assert_eq!(world.deliver(), 1);
     assert_eq!(world.world.core.readers(), 0);
+}
+
+/// The log grows before every answer of the store and of a receiver.
+#[test]
+fn webhooks_join_their_group_again_although_the_log_has_grown_when_a_read_ends() {
+    let mut world = IdleWorld::new();
+    world.delete();
+    let mut commands = VecDeque::new();
+    let mut sent = VecDeque::from(std::mem::take(&mut world.world.in_flight));
+    for _ in 0..6 * MANY {
+        world.world.add_change(0);
+        let heads = world.heads();
+        commands.extend(world.world.commands(Input::HeadsRead(heads)));
+        if let Some((attempt_id, _)) = sent.pop_front() {
+            let exchange =
+                Exchange { result: Ok(accepted()), timing: AttemptTiming::default(), reused: false };
+            commands.extend(world.world.commands(Input::AttemptFinished { attempt_id, exchange }));
+        }
+        match commands.pop_front() {
+            Some(Command::Send { attempt_id, attempt }) => sent.push_back((attempt_id, attempt)),
+            Some(command) => {
+                let input = world.world.execute(command);
+                commands.extend(world.world.commands(input));
+            }
+            None => {}
+        }
+    }
+    let readers = world.world.core.readers();
+    assert!(readers <= 1, "{readers} read by themselves, and one of them gets each event");
+}
+
+#[test]
+fn group_whose_read_failed_reads_again() {
+    let mut world = IdleWorld::new();
+    world.world.fixture.apply_record_change(TENANTS[0], resources()[0], 1, r#""action":"delete""#);
+    let heads = world.heads();
+    for command in world.world.commands(Input::HeadsRead(heads)) {
+        let Command::ReadTail { key, after, serial, .. } = command else { panic!("{command:?}") };
+        world.world.input(Input::TailRead { key, after, serial, read: Err(()) });
+    }
+    assert_eq!(world.deliver(), 0);
+    world.wait(1);
+    assert_eq!(world.deliver(), 1 + MANY);
 }
 
 #[test]
@@ -164,6 +214,7 @@ fn suspended_webhooks_keep_their_place() {
         world.world.read_disabled_owners();
     };
     set(&mut world, Status::Disabled);
+    assert_eq!(world.world.core.readers(), 0, "the growing log does not concern them");
     world.change_unwanted();
     world.delete();
     assert_eq!(world.deliver(), 0);
