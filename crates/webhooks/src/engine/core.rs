@@ -11,7 +11,7 @@ use super::attempts_in_flight::AttemptsInFlight;
 use super::checkpoint::Checkpoints;
 use super::counts::DeliveryCounts;
 use super::deterministic::{SeededRandom, StableMap};
-use super::feed::Feed;
+use super::feed::{Feed, Following};
 use super::handshake::AskedHosts;
 use super::owner_interner::OwnerInterner;
 use super::owner_queues::OwnerQueues;
@@ -144,6 +144,7 @@ impl Core {
         self.mark_slow();
         self.dispatch();
         self.read_for_queued();
+        self.feed.trim();
         self.dispatch();
         self.give_idle_shards();
         self.checkpoint();
@@ -253,7 +254,8 @@ impl Core {
         self.leave_group(webhook);
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let is_active = state.is_active();
-        if std::mem::replace(&mut state.is_resting, !is_active) == is_active {
+        if is_active == (state.following == Following::Resting) {
+            state.following = if is_active { Following::ByItself } else { Following::Resting };
             self.feed.set_active(&state.tail_key, webhook, is_active);
         }
         if is_active && !std::mem::replace(&mut state.is_read_queued, true) {
@@ -302,7 +304,7 @@ impl Core {
         }
     }
 
-    pub(super) fn read_for_queued(&mut self) {
+    fn read_for_queued(&mut self) {
         if !self.can_read() {
             return;
         }

@@ -17,11 +17,23 @@ const PAUSE: Duration = Duration::from_millis(200);
 /// How many tails keep the chunks that they read last.
 const TAILS_CACHED_MAX: usize = 64;
 
+/// How a webhook follows its tail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Following {
+    ByItself,
+    /// Its idle group's position is its own.
+    InGroup,
+    /// It was not active when it was last to read: growth of the log does not concern it.
+    Resting,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     pub(super) tails: StableMap<TailKey, TailCache>,
     /// The tails that hold chunks, least recently added first.
     cached: VecDeque<TailKey>,
+    /// Tails that hold more chunks than they keep, until their webhooks have read them.
+    grown: Vec<TailKey>,
     /// Webhooks that may have something to read.
     queue: VecDeque<WebhookId>,
     /// Tails whose idle groups may have something to read.
@@ -76,10 +88,8 @@ impl Feed {
     /// The webhook is active, or not any more.
     pub(super) fn set_active(&mut self, key: &TailKey, webhook: WebhookId, is_active: bool) {
         let Some(tail) = self.tails.get_mut(key) else { return };
-        let (from, to) = match is_active {
-            true => (&mut tail.resting, &mut tail.readers),
-            false => (&mut tail.readers, &mut tail.resting),
-        };
+        let TailCache { readers, resting, .. } = tail;
+        let (from, to) = if is_active { (resting, readers) } else { (readers, resting) };
         if from.remove(&webhook) {
             to.insert(webhook);
         }
@@ -98,7 +108,7 @@ impl Feed {
 
     /// The position of the webhook's group, if it is in one.
     pub(super) fn group_position(&self, state: &WebhookState) -> Option<LogPosition> {
-        if !state.is_in_group {
+        if state.following != Following::InGroup {
             return None;
         }
         let tail = self.tails.get(&state.tail_key)?;
@@ -116,6 +126,20 @@ impl Feed {
             && let Some(tail) = self.tails.get_mut(&oldest)
         {
             tail.clear();
+        }
+    }
+
+    /// A chunk was added to the tail.
+    pub(super) fn grew(&mut self, key: &TailKey) {
+        self.grown.push(key.clone());
+    }
+
+    /// The chunks that were added have been read.
+    pub(super) fn trim(&mut self) {
+        for key in self.grown.drain(..) {
+            if let Some(tail) = self.tails.get_mut(&key) {
+                tail.trim();
+            }
         }
     }
 

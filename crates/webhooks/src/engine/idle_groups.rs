@@ -8,6 +8,7 @@ use domain::WebhookId;
 use domain::webhook::EventKinds;
 
 use super::core::Core;
+use super::feed::Following;
 use super::tail_cache::{CHUNK_ROWS, TailCache, TailChunk, TailLookup, Waiter};
 use super::webhook_state::WebhookState;
 use super::{Command, TailKey};
@@ -181,7 +182,7 @@ impl WebhookState {
     /// Whether there is nothing to do for it before the log grows.
     pub(super) fn can_join_group(&self) -> bool {
         self.is_active()
-            && !self.is_in_group
+            && self.following != Following::InGroup
             && !self.is_reading
             && !self.is_breaker_open
             && self.in_flight == 0
@@ -207,9 +208,10 @@ impl Core {
     /// The webhook reads by itself from now on.
     pub(super) fn leave_group(&mut self, webhook: WebhookId) {
         let Some(state) = self.webhooks.get_mut(&webhook) else { return };
-        if !std::mem::take(&mut state.is_in_group) {
+        if state.following != Following::InGroup {
             return;
         }
+        state.following = Following::ByItself;
         let tail = self.feed.tails.get_mut(&state.tail_key);
         let position = tail.and_then(|tail| tail.leave_group(webhook, state.kinds));
         if position.is_some_and(|position| state.set_position(position)) {
@@ -249,7 +251,7 @@ impl Core {
     fn members_read_on(&mut self, group: IdleGroup) {
         for webhook in group.members {
             let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
-            state.is_in_group = false;
+            state.following = Following::ByItself;
             if state.set_position(group.position) {
                 self.checkpoints.add_moved(webhook);
             }

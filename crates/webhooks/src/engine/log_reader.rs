@@ -7,6 +7,7 @@ use store::{LogEvent, LogTail};
 
 use super::core::Core;
 use super::failures::LANES_MAX;
+use super::feed::Following;
 use super::idle_groups::Joining;
 use super::tail_cache::{CHUNK_ROWS, TailLookup, Waiter};
 use super::{Command, TailKey};
@@ -33,7 +34,7 @@ impl Core {
             if state.can_join_group() {
                 let joining = tail.join_group(webhook, state.kinds, state.position());
                 if joining != Joining::Refused {
-                    state.is_in_group = true;
+                    state.following = Following::InGroup;
                     if joining == Joining::Founded {
                         self.feed.push_tail(&state.tail_key);
                     }
@@ -79,6 +80,7 @@ impl Core {
         }
         let Some(tail) = self.feed.tails.get_mut(key) else { return };
         let waiters = tail.finish_read(after, serial, read);
+        self.feed.grew(key);
         for waiter in waiters {
             match waiter {
                 Waiter::IdleGroup(kinds) => self.feed.group_read_ended(key, kinds),
@@ -94,8 +96,6 @@ impl Core {
                 }
             }
         }
-        // At once: further answers may push the chunk out of memory.
-        self.read_for_queued();
     }
 
     pub(super) fn record_read(

@@ -24,8 +24,8 @@ pub(crate) struct TailCache {
     head: u64,
     /// Newest first.
     chunks: VecDeque<TailChunk>,
-    /// Reads under way, by the sequence that they start after, with their waiters.
-    reads: BTreeMap<u64, Vec<Waiter>>,
+    /// Reads under way, by the sequence that they start after.
+    reads: BTreeMap<u64, PendingRead>,
     /// The active webhooks that read by themselves.
     pub(crate) readers: StableSet<WebhookId>,
     /// The webhooks that are not active: nothing is read for them.
@@ -34,6 +34,13 @@ pub(crate) struct TailCache {
     pub(crate) idle_groups: StableMap<EventKinds, IdleGroup>,
     /// In the feed's queue of tails whose idle groups may have something to read.
     pub(crate) is_queued: bool,
+}
+
+#[derive(Debug, Default)]
+struct PendingRead {
+    /// The tail's serial when it was begun.
+    serial: u64,
+    waiters: Vec<Waiter>,
 }
 
 /// What waits for a read.
@@ -115,11 +122,17 @@ impl TailCache {
             // A chunk that begins there and does not end at the head has more rows than there are sequences in between.
             Waiter::Webhook(_) | Waiter::IdleGroup(_) => after.saturating_sub(CHUNK_ROWS as u64 - 1),
         };
-        let under_way = self.reads.range(shortly_before..=after).next_back();
-        let begin = under_way.map_or(after, |(begin, _)| *begin);
-        let waiting = self.reads.entry(begin).or_default();
-        waiting.push(waiter);
-        TailLookup::Pending { is_new: waiting.len() == 1 }
+        // One that began before the log grew may end where the waiter is.
+        let under_way = self.reads.range(shortly_before..=after).rev();
+        let begin = under_way
+            .filter(|(begin, read)| **begin == after || read.serial == self.serial)
+            .map(|(begin, _)| *begin)
+            .next()
+            .unwrap_or(after);
+        let new = || PendingRead { serial: self.serial, waiters: Vec::new() };
+        let read = self.reads.entry(begin).or_insert_with(new);
+        read.waiters.push(waiter);
+        TailLookup::Pending { is_new: read.waiters.len() == 1 }
     }
 
     /// The chunk in memory that continues after `after`, or that says that nothing does.
@@ -138,9 +151,13 @@ impl TailCache {
             let events = tail.events.into_iter().map(SharedEvent::new).collect();
             let chunk = TailChunk { after, upto: tail.read_to, floor: tail.floor, reached_head_at, events };
             self.chunks.push_front(chunk);
-            self.chunks.truncate(CHUNKS_MAX);
         }
-        self.reads.remove(&after).unwrap_or_default()
+        self.reads.remove(&after).unwrap_or_default().waiters
+    }
+
+    /// Forgets all chunks but those that were read last.
+    pub(crate) fn trim(&mut self) {
+        self.chunks.truncate(CHUNKS_MAX);
     }
 
     /// The chunk that was read from exactly there.
@@ -175,7 +192,10 @@ mod tests {
         assert!(begins_a_read(&mut tail, webhook(4), 99));
         let replay = Waiter::Replay(WebhookId::from_bytes([5; 16]));
         assert!(begins_a_read(&mut tail, replay, 101), "a replay takes what comes after its position");
+        tail.log_grew();
+        assert!(begins_a_read(&mut tail, webhook(6), 102), "the others may end before");
+        assert!(!begins_a_read(&mut tail, webhook(7), 100), "but for the one that begins there");
         let read = LogTail { events: Vec::new(), read_to: 900, floor: 0 };
-        assert_eq!(tail.finish_read(100, 0, Some(read)).len(), 2);
+        assert_eq!(tail.finish_read(100, 0, Some(read)).len(), 3);
     }
 }

@@ -13,6 +13,7 @@ use store::{
 };
 
 use super::deterministic::{StableMap, StableSet};
+use super::feed::Following;
 use super::lanes::Lanes;
 use super::owner_queues::OwnerNumber;
 use super::replay::ReplayQueue;
@@ -43,10 +44,7 @@ pub(crate) struct WebhookState {
     /// Since when it has been suspended, as far as the next checkpoint knows.
     pub(crate) suspended_at: Option<Ticks>,
     pub(crate) has_cursor: bool,
-    /// It is a member of an idle group, whose position is its own.
-    pub(crate) is_in_group: bool,
-    /// It was not active when it was last to read: growth of the log does not concern it.
-    pub(crate) is_resting: bool,
+    pub(crate) following: Following,
     /// The webhook has read the log up to this sequence.
     pub(crate) read_to: u64,
     /// The tail's serial at which nothing was left to read.
@@ -138,8 +136,7 @@ impl WebhookState {
             is_suspended: false,
             suspended_at: webhook.suspended_at,
             has_cursor: webhook.cursor.is_some(),
-            is_in_group: false,
-            is_resting: false,
+            following: Following::ByItself,
             read_to: webhook.cursor.unwrap_or(0),
             caught_up_at: None,
             is_reading: false,
@@ -270,6 +267,7 @@ impl WebhookState {
         let before = self.window.len();
         for event in chunk.events_after(self.read_to) {
             if self.window.len() >= window_max {
+                self.caught_up_at = None;
                 return self.window.len() - before;
             }
             self.read_to = event.entry.sequence;
