@@ -9,7 +9,7 @@ use std::time::Duration;
 use axum::Router;
 use ipnet::IpNet;
 use rustls::ServerConfig;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
@@ -18,6 +18,8 @@ use crate::connection::slots::{Admission, Refusal, Slot, Slots};
 use crate::connection::{ConnectionServer, Phase};
 use crate::metrics::ConnectionMetrics;
 
+/// Connections that are not accepted yet; the system may allow fewer.
+const CONNECTIONS_WAITING_MAX: u32 = 4096;
 /// After an error the listener waits this long before it accepts again, twice as long after each further error.
 const ACCEPT_PAUSE_MIN: Duration = Duration::from_millis(10);
 const ACCEPT_PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -83,7 +85,7 @@ impl Listener {
         limits: ListenerLimits,
         metrics: ConnectionMetrics,
     ) -> std::io::Result<Self> {
-        Ok(Self { tcp: TcpListener::bind(address).await?, tls, limits, metrics })
+        Ok(Self { tcp: listen(address)?, tls, limits, metrics })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -114,6 +116,15 @@ impl Listener {
             phase.closed().await;
         }
     }
+}
+
+/// With a long queue of connections that wait to be accepted: where it is full, the system drops connections that clients believe to be
+/// open, and they wait in vain for an answer.
+fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(CONNECTIONS_WAITING_MAX)
 }
 
 /// The listener while it accepts connections.
