@@ -1,8 +1,11 @@
-//! The steps of a command: prints a heading and the time of each step, and stops at the first failure.
+//! The steps of a command: prints a heading and the time of each step, and stops where one fails.
 
 use std::time::{Duration, Instant};
 
 use crate::failure::Failure;
+
+/// A step that others run beside, with its name.
+pub type ParallelStep<'a> = (&'a str, &'a (dyn Fn() -> Result<(), Failure> + Sync));
 
 /// The steps of one command.
 #[derive(Debug)]
@@ -31,6 +34,24 @@ impl Steps {
                 Err(Failure { code, message: message.trim_start().to_owned() })
             }
         }
+    }
+
+    /// Runs steps beside each other, all of them to their end; their failures are returned as one.
+    pub fn together(&self, steps: &[ParallelStep<'_>]) -> Result<(), Failure> {
+        std::thread::scope(|scope| {
+            let running = steps.iter().map(|(name, work)| scope.spawn(move || self.step(name, work)));
+            let running: Vec<_> = running.collect();
+            let ended = running.into_iter().map(|one| match one.join() {
+                Ok(result) => result,
+                Err(panic) => std::panic::resume_unwind(panic),
+            });
+            let failed = ended.collect::<Vec<_>>().into_iter().filter_map(Result::err);
+            let both = |first: Failure, other: Failure| Failure {
+                message: format!("{}\n{}", first.message, other.message),
+                ..first
+            };
+            failed.reduce(both).map_or(Ok(()), Err)
+        })
     }
 
     /// Prints the closing line.
@@ -63,6 +84,23 @@ mod tests {
             .unwrap_err();
         assert_eq!(failure.code, 101);
         assert!(failure.message.starts_with("cargo clippy: exit status: 101\n== clippy: FAILED"));
+    }
+
+    #[test]
+    fn steps_beside_each_other_all_end_and_their_failures_are_returned() {
+        let all_run = std::sync::Barrier::new(3);
+        let failing = || {
+            all_run.wait();
+            Err(Failure::work("no"))
+        };
+        let passing = || {
+            all_run.wait();
+            Ok(())
+        };
+        let steps = [("one", &failing as _), ("other", &passing as _), ("last", &failing as _)];
+        let message = Steps::start().together(&steps).unwrap_err().message;
+        assert!(message.contains("== one: FAILED") && message.contains("== last: FAILED"), "{message}");
+        assert!(!message.contains("other"), "{message}");
     }
 
     #[test]

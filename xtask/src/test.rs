@@ -1,6 +1,9 @@
 //! `cargo xtask test`: every check that must pass, with one command, on any Debian machine.
 
-use crate::{clients, failure::Failure, kits, prove, server::Server, steps::Steps, tidy, workspace};
+use crate::failure::Failure;
+use crate::server::Server;
+use crate::steps::Steps;
+use crate::{clients, kits, prove, tidy, workspace};
 
 const THREADS_PER_CORE: usize = 3;
 
@@ -8,22 +11,28 @@ pub(crate) fn command(fast: bool) -> Result<(), Failure> {
     let steps = Steps::start();
     let server = steps.step("PostgreSQL", Server::prepare)?;
     steps.step("formatting", || cargo(&["fmt", "--all", "--", "--check"], &server))?;
-    if !fast {
-        steps.step("clippy", || {
-            cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &server)
-        })?;
-    }
     steps.step("tidy", tidy::command)?;
+    if !fast {
+        steps.together(&[("clippy", &|| clippy(&server)), ("installation", &install)])?;
+    }
     steps.step("tests", || run_tests(&server))?;
     if !fast {
-        steps.step("proofs", || prove::in_tests(&server))?;
-        steps.step("fuzz", prove::input::bounded)?;
-        steps.step("clients", clients::run_all)?;
-        steps.step("kits", kits::run_all)?;
+        steps.together(&[("proofs", &|| prove::in_tests(&server)), ("fuzz", &prove::input::bounded)])?;
+        steps.together(&[("clients", &clients::run_all), ("kits", &kits::run_all)])?;
     }
     server.stop()?;
     steps.finish();
     Ok(())
+}
+
+fn clippy(server: &Server) -> Result<(), Failure> {
+    cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], server)
+}
+
+/// What the clients and the kits need from elsewhere, but for what Maven and Go fetch by themselves.
+fn install() -> Result<(), Failure> {
+    clients::install_all()?;
+    kits::install_all()
 }
 
 /// More threads than cores: most tests wait for a timer, a process or a database.

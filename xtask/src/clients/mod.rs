@@ -78,6 +78,12 @@ pub fn run_all() -> Result<(), Failure> {
     run_clients(&run::all(), Depth::Bounded)
 }
 
+/// Installs what the clients need; [`run_all`] does so too, unless it is there.
+pub fn install_all() -> Result<(), Failure> {
+    Toolchain::prepare(&Directories::of_workspace())?;
+    Ok(())
+}
+
 /// The applications of docs/your-library.md whose dependencies are too heavy for the test command.
 pub fn prove() -> Result<(), Failure> {
     let steps = Steps::start();

@@ -87,9 +87,20 @@ pub fn run_all() -> Result<(), Failure> {
     run_kits(&chosen(&[], &workspace::root())?)
 }
 
+/// Installs what the tests of the kits need, but for what Maven and Go fetch by themselves; [`run_all`] does so too, unless it is
+/// there.
+pub fn install_all() -> Result<(), Failure> {
+    let setup = Setup::of_workspace()?;
+    for kit in chosen(&[], &setup.root)? {
+        prepare::prepare(kit, &setup)?;
+    }
+    Ok(())
+}
+
 fn run_kits(kits: &[&'static Kit]) -> Result<(), Failure> {
     let setup = Setup::of_workspace()?;
     let suites = kits.iter().map(|&kit| prepare::prepare(kit, &setup)).collect::<Result<Vec<_>, _>>()?;
+    setup.require_program()?;
     generate::check(kits, &setup)?;
     run::run(&suites, &setup)
 }
@@ -97,13 +108,16 @@ fn run_kits(kits: &[&'static Kit]) -> Result<(), Failure> {
 impl Setup {
     fn of_workspace() -> Result<Self, String> {
         let target = workspace::target();
-        let program = target.join("debug").join("aldaba");
-        if !program.is_file() {
-            return Err(format!("{} does not exist: build it first", program.display()));
-        }
         let cache = target.join("kits");
         std::fs::create_dir_all(&cache).map_err(clients::with_path(&cache))?;
-        Ok(Self { root: workspace::root(), cache, program })
+        Ok(Self { root: workspace::root(), cache, program: target.join("debug").join("aldaba") })
+    }
+
+    fn require_program(&self) -> Result<(), String> {
+        if self.program.is_file() {
+            return Ok(());
+        }
+        Err(format!("{} does not exist: build it first", self.program.display()))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Hostile input: runs the targets of the crate `fuzz` on the debug program, whose assertions and overflow checks are on.
 
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use clap::Args;
@@ -39,7 +40,7 @@ pub(super) fn command(options: &Options) -> Result<(), Failure> {
     // All of the workspace, as for the tests: fewer packages would have other features and be built again.
     let build = ["build", "--workspace", "--bins", "--locked"];
     workspace::run("cargo build", &mut workspace::cargo(&build))?;
-    let mut drive = program();
+    let mut drive = Command::new(program_path());
     drive.args(["--seconds", &options.seconds.to_string(), "--seed", &seed()?, "--json"]);
     if let Some(jobs) = options.jobs {
         drive.args(["--jobs", &jobs.to_string()]);
@@ -57,14 +58,16 @@ pub(super) fn command(options: &Options) -> Result<(), Failure> {
 /// A short form with the same inputs each time, so that a failure comes from the change that is tested. The program is the one that
 /// `cargo test --workspace` or `cargo build --workspace` built.
 pub(crate) fn bounded() -> Result<(), Failure> {
-    let mut drive = program();
+    // A little behind the proofs beside it, which measure times.
+    let mut drive = Command::new("nice");
+    drive.args(["-n", "5"]).arg(program_path());
     drive.args(["--seconds", SECONDS_BOUNDED, "--seed", "1", "--slow-ms", SLOW_MS_BOUNDED]);
     workspace::run(PROGRAM, &mut drive)
 }
 
-fn program() -> Command {
+fn program_path() -> PathBuf {
     let name = format!("{PROGRAM}{}", std::env::consts::EXE_SUFFIX);
-    Command::new(workspace::target().join("debug").join(name))
+    workspace::target().join("debug").join(name)
 }
 
 /// Another one each second.
