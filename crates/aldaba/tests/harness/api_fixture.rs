@@ -9,7 +9,8 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{
-    HttpRequest, HttpResponse, IngestClient, Installation, SESSION, ServeProcess, SignInFixture, Tokens,
+    HttpRequest, HttpResponse, IngestClient, Installation, OperatorApi, SESSION, ServeProcess, SignInFixture,
+    Tokens,
 };
 
 /// All scopes that the gateway's areas require.
@@ -42,16 +43,15 @@ impl SubscriptionKeys {
     /// Creates a subscription for these products, or for all products if the list is empty.
     #[track_caller]
     pub(crate) fn new(server: &ServeProcess, products: &[&str]) -> Self {
-        let mut arguments = vec!["key", "add", "Panel de ventas", "--json"];
-        for product in products {
-            arguments.extend(["--product", product]);
-        }
-        let created = server.installation.program(&arguments).run().json();
+        let all = ["accounting", "payroll", "invoicing"];
+        let products = if products.is_empty() { &all[..] } else { products };
+        let subscription = json!({ "name": "Panel de ventas", "products": products });
+        let created = OperatorApi(server).create("/subscriptions", &subscription);
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         Self {
             id: text(&created["subscription"]["id"]),
-            primary: text(&created["primary_key"]),
-            secondary: text(&created["secondary_key"]),
+            primary: text(&created["primaryKey"]),
+            secondary: text(&created["secondaryKey"]),
         }
     }
 }

@@ -3,9 +3,9 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{IngestClient, Installation, RunningProcess, wait_for};
+use super::{IngestClient, Installation, OperatorApi, RunningProcess, wait_for};
 
 /// The setting that https addresses without TLS need: a proxy on this machine.
 pub(crate) const BEHIND_PROXY: &str = "server.trusted_proxies=127.0.0.1";
@@ -62,10 +62,10 @@ impl ServeProcess {
         server
     }
 
-    /// Creates a tenant next to the running server and returns an ingest client for it.
+    /// Creates a tenant and returns an ingest client for it.
     pub(crate) fn ingest_for_new_tenant(&self) -> IngestClient {
         let id = format!("tenant-{}", self.tenant_count.fetch_add(1, Ordering::Relaxed) + 1);
-        self.installation.add_tenant(&id);
+        OperatorApi(self).create("/tenants", &json!({ "name": "Asesoría", "id": id }));
         self.ingest_client(&id)
     }
 

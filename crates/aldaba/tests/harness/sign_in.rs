@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::browser::encode_form;
-use super::{Browser, HttpRequest, HttpResponse, Page, ServeProcess, shared_server};
+use super::{Browser, HttpRequest, HttpResponse, OperatorApi, Page, ServeProcess, shared_server};
 
 pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 pub(crate) const PASSWORD: &str = "una contraseña larga";
@@ -200,17 +200,20 @@ impl<'a> SignInFixture<'a> {
 #[track_caller]
 pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
     let email = format!("user-{}@example.com", CREATED_COUNT.fetch_add(1, Ordering::Relaxed));
-    let mut arguments = vec!["user", "add", &email, "--given-name", "Lucía"];
-    for tenant in tenants {
-        arguments.extend(["--tenant", tenant]);
-    }
-    server.installation.program(&arguments).input(format!("{PASSWORD}\n")).run().code(0);
+    let user = json!({ "email": email, "givenName": "Lucía", "password": PASSWORD, "tenants": tenants });
+    OperatorApi(server).create("/users", &user);
     email
 }
 
-/// Registers a client with [`CALLBACK`] and these flags.
+/// Registers a client with [`CALLBACK`] and these flags of the command line.
 #[track_caller]
 pub(crate) fn register_app(server: &ServeProcess, arguments: &[&str]) -> TestApp {
+    if arguments.is_empty() {
+        let client = json!({ "name": "Panel de ventas", "redirectUris": [CALLBACK] });
+        let created = OperatorApi(server).create("/clients", &client);
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        return TestApp { id: text(&created["client"]["id"]), secret: text(&created["clientSecret"]) };
+    }
     let add = ["client", "add", "Panel de ventas", "--redirect-uri", CALLBACK, "--json"];
     let created = server.installation.program(&add).with(arguments).run().json();
     let text = |member: &str| created[member].as_str().unwrap_or_default().to_owned();
