@@ -12,6 +12,7 @@ mod balancer;
 mod calls;
 mod checker;
 mod cleanup;
+mod cores;
 mod database;
 mod http;
 mod ledger;

@@ -17,21 +17,20 @@ pub(crate) struct Pause {
     pub(crate) span: Duration,
 }
 
-/// Watches every core until it is stopped.
+/// Watches cores until it is stopped.
 pub(crate) struct PauseWatch {
     is_stopped: Arc<AtomicBool>,
     threads: Vec<JoinHandle<Option<Vec<Pause>>>>,
 }
 
 impl PauseWatch {
-    pub(crate) fn start() -> Self {
+    pub(crate) fn start(cores: &[usize]) -> Self {
         let is_stopped = Arc::<AtomicBool>::default();
-        let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let watch = |core: usize| {
             let is_stopped = is_stopped.clone();
             std::thread::spawn(move || pauses_of(core, &is_stopped))
         };
-        let threads = (0..cores).map(watch).collect();
+        let threads = cores.iter().copied().map(watch).collect();
         Self { is_stopped, threads }
     }
 

@@ -84,6 +84,18 @@ impl Tally {
         self.refused() as f64 / (self.done() + self.refused()).max(1) as f64
     }
 
+    /// The calls of both.
+    pub(crate) fn add(&mut self, other: Self) {
+        self.calls.extend(other.calls);
+        // Quick for two sorted parts.
+        self.calls.sort_by_key(|call| call.took);
+        self.refusals.extend(other.refusals);
+        self.refusals.sort();
+        self.failed.extend(other.failed);
+        self.not_begun += other.not_begun;
+        self.span += other.span;
+    }
+
     pub(crate) fn p99(&self) -> Duration {
         self.percentile(99)
     }

@@ -3,19 +3,23 @@
 
 mod flood;
 mod scale;
+mod steady;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::checker::check;
+use crate::cores::Cores;
 use crate::load::Target;
-use crate::pauses::{Pause, PauseWatch};
-use crate::process::{Node, PAUSE, resident_mib};
+use crate::process::{Node, PAUSE};
 use crate::receivers::Receivers;
 use crate::service::{EMAIL, Service, TENANT};
 use crate::traffic::{Kind, Tally, Traffic};
 use crate::{Fallible, Options, Part};
 
+/// How long the maximum is measured before each other part, and before all of them.
+const MAXIMUM: Duration = Duration::from_secs(15);
+const WARM_UP: Duration = Duration::from_secs(30);
 const WEBHOOKS: usize = 2;
 const WORKERS: usize = 32;
 const SIGN_INS: usize = 64;
@@ -25,9 +29,6 @@ const IN_FLIGHT_MAX: usize = 2000;
 const SILENCE_MAX: Duration = Duration::from_secs(10);
 /// Latencies of less than this are not compared: a tick of the machine's scheduler is longer.
 const FLOOR: Duration = Duration::from_millis(10);
-
-/// A call that took longer is told with its second.
-const SLOW: Duration = Duration::from_millis(100);
 
 /// What `serve` has by default.
 const RATE_PER_MINUTE: &str = "300";
@@ -39,32 +40,37 @@ pub(crate) async fn run(options: &Options) -> Fallible<Vec<Part>> {
     if !PARTS.iter().any(|part| options.has_part(part)) {
         return Ok(parts);
     }
-    let bed = Bed::start(options, "0").await?;
-    let max = bed.maximum(options).await?;
+    let cores = Cores::split()?;
+    let bed = Bed::start(options, &cores, "0").await?;
+    // A store and caches that are in use.
+    bed.maximum(options.span(WARM_UP, Duration::from_secs(1))).await?;
     if options.has_part("steady") {
-        parts.push(bed.steady(options, &max).await?);
+        parts.push(bed.steady(options).await?);
     }
+    let maximum = async || bed.maximum(options.span(MAXIMUM, Duration::from_secs(2))).await;
     if options.has_part("overload") {
-        parts.push(bed.overload(options, &max).await?);
+        parts.push(bed.overload(options, &maximum().await?).await?);
     }
     if options.has_part("connections") {
-        parts.push(bed.connections(options, &max).await?);
+        parts.push(bed.connections(options, &maximum().await?).await?);
     }
     if options.has_part("webhooks") {
-        parts.push(bed.many_webhooks(options, &max).await?);
+        parts.push(bed.many_webhooks(options, &maximum().await?).await?);
     }
     if options.has_part("flood") {
-        parts.push(bed.flood(options, &max).await?);
+        parts.push(bed.flood(options, &maximum().await?).await?);
     }
     if options.has_part("limit") {
+        let max = maximum().await?;
         drop(bed);
-        parts.push(Bed::start(options, RATE_PER_MINUTE).await?.limit(options, &max).await?);
+        parts.push(Bed::start(options, &cores, RATE_PER_MINUTE).await?.limit(options, &max).await?);
     }
     Ok(parts)
 }
 
 /// One node on SQLite with its traffic.
 struct Bed {
+    cores: Cores,
     service: Arc<Service>,
     node: Node,
     target: Target,
@@ -72,23 +78,26 @@ struct Bed {
     traffic: Arc<Traffic>,
 }
 
-/// The most mixed traffic that the node and its load generator manage on this machine, and the latency of little traffic.
+/// The most mixed traffic that the node manages on its cores, and the latency of little traffic.
 struct Maximum {
     rate: f64,
+    /// The calls with which it was measured.
+    calls: Tally,
     quiet: Tally,
 }
 
 impl Bed {
-    async fn start(options: &Options, rate_per_minute: &str) -> Fallible<Self> {
+    async fn start(options: &Options, cores: &Cores, rate_per_minute: &str) -> Fallible<Self> {
         let mut service = Service::new(options, "")?;
         // One address stands for many clients here.
-        let settings = service
+        let mut settings = service
             .settings()
             .set("gateway.rate_per_minute", rate_per_minute)
             .set("delivery.webhooks_max", "200000")
             .set("server.connections_max", "13000")
             .set("server.connections_per_address_max", "0")
             .set("server.idle_timeout", "5m");
+        settings.wrapper = cores.node_wrapper();
         let node = service.start(&settings).await?;
         let (target, receivers) = (node.target(), Receivers::open().await?);
         let mut tokens = vec![service.prepare(&target).await?];
@@ -98,37 +107,18 @@ impl Bed {
         service.subscribe(&target.public_url, &tokens[0].access, &receivers.urls(WEBHOOKS)).await?;
         let service = Arc::new(service);
         let traffic = Traffic::new(&service, TENANT, &target, &tokens, CALL_TIMEOUT)?;
-        Ok(Self { service, node, target, receivers, traffic })
+        Ok(Self { cores: cores.clone(), service, node, target, receivers, traffic })
     }
 
     /// What the node sustains: the time until everything is delivered counts as well.
-    async fn maximum(&self, options: &Options) -> Fallible<Maximum> {
-        let span = options.span(Duration::from_secs(60), Duration::from_secs(2));
-        self.traffic.closed(WORKERS, span / 6).await?;
-        self.until_delivered().await;
+    async fn maximum(&self, span: Duration) -> Fallible<Maximum> {
         let from = Instant::now();
-        let done = self.traffic.closed(WORKERS, span).await?.done();
+        let calls = self.traffic.closed(WORKERS, span).await?;
         self.until_delivered().await;
-        let rate = done as f64 / from.elapsed().as_secs_f64();
-        let quiet = self.traffic.offered(rate * 0.05, span / 2, IN_FLIGHT_MAX).await?;
+        let rate = calls.done() as f64 / from.elapsed().as_secs_f64();
+        let quiet = self.traffic.offered(rate * 0.05, span, IN_FLIGHT_MAX).await?;
         eprintln!("at most {rate:.0} calls a second; p99 of 5 % of it {:?}", quiet.p99());
-        Ok(Maximum { rate, quiet })
-    }
-
-    async fn steady(&self, options: &Options, max: &Maximum) -> Fallible<Part> {
-        let span = options.span(Duration::from_secs(20 * 60), Duration::from_secs(8));
-        let tried = format!(
-            "One node on SQLite. Of sixteen calls thirteen are reads, two changes (each to {WEBHOOKS} webhooks) and one a refresh. {WORKERS} clients without pauses get {:.0} calls a second, counted until everything was delivered; then 70 % of that for {} minutes at a rate that does not wait for answers.",
-            max.rate,
-            span.as_secs() / 60
-        );
-        let mut part = Part::new("steady load", tried);
-        let (watch, pauses) = (MemoryWatch::start(&self.node), PauseWatch::start());
-        let seen = self.traffic.offered(max.rate * 0.7, span, IN_FLIGHT_MAX).await?;
-        let (memory, pauses) = (watch.stop().await?, pauses.stop());
-        tell_steady(&mut part, &seen, &max.quiet, &memory, pauses.as_deref());
-        self.tell_deliveries(&mut part).await;
-        Ok(part)
+        Ok(Maximum { rate, calls, quiet })
     }
 
     async fn tell_deliveries(&self, part: &mut Part) {
@@ -206,28 +196,6 @@ impl Bed {
     }
 }
 
-/// What must hold of a load below the maximum. The memory was read at even intervals; the pauses are the machine's own, if they were
-/// watched.
-fn tell_steady(part: &mut Part, seen: &Tally, quiet: &Tally, memory: &[f64], pauses: Option<&[Pause]>) {
-    part.tell("calls", seen.done());
-    tell_failures(seen);
-    part.none("calls that failed, were refused or not begun", seen.not_done());
-    part.tell("p50 and p99", format!("{:.1} ms and {:.1} ms", ms(seen.p50()), ms(seen.p99())));
-    tell_kinds(part, seen);
-    tell_slow_seconds(part, seen);
-    let (pauses, without) = (pauses.unwrap_or_default(), seen.without(pauses.unwrap_or_default()));
-    let paused: Duration = pauses.iter().map(|pause| pause.span).sum();
-    part.tell(
-        "pauses of a core of the machine, which ran nothing for at least 20 ms",
-        format!("{}, {:.1} s together", pauses.len(), paused.as_secs_f64()),
-    );
-    part.tell("p99 without the calls around them", format!("{:.1} ms", ms(without.p99())));
-    part.at_most("p99 of all calls beside the p99 of 5 % of the load", ratio(seen, quiet), 2.0, "×");
-    let (second, last) = quarters(memory);
-    part.tell("memory in the second quarter", format!("{second:.1} MiB"));
-    part.at_most("memory in the last quarter beside the second", last / second.max(1.0), 1.05, "×");
-}
-
 /// What must hold of five times the maximum.
 fn tell_overload(part: &mut Part, seen: &Tally, rate_max: f64) {
     tell_failures(seen);
@@ -258,17 +226,6 @@ fn tell_kinds(part: &mut Part, seen: &Tally) {
     part.tell("p99 of reads, changes and refreshes", text);
 }
 
-/// When calls were slow: a few pauses look different from a load that is too much.
-fn tell_slow_seconds(part: &mut Part, seen: &Tally) {
-    let slow = seen.slow_seconds(SLOW);
-    for (second, (count, longest)) in &slow {
-        eprintln!("    at {second} s: {count} slow calls, the longest {:.0} ms", ms(*longest));
-    }
-    let calls: usize = slow.values().map(|(count, _)| count).sum();
-    let text = format!("{calls}, in {} of the seconds", slow.len());
-    part.tell(&format!("calls of more than {} ms", SLOW.as_millis()), text);
-}
-
 fn outcomes(seen: &Tally) -> String {
     let (done, refused, failed) = (seen.done(), seen.refused(), seen.failed.len());
     format!("{done} done, {refused} refused, {failed} failed, {} not begun", seen.not_begun)
@@ -283,48 +240,9 @@ fn ratio(seen: &Tally, quiet: &Tally) -> f64 {
     seen.p99().max(FLOOR).as_secs_f64() / quiet.p99().max(FLOOR).as_secs_f64()
 }
 
-/// Reads the memory of a node every second.
-struct MemoryWatch {
-    stop: tokio::sync::oneshot::Sender<()>,
-    task: tokio::task::JoinHandle<Vec<f64>>,
-}
-
-impl MemoryWatch {
-    fn start(node: &Node) -> Self {
-        let (stop, mut stopped) = tokio::sync::oneshot::channel();
-        let process = node.id();
-        let task = tokio::spawn(async move {
-            let mut seen = Vec::new();
-            let mut ticks = tokio::time::interval(Duration::from_secs(1));
-            loop {
-                tokio::select! {
-                    _ = ticks.tick() => seen.extend(resident_mib(process)),
-                    _ = &mut stopped => return seen,
-                }
-            }
-        });
-        Self { stop, task }
-    }
-
-    /// What was read.
-    async fn stop(self) -> Fallible<Vec<f64>> {
-        let _ = self.stop.send(());
-        Ok(self.task.await?)
-    }
-}
-
-/// The means of the second and of the last quarter.
-fn quarters(seen: &[f64]) -> (f64, f64) {
-    let quarter = (seen.len() / 4).max(1);
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len().max(1) as f64;
-    let second = seen.get(quarter..2 * quarter).unwrap_or(seen);
-    let last = seen.get(seen.len().saturating_sub(quarter)..).unwrap_or(seen);
-    (mean(second), mean(last))
-}
-
 #[cfg(test)]
 mod tests {
-    //! Each bound of the load is broken once.
+    //! Each bound of the overload is broken once.
 
     use super::*;
 
@@ -332,31 +250,6 @@ mod tests {
         let mut part = Part::new("load", "");
         tell(&mut part);
         part.holds()
-    }
-
-    fn steady(milliseconds: u64, memory: &[f64]) -> bool {
-        let (seen, quiet) = (Tally::of_milliseconds([milliseconds; 100]), Tally::of_milliseconds([15; 100]));
-        holds(|part| tell_steady(part, &seen, &quiet, memory, None))
-    }
-
-    #[test]
-    fn growing_memory_and_latency_are_found() {
-        let flat = [90.0, 100.0, 99.0, 104.0];
-        assert!(steady(30, &flat));
-        assert!(!steady(31, &flat));
-        assert!(!steady(30, &[90.0, 100.0, 100.0, 106.0]));
-    }
-
-    #[test]
-    fn calls_that_are_not_done_are_found() {
-        let quiet = Tally::of_milliseconds([15; 100]);
-        let mut seen = Tally::of_milliseconds([15; 100]);
-        assert!(holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
-        seen.not_begun = 1;
-        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
-        seen = Tally::of_milliseconds([15; 100]);
-        seen.failed.push("a reset".into());
-        assert!(!holds(|part| tell_steady(part, &seen, &quiet, &[1.0], None)));
     }
 
     #[test]
