@@ -66,6 +66,7 @@ fn metrics_count_and_contain_no_identifiers() {
         requests,
         [
             (r#"{side="operator",method="GET",route="none",status="404"}"#, 1.0),
+            (r#"{side="operator",method="POST",route="/operator/v1/tenants",status="201"}"#, 1.0),
             (&*format!("{{side=\"operator\",method=\"POST\",{door_route},status=\"200\"}}"), 2.0),
             (&*format!("{{side=\"operator\",method=\"POST\",{door_route},status=\"401\"}}"), 1.0),
             (r#"{side="public",method="GET",route="/livez",status="200"}"#, 1.0),

@@ -1,6 +1,11 @@
 //! Tenant selection: a user with several tenants always chooses explicitly.
 
-use crate::harness::{Browser, Page, SignInFixture, Tokens, claims, new_user, shared_fixture, shared_server};
+use serde_json::json;
+
+use crate::harness::{
+    Browser, OperatorApi, PASSWORD, Page, SignInFixture, Tokens, claims, new_user, shared_fixture,
+    shared_server,
+};
 
 fn tenant_of(fixture: &SignInFixture<'_>, page: &Page) -> String {
     let tokens = Tokens::from_response(&fixture.exchange(&page.params()["code"]));
@@ -162,18 +167,15 @@ fn few_tenants_are_shown_without_a_search() {
 fn search_finds_one_of_three_hundred_tenants() {
     let fixture = SignInFixture::new();
     let ids: Vec<String> = (0..300).map(|number| format!("{}-{number:03}", fixture.tenants[0])).collect();
-    std::thread::scope(|scope| {
-        for half in ids.chunks(150) {
-            let installation = &fixture.server.installation;
-            scope.spawn(move || {
-                for id in half {
-                    let name = format!("Asesoría {}", &id[id.len() - 3..]);
-                    installation.program(&["tenant", "add", &name, "--id", id]).run().code(0);
-                }
-            });
-        }
-    });
-    let email = new_user(shared_server(), &ids.iter().map(String::as_str).collect::<Vec<_>>());
+    for id in &ids {
+        let name = format!("Asesoría {}", &id[id.len() - 3..]);
+        OperatorApi(fixture.server).create("/tenants", &json!({ "name": name, "id": id }));
+    }
+    let email = format!("{}@example.com", fixture.tenants[0]);
+    let tenants = ids.iter().flat_map(|id| ["--tenant", id]);
+    let add = ["user", "add", &email, "--given-name", "Lucía"].into_iter().chain(tenants);
+    let program = fixture.server.installation.program(&add.collect::<Vec<_>>());
+    program.input(format!("{PASSWORD}\n")).run().code(0);
     let fixture = SignInFixture { email, ..fixture };
     let browser = fixture.browser();
     let page = fixture.tenant_page(&browser, &fixture.authorization_request());

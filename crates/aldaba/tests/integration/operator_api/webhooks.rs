@@ -117,8 +117,8 @@ fn disabling_enabling_and_deleting_a_webhook_is_audited() {
     );
     let client = &subscriber.api.sign_in.app.id;
     let audit = operator().get(&format!("/audit?client={client}&actor=operator")).json();
-    let notes: Vec<&str> =
-        audit["records"].as_array().unwrap().iter().map(|one| one["note"].as_str().unwrap()).collect();
+    let notes = audit["records"].as_array().unwrap().iter().map(|one| one["note"].as_str().unwrap());
+    let notes: Vec<&str> = notes.filter(|note| note.starts_with("webhook ")).collect();
     let note = |what: &str| format!("webhook {}: {what}", subscriber.webhook);
     assert_eq!(notes, [note("deleted"), note("enabled"), note("disabled")]);
     let record = &audit["records"][0];
