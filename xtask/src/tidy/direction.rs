@@ -11,7 +11,7 @@ const LOWER: [&str; 3] = ["store", "ui", "web"];
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
 /// Each crate and the groups of crates that it may import. `client` is what integrators import: only the program uses it.
-const TABLE: [(&str, &[&[&str]]); 16] = [
+const TABLE: [(&str, &[&[&str]]); 17] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
     ("ui", &[&["domain"]]),
@@ -26,7 +26,8 @@ const TABLE: [(&str, &[&[&str]]); 16] = [
     ("sample", &[&["domain"]]),
     ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["pages", "portal", "console", "sample", "client"]]),
     ("client", &[&["domain"]]),
-    ("testkit", &[&["domain", "store", "aldaba"]]),
+    ("testkit", &[&["domain"]]),
+    ("testserver", &[&["domain", "store", "aldaba", "testkit"]]),
     ("xtask", &[&["domain"]]),
 ];
 

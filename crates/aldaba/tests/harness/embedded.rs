@@ -1,7 +1,7 @@
 //! The code flow on a server in the test's process.
 
 use serde_json::Value;
-use testkit::{CALLBACK, PASSWORD, TestClient, TestUser};
+use testserver::{CALLBACK, PASSWORD, TestClient, TestUser};
 
 use super::{ALL_SCOPES, Browser, HttpRequest, HttpResponse, encode_form};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use testkit::{TestClock, TestServer};
+use testserver::{TestClock, TestServer};
 use tokio_postgres::{Client, NoTls};
 
 use crate::harness::{Database, IngestClient, RawConnection, bank, metric, ndjson, wait_for};

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::Duration;
 
-use testkit::TestServer;
+use testserver::TestServer;
 
 /// The request that must not be seen: nothing else is answered with 404 here.
 const HIDDEN: &str = "GET /hidden HTTP/1.1\r\nhost: x\r\n\r\n";

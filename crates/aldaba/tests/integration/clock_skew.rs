@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 
 use domain::{Clock, Ticks};
 use serde_json::{Value, json};
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use crate::harness::{Database, wait_for};
 

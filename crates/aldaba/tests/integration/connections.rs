@@ -3,7 +3,7 @@
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 
-use testkit::TestServer;
+use testserver::TestServer;
 use web::Stopwatch;
 
 use crate::harness::{Installation, ServeProcess, WAIT_MAX, metric, wait_for};

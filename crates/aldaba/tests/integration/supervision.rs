@@ -1,6 +1,6 @@
 //! A background task that panics or ends makes the service not ready and ends the process.
 
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use crate::harness::Installation;
 

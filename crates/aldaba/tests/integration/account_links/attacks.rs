@@ -4,7 +4,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use domain::{Realm, Secret};
-use testkit::wait_for;
+use testserver::wait_for;
 
 use super::{
     Fixture, NEW_PASSWORD, OTHER_PASSWORD, REALMS, accept, ask, open_invitation, reset, submit_acceptance,

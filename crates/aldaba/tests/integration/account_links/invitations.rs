@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use super::{Fixture, NEW_PASSWORD, OTHER_PASSWORD, REALMS, accept};
 use crate::harness::Browser;

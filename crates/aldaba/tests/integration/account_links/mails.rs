@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::Clock as _;
-use testkit::wait_for;
+use testserver::wait_for;
 
 use super::{Fixture, NEW_PASSWORD, OTHER_PASSWORD, accept, reset};
 use crate::harness::metric;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use testkit::{TestClock, TestServer, TestServerBuilder, wait_for};
+use testserver::{TestClock, TestServer, TestServerBuilder, wait_for};
 
 use super::mail::smtp_server::{Fault, ReceivedMail, Security, SmtpServer};
 use crate::harness::{Browser, Form, Page};

@@ -14,7 +14,7 @@ use store::{
     Account, Actor, AuditContext, AuditEntry, AuditKind, AuthorizationCode, CodeExchange, FIRST_REVISION,
     FactorEffects, FactorMethod, Grant, Membership, NewGrant, SecondFactor, Session, Status, Store,
 };
-use testkit::SeededRandom;
+use testserver::SeededRandom;
 
 use super::fixture::{Console, PASSWORD, shown_once};
 

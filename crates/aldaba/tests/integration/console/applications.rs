@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{Clock as _, OperatorRole, Secret, TeamId};
 use serde_json::{Value, json};
 use store::{Consent, Status};
-use testkit::Request;
+use testserver::Request;
 
 use super::fixture::{Console, shown_once};
 use crate::integration::portal::fixture::Developer;

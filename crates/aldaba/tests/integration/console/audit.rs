@@ -6,7 +6,7 @@ use domain::{Area, ClientId, OperatorRole, TenantId, Ticks};
 use hyper::Method;
 use serde_json::{Value, json};
 use store::{ReadCount, ReadTarget};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::fixture::Operator;
 use crate::harness::{
@@ -30,7 +30,7 @@ fn audit_is_read_in_words_with_what_changed_and_links() {
     add_tenant(&server, "t1");
     let operator = Operator::sign_in(&server, OperatorRole::Viewer);
     let url = format!("{}/operator/v1/tenants/t1", server.operator_url());
-    let changed = testkit::Request::new(Method::PATCH, &url).bearer(server.operator_token());
+    let changed = testserver::Request::new(Method::PATCH, &url).bearer(server.operator_token());
     assert_eq!(changed.json(&json!({"standing": "disabled"})).send().status, 200);
     for (lang, words) in [
         ("es", ["Organización cambiada", "Organización añadida"]),
@@ -209,7 +209,7 @@ fn reads_are_paged_in_the_api_and_gone_with_their_tenant() {
     }
     let url = format!("{}/operator/v1/tenants/t1?confirm=t1", server.operator_url());
     assert_eq!(
-        testkit::Request::new(Method::DELETE, &url).bearer(server.operator_token()).send().status,
+        testserver::Request::new(Method::DELETE, &url).bearer(server.operator_token()).send().status,
         204
     );
     assert_eq!(get("").status, 404);

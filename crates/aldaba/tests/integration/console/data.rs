@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::OperatorRole;
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::{Request, TestClock, TestServer, TestTenant};
+use testserver::{Request, TestClock, TestServer, TestTenant};
 
 use super::fixture::{Operator, path};
 use crate::harness::{Form, Page, bank, charge, company, customer};

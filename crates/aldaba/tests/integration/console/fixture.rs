@@ -6,7 +6,7 @@ use domain::{AccountId, OperatorRole, Realm, Secret, password};
 use hyper::Method;
 use serde_json::json;
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{Request, SeededRandom, TestClock, TestServer};
+use testserver::{Request, SeededRandom, TestClock, TestServer};
 
 use crate::harness::{Browser, Form, Page};
 

@@ -8,7 +8,7 @@ use console::{Action, console_actions};
 use domain::{AccountId, OperatorRole, Realm, Ticks};
 use serde_json::{Value, json};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::fixture::{Console, path};
 use super::webhooks::add_webhook;

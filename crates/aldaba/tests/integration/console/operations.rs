@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::OperatorRole;
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::{Request, Response, TestClock, TestServer};
+use testserver::{Request, Response, TestClock, TestServer};
 
 use super::fixture::{Operator, path};
 use crate::harness::{Installation, Page, wait_for};

@@ -3,7 +3,7 @@
 use domain::OperatorRole;
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::fixture::Operator;
 use crate::harness::{

@@ -4,7 +4,7 @@
 use domain::{AccountId, OperatorRole, Realm, Secret, password};
 use serde_json::json;
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{SeededRandom, TestServer};
+use testserver::{SeededRandom, TestServer};
 
 use super::fixture::{Operator, PASSWORD};
 use crate::harness::{Browser, Form, Page};
@@ -127,8 +127,9 @@ fn api_and_probes_work_below_a_prefix() {
         (&json!("../../operator/v1/openapi.json"), &json!("../../"))
     );
     let url = format!("{}{PREFIX}/operator/v1/tenants", server.operator_url());
-    let made =
-        testkit::Request::post(&url).bearer(server.operator_token()).json(&json!({"name": "A", "id": "a"}));
+    let made = testserver::Request::post(&url)
+        .bearer(server.operator_token())
+        .json(&json!({"name": "A", "id": "a"}));
     let made = made.send().expect_status(201);
     assert_eq!(made.headers["location"], "/aldaba/operator/v1/tenants/a");
 }

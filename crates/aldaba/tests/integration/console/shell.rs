@@ -7,7 +7,7 @@ use crate::harness::Browser;
 
 #[test]
 fn operators_are_led_to_the_console_and_signed_in() {
-    let server = testkit::TestServer::start();
+    let server = testserver::TestServer::start();
     let nobody = Browser::new(server.operator_url());
     let root = nobody.get("/");
     assert_eq!((root.status, root.location()), (303, "/console/"));

@@ -8,7 +8,7 @@ use domain::{AccountId, ClientId, Guid, OperatorRole, Resource, Secret, TenantId
 use hyper::Method;
 use serde_json::{Value, json};
 use store::{AuditContext, NewWebhook, SubscribeOutcome, WebhookOwner};
-use testkit::{TestClock, TestServer, TestTenant};
+use testserver::{TestClock, TestServer, TestTenant};
 
 use super::fixture::{Operator, PASSWORD};
 use crate::harness::{
@@ -196,7 +196,7 @@ fn bulk_action_of_the_api_is_refused_when_the_set_has_changed() {
     let post = |body: &Value| {
         let url =
             format!("{}/operator/v1/webhooks/bulk/disable?host=hooks.example", three.server.operator_url());
-        testkit::Request::post(&url).bearer(three.server.operator_token()).json(body).send()
+        testserver::Request::post(&url).bearer(three.server.operator_token()).json(body).send()
     };
     let done = post(&json!({"digest": digest})).expect_status(200).json();
     assert!(done["results"].as_array().unwrap().iter().all(|one| one["done"] == true), "{done}");

@@ -6,7 +6,7 @@ use domain::catalogue::Owner;
 use domain::{Area, Resource};
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::{Receiver, TestClient, TestServer, TestTenant, TestUser};
+use testserver::{Receiver, TestClient, TestServer, TestTenant, TestUser};
 
 use super::rows::Ids;
 use crate::harness::{

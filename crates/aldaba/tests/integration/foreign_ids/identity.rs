@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use testkit::CALLBACK;
+use testserver::CALLBACK;
 
 use super::fixture::{Caller, World};
 use super::rows::{Ids, Operation, Row};

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use domain::Area;
 use hyper::Method;
 use serde_json::{Map, Value, json};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::assert_harmless;
 use crate::harness::{HttpRequest, company, context, embedded_tokens, encode_form, segment};

@@ -2,7 +2,7 @@
 
 use domain::OperatorRole;
 use serde_json::json;
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::{SCRIPT, assert_harmless};
 use crate::harness::{Browser, Page, Submission, company};

@@ -3,7 +3,7 @@
 use domain::Resource;
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use crate::harness::{HttpRequest, company, context, customer, embedded_tokens, segment};
 

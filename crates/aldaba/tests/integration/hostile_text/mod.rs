@@ -7,7 +7,7 @@ mod forms;
 mod ingest;
 mod pages;
 
-use testkit::TestServer;
+use testserver::TestServer;
 
 use crate::harness::{Database, HttpResponse};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use domain::OperatorRole;
 use serde_json::json;
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use super::assert_harmless;
 use crate::harness::{Page, decode_form, encode_form, segment};

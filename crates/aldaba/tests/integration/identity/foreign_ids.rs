@@ -2,7 +2,7 @@
 //! takes an id gets the answer that an id of nobody gets, and nothing of the other person's changes.
 
 use domain::Realm;
-use testkit::{CALLBACK, PASSWORD, TestServer, TestUser};
+use testserver::{CALLBACK, PASSWORD, TestServer, TestUser};
 
 use super::realm_pages::RealmPages;
 use super::realm_passkeys::{HOSTS, server};

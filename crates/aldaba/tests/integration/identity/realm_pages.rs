@@ -2,7 +2,7 @@
 
 use domain::{AccountId, Realm, Secret, password};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{SeededRandom, TestServer};
+use testserver::{SeededRandom, TestServer};
 
 use crate::harness::{Browser, Form, Page};
 

@@ -2,7 +2,7 @@
 
 use domain::Realm;
 use serde_json::{Value, json};
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::realm_pages::{PASSWORD, RealmPages};
 use crate::harness::{Authenticator, Browser, Page};

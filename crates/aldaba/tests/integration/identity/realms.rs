@@ -1,7 +1,7 @@
 //! Users, developers and operators: one account system whose realms never mix, and the account page of each.
 
 use domain::Realm;
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::realm_pages::{PASSWORD, RealmPages};
 use crate::harness::Browser;

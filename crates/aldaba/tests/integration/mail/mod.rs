@@ -10,7 +10,7 @@ use domain::{Clock as _, Guid, Ticks};
 use identity::mail::{MailIdentity, MailRecipient};
 use smtp_server::{Authority, Fault, Security, SmtpServer};
 use store::Mail;
-use testkit::{TestClock, TestServer, TestServerBuilder, wait_for};
+use testserver::{TestClock, TestServer, TestServerBuilder, wait_for};
 use ui::Lang;
 use ui::mail::{Invitee, MailLink, MailTemplate};
 

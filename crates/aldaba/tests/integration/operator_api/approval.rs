@@ -3,7 +3,7 @@
 use domain::{AccountId, Realm, Ticks};
 use serde_json::{Value, json};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 const EMAIL: &str = "diego@developers.example";
 const CALLBACK: &str = "https://app.example/callback";

@@ -5,19 +5,19 @@ use std::time::Duration;
 
 use domain::Clock as _;
 use serde_json::{Value, json};
-use testkit::{TestClock, TestServer};
+use testserver::{TestClock, TestServer};
 
 use super::roles::{add_token, send};
 use crate::harness::{HttpRequest, Installation, ServeProcess};
 
 /// A GET of the tenants with this token.
 #[track_caller]
-fn read(server: &TestServer, token: &str) -> testkit::Response {
+fn read(server: &TestServer, token: &str) -> testserver::Response {
     send(server, token, "get", "/tenants", &Value::Null)
 }
 
 #[track_caller]
-fn assert_unauthorized(response: &testkit::Response, message: &str) {
+fn assert_unauthorized(response: &testserver::Response, message: &str) {
     assert_eq!(response.status, 401, "{}", response.text());
     assert_eq!(response.headers["www-authenticate"], "Bearer error=\"invalid_token\"");
     let problem = response.json();
@@ -81,7 +81,7 @@ fn unknown_and_malformed_tokens_are_refused() {
     }
     read(&server, &secret).expect_status(200);
     let url = format!("{}/operator/v1/tenants", server.operator_url());
-    let basic = testkit::Request::get(&url).header("authorization", &format!("Basic {secret}")).send();
+    let basic = testserver::Request::get(&url).header("authorization", &format!("Basic {secret}")).send();
     assert_unauthorized(&basic, "wrong");
 }
 

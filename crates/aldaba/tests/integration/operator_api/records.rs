@@ -1,7 +1,7 @@
 //! `/operator/v1/tenants/{tenant}/records`: lists, one record, its history, two versions compared, notifications, edits.
 
 use serde_json::{Value, json};
-use testkit::{Response, TestServer, TestTenant};
+use testserver::{Response, TestServer, TestTenant};
 
 use super::openapi::{assert_documented, document};
 use super::roles::send;

@@ -4,7 +4,7 @@ use domain::{AccountId, OperatorRole, Realm, Ticks};
 use hyper::Method;
 use serde_json::{Value, json};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{CALLBACK, PASSWORD, Request, Response, TestServer};
+use testserver::{CALLBACK, PASSWORD, Request, Response, TestServer};
 
 use super::openapi::operations;
 

@@ -1,7 +1,7 @@
 //! The event catalogue has every event of the AsyncAPI document, in both languages.
 
 use serde_json::Value;
-use testkit::TestServer;
+use testserver::TestServer;
 
 use super::fixture::Developer;
 

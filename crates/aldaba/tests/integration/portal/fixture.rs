@@ -3,7 +3,7 @@
 use domain::{AccountId, Realm, Secret, password};
 use serde_json::{Value, json};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
-use testkit::{SeededRandom, TestServer};
+use testserver::{SeededRandom, TestServer};
 
 use crate::harness::{Browser, OperatorApi, Page, ServeProcess};
 

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use store::TeamRole;
-use testkit::{Receiver, TestServer, TestTenant};
+use testserver::{Receiver, TestServer, TestTenant};
 
 use super::fixture::Developer;
 use super::sandbox::RECEIVER;
@@ -104,7 +104,7 @@ impl Team {
         add_member(server, name, &helper);
         let client = server.add_client(name);
         let url = format!("{}/operator/v1/clients/{}", server.operator_url(), client.id);
-        let change = testkit::Request::new(hyper::Method::PATCH, &url).bearer(server.operator_token());
+        let change = testserver::Request::new(hyper::Method::PATCH, &url).bearer(server.operator_token());
         change.json(&json!({ "team": name })).send().expect_status(200);
         let products = ["accounting", "payroll", "invoicing"];
         let key =

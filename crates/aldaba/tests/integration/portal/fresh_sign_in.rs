@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hyper::Method;
 use serde_json::json;
-use testkit::{Request, TestClock, TestServer};
+use testserver::{Request, TestClock, TestServer};
 
 use super::fixture::{Developer, PASSWORD};
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::{Clock as _, Realm, TeamId};
 use serde_json::json;
 use store::{AccountUpdate, AuditContext, NoticeQuery};
-use testkit::{TestClock, TestServer, TestServerBuilder, wait_for};
+use testserver::{TestClock, TestServer, TestServerBuilder, wait_for};
 
 use super::fixture::Developer;
 use crate::harness::Database;

@@ -2,7 +2,7 @@
 
 use hyper::Method;
 use serde_json::json;
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use super::fixture::Developer;
 
@@ -123,7 +123,7 @@ fn reference_says_that_sandboxes_are_switched_off() {
 
 #[test]
 fn key_is_revealed_only_soon_after_a_sign_in() {
-    let clock = std::sync::Arc::new(testkit::TestClock::default());
+    let clock = std::sync::Arc::new(testserver::TestClock::default());
     let server = TestServer::builder().clock(clock.clone()).start();
     let developer = Developer::sign_in(&server, "diego");
     let (id, key) = add_subscription(&server, "diego", true);

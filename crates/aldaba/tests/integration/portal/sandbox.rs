@@ -3,7 +3,7 @@
 
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use super::fixture::Developer;
 use crate::harness::{HttpRequest, Page, wait_for};
@@ -71,7 +71,7 @@ impl Fixture {
         issued.json()["token"].clone()
     }
 
-    fn read(&self, path: &str, token: &Value) -> testkit::Response {
+    fn read(&self, path: &str, token: &Value) -> testserver::Response {
         let url = format!("{}{path}", self.server.base_url());
         let request = Request::get(&url).header("ocp-apim-subscription-key", &self.key);
         request.bearer(token["accessToken"].as_str().unwrap()).send()

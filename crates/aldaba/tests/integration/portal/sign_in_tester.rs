@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use hyper::Method;
 use serde_json::{Value, json};
-use testkit::{PASSWORD, Request, TestClock, TestServer};
+use testserver::{PASSWORD, Request, TestClock, TestServer};
 
 use super::fixture::Developer;
 use crate::harness::{Browser, Page, decode_form, encode_form};

@@ -1,7 +1,7 @@
 //! Rules of every page of a team: who may read it, and who may submit its forms.
 
 use serde_json::{Value, json};
-use testkit::{Request, TestServer};
+use testserver::{Request, TestServer};
 
 use super::fixture::Developer;
 use crate::harness::Browser;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::PASSWORD;
+use testserver::PASSWORD;
 
 use super::fixture::{FACTORS, Fixture, SESSION, TOTP, error_of, form_for, form_that, shown_secret};
 use crate::harness::{Browser, Page};
@@ -88,7 +88,7 @@ fn someone_elses_code_and_session_do_not_help() {
 }
 
 /// Another enrolled user.
-fn other_user(fixture: &Fixture) -> testkit::TestUser {
+fn other_user(fixture: &Fixture) -> testserver::TestUser {
     let user = fixture.server.add_user(&[&fixture.tenant]);
     let browser: Browser = fixture.browser();
     let login = browser.get("/auth/core/login");

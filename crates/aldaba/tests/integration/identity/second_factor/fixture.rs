@@ -6,7 +6,7 @@ use std::time::Duration;
 use domain::Clock as _;
 use domain::totp::{STEP_SECONDS, TimeStep, TotpSecret};
 use serde_json::Value;
-use testkit::{
+use testserver::{
     CALLBACK, PASSWORD, Request, TestClient, TestClock, TestServer, TestServerBuilder, TestTenant, TestUser,
 };
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::wait_for;
+use testserver::wait_for;
 
 use super::fixture::{Fixture, SESSION, form_for};
 use crate::integration::mail::smtp_server::{Security, SmtpServer};
@@ -148,7 +148,7 @@ fn step_ends_with_its_time_and_with_the_password() {
     let (browser, page) = fixture.at_second_step(&[]);
     let new = "otra contraseña muy larga";
     let url = format!("{}/operator/v1/users/{}", fixture.server.operator_url(), fixture.user.id);
-    testkit::Request::new("PATCH".parse().unwrap(), &url)
+    testserver::Request::new("PATCH".parse().unwrap(), &url)
         .bearer(fixture.server.operator_token())
         .json(&serde_json::json!({ "password": new }))
         .send()

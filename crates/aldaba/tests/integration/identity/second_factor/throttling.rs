@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use testkit::PASSWORD;
+use testserver::PASSWORD;
 
 use super::fixture::{Fixture, form_for};
 use crate::harness::{Browser, Page};

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use domain::{OperatorRole, Realm};
 use serde_json::{Value, json};
-use testkit::{Receiver, TestServer};
+use testserver::{Receiver, TestServer};
 
 use crate::harness::{HttpRequest, company, customer, embedded_tokens, wait_for};
 use crate::integration::operator_api::roles::{add_account, add_operator, add_token};
