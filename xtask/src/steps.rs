@@ -38,26 +38,33 @@ impl Steps {
 
     /// Runs steps beside each other, all of them to their end; their failures are returned as one.
     pub fn together(&self, steps: &[ParallelStep<'_>]) -> Result<(), Failure> {
-        std::thread::scope(|scope| {
-            let running = steps.iter().map(|(name, work)| scope.spawn(move || self.step(name, work)));
-            let running: Vec<_> = running.collect();
-            let ended = running.into_iter().map(|one| match one.join() {
-                Ok(result) => result,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            let failed = ended.collect::<Vec<_>>().into_iter().filter_map(Result::err);
-            let both = |first: Failure, other: Failure| Failure {
-                message: format!("{}\n{}", first.message, other.message),
-                ..first
-            };
-            failed.reduce(both).map_or(Ok(()), Err)
-        })
+        run_together(steps.iter().map(|(name, work)| move || self.step(name, work)))
     }
 
     /// Prints the closing line.
     pub fn finish(self) {
         println!("\nall steps passed in {}", format_time(self.started.elapsed()));
     }
+}
+
+/// Runs everything beside each other to its end; the failures are returned as one.
+pub fn run_together<W>(works: impl IntoIterator<Item = W>) -> Result<(), Failure>
+where
+    W: FnOnce() -> Result<(), Failure> + Send,
+{
+    std::thread::scope(|scope| {
+        let running: Vec<_> = works.into_iter().map(|work| scope.spawn(work)).collect();
+        let ended = running.into_iter().map(|one| match one.join() {
+            Ok(result) => result,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        let failed = ended.collect::<Vec<_>>().into_iter().filter_map(Result::err);
+        let both = |first: Failure, other: Failure| Failure {
+            message: format!("{}\n{}", first.message, other.message),
+            ..first
+        };
+        failed.reduce(both).map_or(Ok(()), Err)
+    })
 }
 
 /// Tenths of a second below ten seconds, whole seconds above.

@@ -12,6 +12,7 @@ use crate::failure::Failure;
 use crate::machine;
 use crate::postgres::{Cluster, Settings};
 use crate::server::Server;
+use crate::steps::run_together;
 use crate::workspace::{self, dist_program};
 
 const PAGE: &str = "docs/reliability.md";
@@ -93,17 +94,8 @@ pub(super) fn prove_bounded_together(scenarios: &[&Scenario], server: &Server) -
     // The packages of one are installed before those of the next.
     let commands = scenarios.iter().map(|one| Ok((one.name, bounded(one, server)?)));
     let commands: Vec<(&str, Command)> = commands.collect::<Result<_, Failure>>()?;
-    std::thread::scope(|scope| {
-        let running = commands
-            .into_iter()
-            .map(|(name, mut command)| scope.spawn(move || workspace::run(name, &mut command)));
-        let running: Vec<_> = running.collect();
-        let ended = running.into_iter().map(|one| match one.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        ended.collect::<Vec<_>>().into_iter().collect()
-    })
+    let runs = commands.into_iter().map(|(name, mut command)| move || workspace::run(name, &mut command));
+    run_together(runs)
 }
 
 fn bounded(scenario: &Scenario, server: &Server) -> Result<Command, Failure> {
