@@ -1,14 +1,17 @@
-//! How far the webhooks of this node are behind, for the metrics endpoint: counted every few seconds, and only from what is
-//! in memory.
+//! How far the webhooks of this node are behind, for the metrics endpoint: counted every few seconds, some webhooks at a time,
+//! and only from what is in memory.
 
 use std::time::Duration;
 
-use domain::Ticks;
+use domain::{Ticks, WebhookId};
 
 use super::core::Core;
 use super::webhook_state::WebhookState;
 
 const COUNT_EVERY: Duration = Duration::from_secs(5);
+/// How many webhooks are counted in one go. Deliveries and requests wait for it.
+const SLICE: usize = 1000;
+const SLICE_EVERY: Duration = Duration::from_millis(10);
 
 /// What the webhooks of this node have not delivered yet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,17 +50,44 @@ impl Backlog {
     }
 }
 
+/// A count of the backlog, which goes on where it stopped.
+#[derive(Debug, Default)]
+pub(super) struct BacklogCount {
+    /// When the next slice, or the next count, is due, on the monotonic clock.
+    due: Duration,
+    next_count: Duration,
+    /// The webhooks that this count has not reached yet.
+    left: Vec<WebhookId>,
+    counted: Backlog,
+}
+
+impl BacklogCount {
+    /// How long until the next slice of a count that has begun. A new count waits for an input.
+    pub(super) fn next_slice(&self, steady: Duration) -> Option<Duration> {
+        (!self.left.is_empty()).then(|| self.due.saturating_sub(steady))
+    }
+}
+
 impl Core {
-    /// Counts the backlog where the last count is old enough.
+    /// Counts some webhooks, where the last slice or the last count is old enough.
     pub(super) fn count_backlog(&mut self) {
-        if self.now.steady < self.backlog_due {
+        let now = self.now.steady;
+        let count = &mut self.backlog_count;
+        if now < count.due {
             return;
         }
-        self.backlog_due = self.now.steady + COUNT_EVERY;
-        let mut backlog = Backlog::default();
-        // Sandboxes are not in the figures.
-        let counted = self.webhooks.values().filter(|state| !self.access.is_sandbox(&state.tail_key.tenant));
-        for state in counted {
+        if count.left.is_empty() {
+            count.next_count = now + COUNT_EVERY;
+            count.counted = Backlog::default();
+            count.left.extend(self.webhooks.keys());
+        }
+        let mut counted = count.counted;
+        for webhook in count.left.drain(count.left.len().saturating_sub(SLICE)..) {
+            // Sandboxes are not in the figures.
+            let Some(state) = self.webhooks.get(&webhook) else { continue };
+            if self.access.is_sandbox(&state.tail_key.tenant) {
+                continue;
+            }
             let tail = self.feed.tails.get(&state.tail_key);
             let position = self.feed.group_position(state).unwrap_or_else(|| state.position());
             let unread = match tail {
@@ -66,11 +96,17 @@ impl Core {
                 }
                 _ => 0,
             };
-            backlog.add(state, unread);
+            counted.add(state, unread);
         }
+        count.counted = counted;
+        if !count.left.is_empty() {
+            count.due = now + SLICE_EVERY;
+            return;
+        }
+        count.due = count.next_count.max(now + SLICE_EVERY);
         for in_flight in self.attempts.in_flight() {
-            backlog.note([in_flight.event_time()]);
+            counted.note([in_flight.event_time()]);
         }
-        self.counts.set_backlog(backlog);
+        self.counts.set_backlog(counted);
     }
 }

@@ -8,6 +8,7 @@ use domain::{TenantId, Ticks, WebhookId};
 use store::ChangeSet;
 
 use super::attempts_in_flight::AttemptsInFlight;
+use super::backlog::BacklogCount;
 use super::checkpoint::Checkpoints;
 use super::counts::DeliveryCounts;
 use super::deterministic::{SeededRandom, StableMap};
@@ -48,8 +49,7 @@ pub struct Core {
     pub(super) checkpoints: Checkpoints,
     pub(super) commands: Vec<Command>,
     pub(super) counts: DeliveryCounts,
-    /// When the backlog is counted again, on the monotonic clock.
-    pub(super) backlog_due: Duration,
+    pub(super) backlog_count: BacklogCount,
 }
 
 impl Core {
@@ -73,7 +73,7 @@ impl Core {
             checkpoints: Checkpoints::default(),
             commands: Vec::new(),
             counts: DeliveryCounts::default(),
-            backlog_due: Duration::ZERO,
+            backlog_count: BacklogCount::default(),
         }
     }
 
@@ -158,7 +158,8 @@ impl Core {
         let now = self.now;
         let due = self.due.first().map(|(at, _)| at.since(now.wall));
         let reads = self.feed.pause_left(now.steady);
-        [due, reads, self.next_checkpoint()].into_iter().flatten().min()
+        let counting = self.backlog_count.next_slice(now.steady);
+        [due, reads, self.next_checkpoint(), counting].into_iter().flatten().min()
     }
 
     /// What the driver asks before it sends a request.

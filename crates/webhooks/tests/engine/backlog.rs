@@ -54,3 +54,21 @@ fn backlog_counts_what_waits_and_what_fails() {
     let suspended = backlog(&mut world);
     assert_eq!(suspended, Backlog { suspended: 2, ..Backlog::default() });
 }
+
+#[test]
+fn many_webhooks_are_counted_some_at_a_time() {
+    const MANY: u64 = 2500;
+    let mut world = World::new();
+    world.start();
+    world.webhooks(0, usize::try_from(MANY).unwrap());
+    world.accept_handshakes();
+    world.change(0, 1);
+    assert_eq!(backlog(&mut world), Backlog::default(), "the count has begun");
+    for _ in 0..2 {
+        let pause = world.core.next_wakeup().unwrap();
+        assert!(pause <= Duration::from_millis(10), "the engine comes back to it: {pause:?}");
+        assert_eq!(world.core.counts().backlog().events, 0);
+        world.wait(pause);
+    }
+    assert_eq!(world.core.counts().backlog().events, MANY);
+}

@@ -26,6 +26,8 @@ const NAMED_MAX: usize = 10;
 /// How many failing records are read to find their webhooks, and how many webhooks are looked up.
 const FAILURES_MAX: usize = 1_000;
 const LOOKUPS_MAX: usize = 50;
+/// How many webhooks are looked at, every few seconds, to count those that fail. Where there are more, the nodes' own counts serve.
+const LOOKS_MAX: usize = 1_000;
 
 /// What was gathered at a time.
 #[derive(Clone, Debug)]
@@ -122,6 +124,7 @@ impl ServiceAdmin {
             query: WebhookQuery { rows_max: LOOKUPS_MAX, ..WebhookQuery::default() },
             status: Some(WebhookStatus::Active),
             only_failing: true,
+            looks_max: Some(LOOKS_MAX),
             ..WebhookSearch::default()
         };
         let found = store.search_webhooks(&search).await?;
