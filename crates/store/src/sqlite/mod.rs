@@ -53,6 +53,7 @@ mod subscriptions;
 mod team_webhooks;
 mod teams;
 mod ticket_keys;
+mod wal_checkpointer;
 mod webhook_rows;
 mod webhook_search;
 mod webhooks;
@@ -77,6 +78,7 @@ use delivery_lock::DeliveryLock;
 use last_update_index::LastUpdateIndexes;
 use reader::Reader;
 use reader_pool::ReaderPool;
+use wal_checkpointer::WalCheckpointer;
 use write_lock::WriteLock;
 use writer::Writer;
 
@@ -126,11 +128,13 @@ impl SqliteStore {
         if migrate::forget_statistics(&connection)? {
             connection = connect(path)?;
         }
+        let checkpointer = WalCheckpointer::start(connect(path)?, &mut connection)?;
         let write_lock = WriteLock::next_to(path);
         let (invalidation, reader_pool) =
             (Arc::new(InvalidationCounters::default()), Arc::new(ReaderPool::new(path.to_owned())));
         let writer = Writer::start(
             connection,
+            checkpointer,
             write_lock,
             ports.clone(),
             schema,

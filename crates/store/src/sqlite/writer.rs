@@ -17,6 +17,7 @@ use super::batch_queue::BatchQueue;
 use super::group::WriteGroup;
 use super::group_limit::GroupLimit;
 use super::reader_pool::ReaderPool;
+use super::wal_checkpointer::WalCheckpointer;
 use super::write_lock::WriteLock;
 use crate::worker_end::WorkerEnd;
 use crate::write_queue::{QueueLimits, QueuedBatch, closed};
@@ -56,6 +57,7 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         connection: Connection,
+        checkpointer: WalCheckpointer,
         write_lock: WriteLock,
         ports: Ports,
         schema: i64,
@@ -77,7 +79,10 @@ impl Writer {
             .name("store-writer".into())
             .spawn(move || {
                 let _guard = guard;
-                run_writer(&connection, &thread_shared, &ports);
+                run_writer(&connection, &thread_shared, &ports, &checkpointer);
+                // The connection is the last one to close the file, and copies the rest of the log.
+                drop(checkpointer);
+                drop(connection);
             })
             .map_err(StoreError::internal)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)), end, schema })
@@ -154,10 +159,12 @@ impl Drop for Writer {
     }
 }
 
-fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports) {
+fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports, checkpointer: &WalCheckpointer) {
     let _ending = CloseOnDrop(shared);
     let mut limit = GroupLimit::default();
     while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
+        shared.reader_pool.pause_snapshots();
+        checkpointer.copy_rest(connection);
         write_group(connection, works, batches, ports, shared, &mut limit);
     }
     // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
@@ -209,7 +216,6 @@ fn write_group(
         batches.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     let changes = batches.iter().map(|batch| batch.lines.len()).sum();
-    shared.reader_pool.pause_snapshots();
     let begun_at = Instant::now();
     let mut group = WriteGroup::begin(connection, &shared.write_lock);
     let completions: Vec<Completion> = works.into_iter().map(|work| work(&mut group)).collect();
