@@ -23,7 +23,7 @@ pub trait ChangeLog: Send + Sync + 'static {
     /// result is on disk. A batch whose caller stops waiting before a transaction takes it up is not applied.
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
-    /// How many changes a batch of a long request should have. More make writing faster, and whoever waits for the batch wait longer.
+    /// How many changes the next batch of a long request should have. More make writing faster, and whoever waits for the batch wait longer.
     fn changes_per_batch(&self) -> usize {
         1000
     }

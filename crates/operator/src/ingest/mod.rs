@@ -132,7 +132,6 @@ impl Ingest {
             clock,
             edit: request.edit.clone(),
         };
-        let chunk_lines = self.store.changes_per_batch();
         let mut writer = BatchWriter::new(destination, batcher.initial_counts(), progress);
         let mut body = pin!(body);
         loop {
@@ -152,7 +151,7 @@ impl Ingest {
                 if let Err(fault) = batcher.feed(piece) {
                     return Err(fault.into_error(writer.finish(&mut batcher).await?));
                 }
-                if batcher.lines() >= chunk_lines || batcher.bytes() >= CHUNK_BYTES {
+                if batcher.lines() >= self.store.changes_per_batch() || batcher.bytes() >= CHUNK_BYTES {
                     writer.submit(&mut batcher).await?;
                 }
             }

@@ -6,12 +6,18 @@ use std::collections::{HashMap, VecDeque};
 
 use domain::TenantId;
 
+use crate::ChangeBatch;
 use crate::write_queue::{GroupSize, QueuedBatch};
 
 /// A group takes no further batch beyond this.
 const GROUP_KIB_MAX: usize = 1024;
 /// Below this a batch is small, and so is a group.
 const SMALL: GroupSize = GroupSize { changes: 17, kib: 64 };
+
+/// Whether a batch goes before large ones after a large group.
+pub(super) fn is_small(batch: &ChangeBatch) -> bool {
+    batch.lines.len() < SMALL.changes
+}
 
 #[derive(Default)]
 pub(super) struct BatchQueue {

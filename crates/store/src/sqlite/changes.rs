@@ -69,7 +69,7 @@ fn range(
 impl ChangeLog for SqliteStore {
     /// All tenants share one writer.
     fn changes_per_batch(&self) -> usize {
-        100
+        self.inner.writer.changes_per_batch()
     }
 
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {

@@ -2,7 +2,7 @@
 //! Short work (sign-in) goes before changes, whose tenants take turns; groups and the queue are bounded.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,9 +13,9 @@ use tokio::sync::oneshot;
 use tokio::time::Instant;
 
 use super::apply;
-use super::batch_queue::BatchQueue;
+use super::batch_queue::{BatchQueue, is_small};
 use super::group::WriteGroup;
-use super::group_limit::GroupLimit;
+use super::group_limit::{GroupLimit, batch_at_first};
 use super::reader_pool::ReaderPool;
 use super::wal_checkpointer::WalCheckpointer;
 use super::write_lock::WriteLock;
@@ -42,6 +42,7 @@ struct Shared {
     wake: Condvar,
     limits: QueueLimits,
     change_commits: AtomicU64,
+    changes_per_batch: AtomicUsize,
     invalidation: Arc<InvalidationCounters>,
     reader_pool: Arc<ReaderPool>,
     write_lock: WriteLock,
@@ -69,6 +70,7 @@ impl Writer {
             wake: Condvar::new(),
             limits: QueueLimits::default(),
             change_commits: AtomicU64::new(0),
+            changes_per_batch: AtomicUsize::new(batch_at_first()),
             invalidation,
             reader_pool,
             write_lock,
@@ -119,6 +121,11 @@ impl Writer {
         self.shared.change_commits.load(Ordering::Relaxed)
     }
 
+    /// How many changes a batch of a long request should have now.
+    pub(super) fn changes_per_batch(&self) -> usize {
+        self.shared.changes_per_batch.load(Ordering::Relaxed)
+    }
+
     /// The length of the queue; fails if the writer has ended.
     pub(super) fn queued(&self) -> Result<usize> {
         let queue = self.shared.queue.lock();
@@ -161,7 +168,7 @@ impl Drop for Writer {
 
 fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports, checkpointer: &WalCheckpointer) {
     let _ending = CloseOnDrop(shared);
-    let mut limit = GroupLimit::default();
+    let mut limit = GroupLimit::new(Instant::now());
     while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
         shared.reader_pool.pause_snapshots();
         checkpointer.copy_rest(connection);
@@ -217,6 +224,9 @@ fn write_group(
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     let changes = batches.iter().map(|batch| batch.lines.len()).sum();
     let begun_at = Instant::now();
+    let small_batches = batches.iter().filter(|batch| is_small(batch)).count();
+    limit.begun(begun_at, works.len() + small_batches, small_batches < batches.len());
+    shared.changes_per_batch.store(limit.batch(), Ordering::Relaxed);
     let mut group = WriteGroup::begin(connection, &shared.write_lock);
     let completions: Vec<Completion> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
