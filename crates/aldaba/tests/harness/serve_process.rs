@@ -25,16 +25,17 @@ pub(crate) fn shared_server() -> &'static ServeProcess {
 }
 
 impl ServeProcess {
-    /// Starts on free ports and waits for the log line with its addresses.
-    pub(crate) fn start(installation: Installation, arguments: &[&str]) -> Self {
+    /// Starts on free ports, with settings as `key=value`, and waits for the log line with its addresses.
+    pub(crate) fn start(installation: Installation, settings: &[&str]) -> Self {
         let any = "127.0.0.1:0";
+        let arguments: Vec<&str> = settings.iter().flat_map(|&setting| ["--set", setting]).collect();
         // Tests wait for the end of a process more often than a load balancer does.
         let program = installation
             .program(&["--set", "server.drain_delay=0s"])
             .with(&["serve", "--listen", any, "--operator-listen", any])
             // For the tests that set egress.loopback.
             .with(&["--set", "egress.accept_loopback=true"])
-            .with(arguments);
+            .with(&arguments);
         Self::running(program.start(), installation)
     }
 
@@ -49,15 +50,9 @@ impl ServeProcess {
         Self { process, installation, public_url, operator_url, tenant_count: AtomicU32::new(0) }
     }
 
-    /// With settings on the command line, each as `key=value`.
-    pub(crate) fn with_settings(installation: Installation, settings: &[&str]) -> Self {
-        let arguments: Vec<&str> = settings.iter().flat_map(|&setting| ["--set", setting]).collect();
-        Self::start(installation, &arguments)
-    }
-
     /// For a server in a `static`: its folder is deleted when the test process ends.
     pub(crate) fn start_shared(installation: Installation, settings: &[&str]) -> Self {
-        let mut server = Self::with_settings(installation, settings);
+        let mut server = Self::start(installation, settings);
         server.process.clean_up_after_exit(&[server.installation.path().to_owned()]);
         server
     }

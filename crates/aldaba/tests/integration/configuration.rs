@@ -261,7 +261,7 @@ fn init_with_https_names_a_proxy_on_this_machine() {
 
 #[test]
 fn forwarded_header_of_an_unnamed_proxy_is_warned_of_once() {
-    let server = ServeProcess::with_settings(Installation::new(), &["server.trusted_proxies=10.0.0.7"]);
+    let server = ServeProcess::start(Installation::new(), &["server.trusted_proxies=10.0.0.7"]);
     let get = |header: &'static str, value: &str| {
         let url = format!("{}/livez", server.public_url);
         assert_eq!(HttpRequest::get(&url).header(header, value).send().status, 200);

@@ -157,7 +157,7 @@ fn unknown_method_adds_no_metric_series() {
 
 #[test]
 fn log_is_json_without_a_terminal() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "logging.level=debug"]);
+    let server = ServeProcess::start(Installation::new(), &["logging.level=debug"]);
     let ingest = server.ingest_for_new_tenant();
     ingest.send_lines(&[bank("1", "a")]);
     ingest.request().header("x-request-id", "the-one").header("authorization", "").send().problem(401);

@@ -41,7 +41,7 @@ fn running_request_gets_its_response() {
 
 #[test]
 fn unfinished_request_is_cut_off_after_the_drain_time() {
-    let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain=300ms"]);
+    let mut server = ServeProcess::start(Installation::new(), &["server.drain=300ms"]);
     let ingest = server.ingest_for_new_tenant();
     let raw = start_request(&ingest);
     let watch = Stopwatch::start();
@@ -67,7 +67,7 @@ fn unfinished_request_is_cut_off_after_the_drain_time() {
 
 #[test]
 fn idle_connection_does_not_delay_shutdown() {
-    let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain=20s"]);
+    let mut server = ServeProcess::start(Installation::new(), &["server.drain=20s"]);
     let idle: Vec<TcpStream> = [&server.public_url, &server.operator_url]
         .map(|side| TcpStream::connect(side.trim_start_matches("http://")).unwrap())
         .into();
@@ -82,7 +82,7 @@ fn idle_connection_does_not_delay_shutdown() {
 /// Load balancers see 503 before the listeners close, and kept connections are told to go.
 #[test]
 fn readiness_fails_before_the_listeners_close() {
-    let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain_delay=60s"]);
+    let mut server = ServeProcess::start(Installation::new(), &["server.drain_delay=60s"]);
     let ready = |url: &str| HttpRequest::get(&format!("{url}/readyz")).send();
     assert_eq!(ready(&server.public_url).status, 200);
     server.process.terminate();

@@ -35,11 +35,10 @@ impl Pem {
     }
 
     /// The settings that name two files of this folder.
-    fn settings(&self, certificates: &str, key: &str) -> [String; 4] {
+    fn settings(&self, certificates: &str, key: &str) -> [String; 2] {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
         let (certificates, key) = (path(certificates), path(key));
-        let set = "--set".to_owned();
-        [set.clone(), format!("server.tls_certificates={certificates}"), set, format!("server.tls_key={key}")]
+        [format!("server.tls_certificates={certificates}"), format!("server.tls_key={key}")]
     }
 
     fn client(&self, address: &str, version: &'static SupportedProtocolVersion, alpn: &[&[u8]]) -> Tls {
@@ -179,7 +178,8 @@ fn pem_file_errors_name_the_file() {
     ] {
         for command in ["check", "serve"] {
             let settings = pem.settings(certificates, key);
-            let program = installation.program(&settings.each_ref().map(String::as_str)).with(&[command]);
+            let set: Vec<&str> = settings.iter().flat_map(|setting| ["--set", setting]).collect();
+            let program = installation.program(&set).with(&[command]);
             program.run().expect_failure(3, &format!("server.tls_certificates: {}", path(named)));
         }
     }

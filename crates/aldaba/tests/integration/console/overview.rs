@@ -83,7 +83,7 @@ fn failing_webhook_is_named() {
         "delivery.schedule=1s",
         "delivery.window=10m",
     ];
-    let server = ServeProcess::with_settings(Installation::new(), &settings);
+    let server = ServeProcess::start(Installation::new(), &settings);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let ingest = server.ingest_client(&api.sign_in.tenants[0]);
     ingest.send_lines(&[company("c")]);
@@ -125,7 +125,7 @@ fn three_nodes_show_one_truth() {
         other.copy_master_key_from(&installations[0]);
     }
     let settings = ["delivery.timeout=1s", "delivery.share_after=1s"];
-    let nodes = installations.map(|installation| ServeProcess::with_settings(installation, &settings));
+    let nodes = installations.map(|installation| ServeProcess::start(installation, &settings));
     let ids = |answer: &Value| -> Vec<String> {
         let nodes = answer["nodes"].as_array().unwrap();
         nodes.iter().map(|node| node["id"].as_str().unwrap().to_owned()).collect()

@@ -138,7 +138,7 @@ fn refusals_by_the_operator_are_recorded() {
 #[test]
 fn expired_tokens_and_the_rate_limit_are_recorded() {
     let settings = ["identity.access_token_ttl=1s", "gateway.rate_per_minute=1"];
-    let server = ServeProcess::with_settings(Installation::new(), &settings);
+    let server = ServeProcess::start(Installation::new(), &settings);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     assert_eq!(api.get(COMPANIES).send().status, 200);
@@ -193,7 +193,7 @@ fn pages_are_complete_after_concurrent_calls() {
 /// What is recorded and counted is written when the service stops.
 #[test]
 fn calls_and_figures_are_written_at_the_latest_when_the_service_stops() {
-    let server = ServeProcess::with_settings(Installation::new(), &[]);
+    let server = ServeProcess::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     for path in [COMPANIES, COMPANIES, ACCOUNTS, "/payroll/api/companies"] {

@@ -13,7 +13,7 @@ const CUSTOMERS: &str = "/accounting/api/customers";
 /// A server that prunes its log after one second.
 fn short_retention_server() -> ServeProcess {
     let settings = ["gateway.rate_per_minute=0", "retention.log=1s", "retention.every=1s"];
-    ServeProcess::start(Installation::new(), &settings.map(|setting| ["--set", setting]).concat())
+    ServeProcess::start(Installation::new(), &settings)
 }
 
 #[test]

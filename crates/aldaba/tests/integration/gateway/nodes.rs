@@ -25,7 +25,7 @@ impl Nodes {
         let second = Installation::with_store(&database.url());
         second.copy_master_key_from(&first);
         let rate = format!("gateway.rate_per_minute={per_minute}");
-        let nodes = [first, second].map(|installation| ServeProcess::start(installation, &["--set", &rate]));
+        let nodes = [first, second].map(|installation| ServeProcess::start(installation, &[&rate]));
         Self { nodes, database }
     }
 

@@ -96,14 +96,14 @@ fn concurrent_calls_do_not_exceed_the_quota() {
 
 #[test]
 fn the_configured_quota_applies_to_subscriptions_without_their_own() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "gateway.quota_per_day=2"]);
+    let server = ServeProcess::start(Installation::new(), &["gateway.quota_per_day=2"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
     assert_calls_left(&credentials, &server, 2);
     let own = SubscriptionKeys::new(&server, &[]);
     OperatorApi(&server).set_quota(&own.id, &json!(4));
     assert_calls_left(&credentials.with_key(&own.primary), &server, 4);
-    let server = ServeProcess::start(server.stop(), &["--set", "gateway.quota_per_day=0"]);
+    let server = ServeProcess::start(server.stop(), &["gateway.quota_per_day=0"]);
     for _ in 0..3 {
         assert_eq!(credentials.status(&server, COMPANIES), 200, "zero means no quota");
     }

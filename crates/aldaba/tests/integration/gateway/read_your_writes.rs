@@ -143,10 +143,8 @@ fn reads_are_never_stale_on_postgresql() {
 
 fn run_on_postgresql(check: fn(&ApiFixture<'_>)) {
     let database = Database::create();
-    let server = ServeProcess::start(
-        Installation::with_store(&database.url()),
-        &["--set", "gateway.rate_per_minute=0"],
-    );
+    let server =
+        ServeProcess::start(Installation::with_store(&database.url()), &["gateway.rate_per_minute=0"]);
     check(&ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[])));
     server.stop();
 }

@@ -80,7 +80,7 @@ fn another_servers_token_is_refused() {
 fn a_token_expires_after_its_lifetime_and_the_clock_tolerance() {
     let server = ServeProcess::start(
         Installation::new(),
-        &["--set", "identity.access_token_ttl=1s", "--set", "gateway.rate_per_minute=0"],
+        &["identity.access_token_ttl=1s", "gateway.rate_per_minute=0"],
     );
     let mut api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     api.tokens(ALL_SCOPES).access().clone_into(&mut api.token);

@@ -195,7 +195,7 @@ fn logout_token_is_no_other_token() {
 #[test]
 fn failed_logout_is_retried_also_after_a_crash() {
     let receiver = Receiver::open();
-    let mut server = ServeProcess::with_settings(Installation::new(), &["egress.loopback=true"]);
+    let mut server = ServeProcess::start(Installation::new(), &["egress.loopback=true"]);
     receiver.respond_with(|_| Some((503, "")));
     let fixture = told_fixture(&server, &receiver);
     let (app, browser) = (fixture.app.clone(), fixture.browser());
@@ -208,7 +208,7 @@ fn failed_logout_is_retried_also_after_a_crash() {
     drop(fixture);
     server.process.kill();
     receiver.respond_with(|_| Some((204, "")));
-    let server = ServeProcess::with_settings(server.installation, &["egress.loopback=true"]);
+    let server = ServeProcess::start(server.installation, &["egress.loopback=true"]);
     let tokens = wait_for_tokens(&server, &receiver, 2);
     assert_eq!((&first["sid"], &first["sub"]), (&tokens[1]["sid"], &tokens[1]["sub"]));
     assert_ne!(first["jti"], tokens[1]["jti"], "a new token for each attempt");

@@ -75,7 +75,7 @@ fn invalid_code_is_refused() {
 
 #[test]
 fn code_expires_after_the_configured_time() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "identity.code_ttl=1s"]);
+    let server = ServeProcess::start(Installation::new(), &["identity.code_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     assert_eq!(

@@ -47,10 +47,8 @@ fn cookies_are_http_only_and_same_site() {
 
 #[test]
 fn cookies_have_the_host_prefix_on_https() {
-    let server = ServeProcess::with_settings(
-        Installation::new(),
-        &["server.auth_url=https://id.example.com", BEHIND_PROXY],
-    );
+    let server =
+        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let line = "Path=/; HttpOnly; SameSite=Lax; Secure";
@@ -110,7 +108,7 @@ fn signed_in_user_is_not_asked_again() {
 
 #[test]
 fn session_expires_after_the_configured_time() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "identity.session_ttl=1s"]);
+    let server = ServeProcess::start(Installation::new(), &["identity.session_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     wait_for_duration(Duration::from_millis(1050));

@@ -9,7 +9,7 @@ use crate::harness::{Installation, RawConnection, ServeProcess};
 
 #[test]
 fn open_streams_do_not_delay_shutdown() {
-    let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain=20s"]);
+    let mut server = ServeProcess::start(Installation::new(), &["server.drain=20s"]);
     let developer = Developer::sign_in_to(&server, "live");
     let cookies = developer.browser.cookie_header();
     let streams = ["", "calls"].map(|page| {

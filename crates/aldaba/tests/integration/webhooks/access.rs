@@ -246,8 +246,8 @@ fn other_node_stops_within_two_seconds() {
     let first = Installation::with_store(&database.url());
     let second = Installation::with_store(&database.url());
     second.copy_master_key_from(&first);
-    let first = ServeProcess::with_settings(first, &settings);
-    let second = ServeProcess::with_settings(second, &settings);
+    let first = ServeProcess::start(first, &settings);
+    let second = ServeProcess::start(second, &settings);
     let api = ApiFixture::on(&first, &SubscriptionKeys::new(&first, &[]));
     let (receiver, ingest) = (Receiver::open(), first.ingest_client(&api.sign_in.tenants[0]));
     ingest.send_lines(&[company("c")]);

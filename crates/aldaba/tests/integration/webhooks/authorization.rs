@@ -103,7 +103,7 @@ fn a_company_context_is_refused_by_accounting_webhooks() {
 
 #[test]
 fn calls_are_rate_limited_and_counted_by_route_template() {
-    let server = ServeProcess::start(Installation::new(), &["--set", "gateway.rate_per_minute=4"]);
+    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=4"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     let id = "00000000-0000-0000-0000-000000000001";

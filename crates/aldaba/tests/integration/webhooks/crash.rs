@@ -23,7 +23,7 @@ fn rounds() -> usize {
 
 fn assert_survives_kills(installation: Installation) {
     let receiver = Receiver::open();
-    let mut server = ServeProcess::with_settings(installation, &SETTINGS);
+    let mut server = ServeProcess::start(installation, &SETTINGS);
     let mut accepted = BTreeSet::new();
     let tenant = {
         let keys = SubscriptionKeys::new(&server, &[]);
@@ -54,7 +54,7 @@ fn assert_survives_kills(installation: Installation) {
         }
         wait_for("some deliveries", || (receiver.changes().len() > seen + 20).then_some(()));
         server.process.kill();
-        server = ServeProcess::with_settings(server.installation, &SETTINGS);
+        server = ServeProcess::start(server.installation, &SETTINGS);
     }
     wait_for("every accepted change to be delivered", || {
         let received: BTreeSet<String> = receiver.records().into_iter().collect();

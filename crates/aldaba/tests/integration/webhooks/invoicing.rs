@@ -116,7 +116,7 @@ fn a_host_other_than_the_callers_is_flagged_or_refused() {
     for check in ["warn", "enforce"] {
         let setting = format!("delivery.host_check={check}");
         let proxies = "server.trusted_proxies=127.0.0.1";
-        let set = ["--set", "egress.loopback=true", "--set", &setting, "--set", proxies];
+        let set = ["egress.loopback=true", &setting, proxies];
         let server = ServeProcess::start(Installation::new(), &set);
         let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
         let same_host = send(&api, Method::POST, PATH, Some(&subscription_body("Bank", "Updated")));

@@ -150,7 +150,7 @@ impl Scene {
 
 fn restart(installation: crate::harness::Installation) -> ServeProcess {
     let settings = settings();
-    ServeProcess::with_settings(installation, &settings.iter().map(String::as_str).collect::<Vec<_>>())
+    ServeProcess::start(installation, &settings.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[test]

@@ -37,7 +37,7 @@ pub(super) fn start_with(database: &Database, count: usize, settings: &[&str]) -
         installation.copy_master_key_from(&first);
     }
     let installations = std::iter::once(first).chain(others);
-    installations.map(|installation| ServeProcess::with_settings(installation, settings)).collect()
+    installations.map(|installation| ServeProcess::start(installation, settings)).collect()
 }
 
 pub(super) fn held(node: &ServeProcess) -> u64 {

@@ -149,7 +149,7 @@ fn nul_and_invalid_text_cause_no_server_error_on_postgresql() {
     let database = Database::create();
     let server = ServeProcess::start(
         Installation::with_store(&database.url()),
-        &["--set", "identity.address_failures_max=100000"],
+        &["identity.address_failures_max=100000"],
     );
     check_everywhere(&SignInFixture::on(&server, 2, &[]));
 }

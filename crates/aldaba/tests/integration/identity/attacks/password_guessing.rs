@@ -7,8 +7,8 @@ use crate::harness::{
     run_concurrently,
 };
 
-fn start_server(arguments: &[&str]) -> ServeProcess {
-    ServeProcess::start(Installation::new(), arguments)
+fn start_server(settings: &[&str]) -> ServeProcess {
+    ServeProcess::start(Installation::new(), settings)
 }
 
 /// A sign-in page that is open in a browser.
@@ -100,7 +100,7 @@ fn user_enumeration_refusals_are_the_same_for_unknown_users() {
 
 #[test]
 fn concurrent_guesses_on_one_account_do_not_exceed_its_limit() {
-    let server = start_server(&["--set", "server.trusted_proxies=127.0.0.0/8"]);
+    let server = start_server(&["server.trusted_proxies=127.0.0.0/8"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (browser, form) = open_sign_in_form(&fixture);
     let mark = browser.cookie("aldaba-browser").unwrap();
@@ -126,7 +126,7 @@ fn restored_attempts(watch: &Stopwatch) -> u64 {
 
 #[test]
 fn guessing_address_is_limited_and_forwarded_headers_do_not_help() {
-    let server = start_server(&["--set", "identity.address_failures_max=3"]);
+    let server = start_server(&["identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (watch, page) = (Stopwatch::start(), open_sign_in_form(&fixture));
     for number in 0..3 {
@@ -155,7 +155,7 @@ fn guessing_address_is_limited_and_forwarded_headers_do_not_help() {
 
 #[test]
 fn concurrent_guesses_do_not_exceed_the_limit_of_an_address() {
-    let server = start_server(&["--set", "identity.address_failures_max=3"]);
+    let server = start_server(&["identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (browser, form) = open_sign_in_form(&fixture);
     let mark = browser.cookie("aldaba-browser").unwrap();
@@ -200,7 +200,7 @@ fn password_of_a_mebibyte_is_not_hashed() {
 
 #[test]
 fn empty_fields_do_not_count_as_an_attempt() {
-    let server = start_server(&["--set", "identity.address_failures_max=3"]);
+    let server = start_server(&["identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let page = open_sign_in_form(&fixture);
     let before = password_hash_count(&server);

@@ -24,8 +24,7 @@ fn flood_of_sign_ins_is_bounded_and_other_requests_are_served() {
         "identity.hashing_queue_max=4",
         "identity.address_failures_max=100000",
     ];
-    let arguments: Vec<&str> = limits.iter().flat_map(|limit| ["--set", limit]).collect();
-    let server = ServeProcess::start(Installation::new(), &arguments);
+    let server = ServeProcess::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let form = browser.follow_redirects(browser.get(&fixture.authorization_request().path())).form("post");

@@ -123,10 +123,8 @@ fn planted_browser_cookie_is_replaced_at_sign_in() {
 
 #[test]
 fn cookie_tossing_is_prevented_by_the_host_prefix_on_https() {
-    let server = ServeProcess::with_settings(
-        Installation::new(),
-        &["server.auth_url=https://id.example", BEHIND_PROXY],
-    );
+    let server =
+        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example", BEHIND_PROXY]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let page = browser.get(&fixture.authorization_request().path());

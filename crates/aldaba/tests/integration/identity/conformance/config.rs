@@ -36,10 +36,8 @@ fn oidcc_discovery_endpoint_verification() {
 #[test]
 fn oidcc_discovery_endpoint_verification_on_https() {
     // The suite requires https. A proxy terminates TLS, and the document has the external URLs.
-    let server = ServeProcess::with_settings(
-        Installation::new(),
-        &["server.auth_url=https://id.example.com", BEHIND_PROXY],
-    );
+    let server =
+        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
     let document = get(&server, ".well-known/openid-configuration").send().json();
     for name in members(&document) {
         if name.ends_with("_endpoint") || ["issuer", "jwks_uri"].contains(&name) {
