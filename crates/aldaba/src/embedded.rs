@@ -1,27 +1,26 @@
 //! Runs the service inside another process, with its clock and randomness injected. Tests use it instead of spawning the
 //! program.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use domain::Secret;
-use store::{MasterKey, Store};
+use store::Store;
 
 use crate::config::{self, Sources};
 use crate::exit::Failure;
 use crate::running_service::RunningService;
-use crate::service::Service;
+use crate::serve;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts};
+use crate::wiring::BasePorts;
 
 /// What an embedded service is started with.
 #[derive(Debug)]
 pub struct Options {
-    /// Configuration keys and values, as `--set` takes them.
+    /// The configuration of an installation. What `serve` refuses as unfit for production is refused here too.
+    pub config: Option<PathBuf>,
+    /// Configuration keys and values, as `--set` takes them, and `store.master_key`. They override the file.
     pub settings: Vec<(String, String)>,
     pub base: BasePorts,
-    pub master_key: [u8; 32],
-    /// The bearer token of `/operator/v1`.
-    pub operator_token: String,
 }
 
 /// A running service. It stops with [`EmbeddedService::stop`].
@@ -57,14 +56,16 @@ impl EmbeddedService {
 }
 
 async fn start(options: Options) -> Result<EmbeddedService, Failure> {
-    let Options { settings, base, master_key, operator_token } = options;
-    let sources = Sources { flags: settings, ..Sources::default() };
+    let Options { config, settings, base } = options;
+    let sources = Sources { file: config, flags: settings, ..Sources::default() };
     let config = config::load(&sources).map_err(Failure::Config)?;
-    let ports = wiring::ports(&base, &MasterKey::from_bytes(master_key))?;
-    let opened = wiring::open(&config.store.url, config.store.connections_max, ports).await?;
-    let store = opened.store.clone();
-    let service = Service::bind(config, base, opened, &Secret::new(operator_token)).await?;
+    let faults = if sources.file.is_some() { serve::unfit(&config) } else { Vec::new() };
+    if !faults.is_empty() {
+        return Err(Failure::Config(faults));
+    }
+    let service = serve::bind(config, base).await?;
     let base_url = format!("http://{}", service.public_address()?);
     let operator_url = format!("http://{}", service.operator_address()?);
+    let store = service.store().clone();
     Ok(EmbeddedService { base_url, operator_url, store, running: service.start() })
 }

@@ -16,6 +16,7 @@ use crate::signals::{OnHangup, ShutdownSignals};
 use crate::wiring::{self, BasePorts, OpenStore};
 
 const TOKEN_CHARS_MIN: usize = 32;
+const TOKEN_MISSING: &str = "is missing; `aldaba init` creates one";
 
 pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
     let mut flag = |key: &str, value: Option<String>| {
@@ -30,12 +31,21 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
         return Err(Failure::Config(faults));
     }
     logging::start(&config);
-    let Some(token) = config.operator.token.clone() else {
-        return Err(Failure::Config(Vec::new()));
-    };
-    let base = BasePorts::system();
     // Before the store opens: a migration may take long.
     let signals = ShutdownSignals::install(OnHangup::Ignore)?;
+    let service = bind(config, BasePorts::system()).await?;
+    tracing::info!(
+        public = %service.public_address()?,
+        operator = %service.operator_address()?,
+        "serving"
+    );
+    service.start().run(signals).await
+}
+
+/// The service over the configured store, with both listeners bound.
+pub(crate) async fn bind(config: Config, base: BasePorts) -> Result<Service, Failure> {
+    let fault = || ConfigFault { origin: "operator.token".into(), message: TOKEN_MISSING.into() };
+    let token = config.operator.token.clone().ok_or_else(|| Failure::Config(vec![fault()]))?;
     let opened = open(&config, &base).await?;
     if opened.store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
@@ -43,15 +53,9 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
                 .into(),
         ));
     }
-    let store = opened.store.clone();
     let service = Service::bind(config, base.clone(), opened, &token).await?;
-    announce_first_operator(service.config(), &base, store).await?;
-    tracing::info!(
-        public = %service.public_address()?,
-        operator = %service.operator_address()?,
-        "serving"
-    );
-    service.start().run(signals).await
+    announce_first_operator(service.config(), &base, service.store().clone()).await?;
+    Ok(service)
 }
 
 /// Logs the link of the first operator where nobody can sign in to the console yet and nobody is invited.
@@ -101,7 +105,7 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
         wrong("server.trusted_proxies", &why);
     }
     match &config.operator.token {
-        None => wrong("operator.token", "is missing; `aldaba init` creates one"),
+        None => wrong("operator.token", TOKEN_MISSING),
         Some(token) if token.reveal().chars().count() < TOKEN_CHARS_MIN => {
             wrong("operator.token", "is too short: 32 characters at least");
         }

@@ -116,6 +116,10 @@ impl Service {
         &self.config
     }
 
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
     pub(crate) fn public_address(&self) -> Result<SocketAddr, Failure> {
         Ok(self.public.address()?)
     }

@@ -12,7 +12,8 @@ use tokio::runtime::Runtime;
 
 use crate::{Request, Response};
 
-const MASTER_KEY: [u8; 32] = *b"a master key that tests may read";
+/// The bytes of "a master key that tests may read".
+const MASTER_KEY: &str = "61206d6173746572206b65792074686174207465737473206d61792072656164";
 const OPERATOR_TOKEN: &str = "the operator's token that tests may read";
 
 /// What a server is started with.
@@ -58,13 +59,14 @@ impl TestServerBuilder {
             ("delivery.host_check", "off".to_owned()),
             ("server.drain", "1s".to_owned()),
             ("server.drain_delay", "0s".to_owned()),
+            ("store.master_key", MASTER_KEY.to_owned()),
+            ("operator.token", OPERATOR_TOKEN.to_owned()),
         ];
         let defaults = defaults.map(|(key, value)| (key.to_owned(), value));
         let options = Options {
+            config: None,
             settings: defaults.into_iter().chain(self.settings).collect(),
             base: self.base,
-            master_key: MASTER_KEY,
-            operator_token: OPERATOR_TOKEN.to_owned(),
         };
         let runtime =
             tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
