@@ -9,7 +9,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{
-    HttpRequest, HttpResponse, IngestClient, Installation, OperatorApi, SESSION, ServeProcess, SignInFixture,
+    EmbeddedServer, HttpRequest, HttpResponse, IngestClient, OperatorApi, SESSION, Server, SignInFixture,
     Tokens,
 };
 
@@ -20,9 +20,9 @@ pub(crate) const ALL_SCOPES: &str =
 pub(crate) const BASE_URL: &str = "http://127.0.0.1:8080";
 
 /// A server without a rate limit, shared by the tests that read.
-pub(crate) fn unlimited_server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
-    SERVER.get_or_init(|| ServeProcess::start_shared(Installation::new(), &["gateway.rate_per_minute=0"]))
+pub(crate) fn unlimited_server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
+    SERVER.get_or_init(|| EmbeddedServer::start_shared(&["gateway.rate_per_minute=0"]))
 }
 
 /// A tenant shared by the tests that need only a company of their own.
@@ -42,7 +42,7 @@ pub(crate) struct SubscriptionKeys {
 impl SubscriptionKeys {
     /// Creates a subscription for these products, or for all products if the list is empty.
     #[track_caller]
-    pub(crate) fn new(server: &ServeProcess, products: &[&str]) -> Self {
+    pub(crate) fn new(server: &Server, products: &[&str]) -> Self {
         let all = ["accounting", "payroll", "invoicing"];
         let products = if products.is_empty() { &all[..] } else { products };
         let subscription = json!({ "name": "Panel de ventas", "products": products });
@@ -65,18 +65,18 @@ pub(crate) struct ApiCredentials {
 
 impl ApiCredentials {
     /// A request without a `context` header.
-    pub(crate) fn get(&self, server: &ServeProcess, path: &str) -> HttpRequest {
+    pub(crate) fn get(&self, server: &Server, path: &str) -> HttpRequest {
         self.request(server, Method::GET, path)
     }
 
-    pub(crate) fn request(&self, server: &ServeProcess, method: Method, path: &str) -> HttpRequest {
+    pub(crate) fn request(&self, server: &Server, method: Method, path: &str) -> HttpRequest {
         HttpRequest::new(method, &format!("{}{path}", server.public_url))
             .header("ocp-apim-subscription-key", &self.key)
             .header("authorization", &format!("Bearer {}", self.token))
     }
 
     #[track_caller]
-    pub(crate) fn status(&self, server: &ServeProcess, path: &str) -> u16 {
+    pub(crate) fn status(&self, server: &Server, path: &str) -> u16 {
         self.get(server, path).send().status
     }
 
@@ -106,7 +106,7 @@ impl ApiFixture<'static> {
 
 impl<'a> ApiFixture<'a> {
     #[track_caller]
-    pub(crate) fn on(server: &'a ServeProcess, keys: &SubscriptionKeys) -> Self {
+    pub(crate) fn on(server: &'a Server, keys: &SubscriptionKeys) -> Self {
         let sign_in = SignInFixture::on(server, 1, &[]);
         let ingest = server.ingest_client(&sign_in.tenants[0]);
         let session = sign_in.signed_in_browser().cookie(SESSION).unwrap();

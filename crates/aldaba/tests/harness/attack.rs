@@ -5,14 +5,12 @@ use std::net::TcpStream;
 use std::sync::{Barrier, OnceLock};
 use std::thread;
 
-use super::{HttpRequest, HttpResponse, Installation, Page, RawConnection, ServeProcess, WAIT_MAX};
+use super::{EmbeddedServer, HttpRequest, HttpResponse, Page, RawConnection, Server, WAIT_MAX};
 
 /// A server shared by the attack tests. It allows an address any number of failed sign-ins.
-pub(crate) fn attack_server() -> &'static ServeProcess {
-    static TARGET: OnceLock<ServeProcess> = OnceLock::new();
-    TARGET.get_or_init(|| {
-        ServeProcess::start_shared(Installation::new(), &["identity.address_failures_max=1000000"])
-    })
+pub(crate) fn attack_server() -> &'static Server {
+    static TARGET: OnceLock<EmbeddedServer> = OnceLock::new();
+    TARGET.get_or_init(|| EmbeddedServer::start_shared(&["identity.address_failures_max=1000000"]))
 }
 
 /// Runs the action `count` times at the same moment, each in its own thread.
@@ -33,7 +31,7 @@ pub(crate) fn run_concurrently<T: Send>(count: usize, action: impl Fn(usize) -> 
 
 /// The number of passwords that a server has hashed so far.
 #[track_caller]
-pub(crate) fn password_hash_count(server: &ServeProcess) -> u64 {
+pub(crate) fn password_hash_count(server: &Server) -> u64 {
     let metrics = HttpRequest::get(&format!("{}/metrics", server.operator_url)).send();
     let mut lines = metrics.text().lines();
     let line = lines.find_map(|line| line.strip_prefix("aldaba_password_hashes_total "));
@@ -44,7 +42,7 @@ pub(crate) fn password_hash_count(server: &ServeProcess) -> u64 {
 
 /// A GET with another `Host` header.
 #[track_caller]
-pub(crate) fn get_from_host(server: &ServeProcess, host: &str, path: &str, headers: &str) -> HttpResponse {
+pub(crate) fn get_from_host(server: &Server, host: &str, path: &str, headers: &str) -> HttpResponse {
     // `RawConnection` appends the real host; it ends up in a header that the server does not read.
     let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n{headers}x-real-host: ");
     RawConnection::open(&server.public_url, &head).response().unwrap()
@@ -52,7 +50,7 @@ pub(crate) fn get_from_host(server: &ServeProcess, host: &str, path: &str, heade
 
 /// Sends these bytes and returns the status of the response, if one comes. The server may close the connection
 /// before it has read all of them, so a failed write is ignored.
-pub(crate) fn send_raw_bytes(server: &ServeProcess, bytes: &[u8]) -> Option<u16> {
+pub(crate) fn send_raw_bytes(server: &Server, bytes: &[u8]) -> Option<u16> {
     let mut stream = TcpStream::connect(server.public_url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(WAIT_MAX)).unwrap();
     stream.set_write_timeout(Some(WAIT_MAX)).unwrap();

@@ -14,6 +14,7 @@ use store::{
 use tempfile::TempDir;
 
 use super::Program;
+use super::process::delete_after_exit;
 
 pub(crate) struct Installation {
     folder: TempDir,
@@ -37,6 +38,11 @@ impl Installation {
         let path = installation.path().to_str().unwrap();
         Program::new(&["init", path, "--base-url", "http://127.0.0.1:8080", "--store", store]).run().code(0);
         installation
+    }
+
+    /// For an installation in a `static`, which Rust never drops: its folder is deleted when the test process ends.
+    pub(crate) fn delete_after_exit(&self) {
+        delete_after_exit(self.path());
     }
 
     pub(crate) fn path(&self) -> &Path {

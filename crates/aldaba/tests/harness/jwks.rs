@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde_json::Value;
 
-use super::{HttpRequest, ServeProcess, decode_jwt};
+use super::{HttpRequest, Server, decode_jwt};
 
 /// The published keys.
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub(crate) struct JwkSet(pub(crate) Vec<Value>);
 
 impl JwkSet {
     #[track_caller]
-    pub(crate) fn fetch(server: &ServeProcess) -> Self {
+    pub(crate) fn fetch(server: &Server) -> Self {
         let response = HttpRequest::get(&format!("{}/auth/core/.well-known/jwks", server.public_url)).send();
         assert_eq!(response.status, 200, "{response:?}");
         Self(response.json()["keys"].as_array().unwrap().clone())

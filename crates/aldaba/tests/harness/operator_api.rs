@@ -3,9 +3,9 @@
 use hyper::Method;
 use serde_json::{Value, json};
 
-use super::{HttpRequest, HttpResponse, ServeProcess, wait_for};
+use super::{HttpRequest, HttpResponse, Server, wait_for};
 
-pub(crate) struct OperatorApi<'a>(pub(crate) &'a ServeProcess);
+pub(crate) struct OperatorApi<'a>(pub(crate) &'a Server);
 
 impl OperatorApi<'_> {
     /// A request with the operator's token, to a path below `/operator/v1`.

@@ -1,8 +1,10 @@
 //! A running process. Its output goes to files, and it ends together with the test process, even if that is killed.
 
 use std::fs::{File, read, read_to_string};
-use std::path::PathBuf;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use tempfile::TempDir;
@@ -34,6 +36,10 @@ impl RunningProcess {
 
     pub(crate) fn stderr(&self) -> String {
         self.output("err")
+    }
+
+    pub(crate) fn stderr_file(&self) -> PathBuf {
+        self.output.path().join("err")
     }
 
     /// The output so far. It may end in the middle of a character.
@@ -104,12 +110,9 @@ impl RunningProcess {
         poll_within(bound, || self.child.try_wait().unwrap())
     }
 
-    /// Has the guard delete the output and these folders once the process has exited. For values in a `static`,
-    /// which Rust never drops.
-    pub(crate) fn clean_up_after_exit(&mut self, folders: &[PathBuf]) {
-        let mut all = vec![self.output.path().to_owned()];
-        all.extend_from_slice(folders);
-        self.guard = TerminationGuard::with_folders(self.child.id(), &all);
+    /// Has the guard delete the output once the process has exited. For values in a `static`, which Rust never drops.
+    pub(crate) fn clean_up_after_exit(&mut self) {
+        self.guard = TerminationGuard::with_folder(self.child.id(), self.output.path());
     }
 }
 
@@ -161,15 +164,20 @@ struct TerminationGuard(Child);
 impl TerminationGuard {
     const SCRIPT: &str = r#"read -r _; kill "$0" 2>/dev/null; kill -CONT "$0" 2>/dev/null; [ $# = 0 ] && exit; looks=0
         while [ $looks -lt 100 ] && kill -0 "$0" 2>/dev/null; do sleep 0.1; looks=$((looks + 1)); done
-        rm -rf -- "$@""#;
+        rm -rf -- "$1""#;
 
     fn of(pid: u32) -> Self {
-        Self::with_folders(pid, &[])
+        Self::start(pid, None)
     }
 
-    fn with_folders(pid: u32, folders: &[PathBuf]) -> Self {
+    /// Also deletes a folder once the process has exited.
+    fn with_folder(pid: u32, folder: &Path) -> Self {
+        Self::start(pid, Some(folder))
+    }
+
+    fn start(pid: u32, folder: Option<&Path>) -> Self {
         let mut shell = Command::new("sh");
-        shell.args(["-c", Self::SCRIPT, &pid.to_string()]).args(folders);
+        shell.args(["-c", Self::SCRIPT, &pid.to_string()]).args(folder);
         let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         Self(shell.spawn().unwrap())
     }
@@ -186,4 +194,19 @@ impl Drop for TerminationGuard {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
+}
+
+/// Deletes a folder when the test process ends, even if it is killed. For values in a `static`, which Rust never drops.
+pub(super) fn delete_after_exit(folder: &Path) {
+    /// Reads the folders from a pipe until the test process closes it by ending.
+    const SCRIPT: &str =
+        r#"trap '' INT TERM; while read -r folder; do set -- "$@" "$folder"; done; rm -rf -- "$@""#;
+    static FOLDERS: OnceLock<Mutex<ChildStdin>> = OnceLock::new();
+    let folders = FOLDERS.get_or_init(|| {
+        let mut shell = Command::new("sh");
+        let shell = shell.args(["-c", SCRIPT]).stdin(Stdio::piped());
+        let shell = shell.stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Mutex::new(shell.unwrap().stdin.unwrap())
+    });
+    writeln!(folders.lock().unwrap(), "{}", folder.display()).unwrap();
 }

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use super::browser::encode_form;
-use super::{Browser, HttpRequest, HttpResponse, OperatorApi, Page, ServeProcess, shared_server};
+use super::{Browser, HttpRequest, HttpResponse, OperatorApi, Page, Server, shared_server};
 
 pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 pub(crate) const PASSWORD: &str = "una contraseña larga";
@@ -31,7 +31,7 @@ pub(crate) struct TestApp {
 
 /// Tenants, a user and a client on a server. Only the test that created them uses them.
 pub(crate) struct SignInFixture<'a> {
-    pub(crate) server: &'a ServeProcess,
+    pub(crate) server: &'a Server,
     pub(crate) tenants: Vec<String>,
     pub(crate) email: String,
     pub(crate) app: TestApp,
@@ -54,7 +54,7 @@ impl SignInFixture<'static> {
 }
 
 impl<'a> SignInFixture<'a> {
-    pub(crate) fn on(server: &'a ServeProcess, tenants: usize, client: &[&str]) -> Self {
+    pub(crate) fn on(server: &'a Server, tenants: usize, client: &[&str]) -> Self {
         let tenants: Vec<String> = (0..tenants).map(|_| server.ingest_for_new_tenant().tenant).collect();
         let email = new_user(server, &tenants.iter().map(String::as_str).collect::<Vec<_>>());
         Self { server, tenants, email, app: register_app(server, client) }
@@ -198,7 +198,7 @@ impl<'a> SignInFixture<'a> {
 
 /// Creates a user of these tenants with [`PASSWORD`] and returns the e-mail address.
 #[track_caller]
-pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
+pub(crate) fn new_user(server: &Server, tenants: &[&str]) -> String {
     let email = format!("user-{}@example.com", CREATED_COUNT.fetch_add(1, Ordering::Relaxed));
     let user = json!({ "email": email, "givenName": "Lucía", "password": PASSWORD, "tenants": tenants });
     OperatorApi(server).create("/users", &user);
@@ -207,7 +207,7 @@ pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
 
 /// Registers a client with [`CALLBACK`] and these flags of the command line.
 #[track_caller]
-pub(crate) fn register_app(server: &ServeProcess, arguments: &[&str]) -> TestApp {
+pub(crate) fn register_app(server: &Server, arguments: &[&str]) -> TestApp {
     if arguments.is_empty() {
         let client = json!({ "name": "Panel de ventas", "redirectUris": [CALLBACK] });
         let created = OperatorApi(server).create("/clients", &client);

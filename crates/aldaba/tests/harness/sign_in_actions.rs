@@ -7,8 +7,8 @@ use serde_json::Value;
 use web::Stopwatch;
 
 use super::{
-    AuthorizationRequest, Browser, CALLBACK, Form, HttpRequest, HttpResponse, Page, ServeProcess,
-    SignInFixture, TestApp, encode_form, wait_for,
+    AuthorizationRequest, Browser, CALLBACK, Form, HttpRequest, HttpResponse, Page, Server, SignInFixture,
+    TestApp, encode_form, wait_for,
 };
 
 pub(crate) const SESSION: &str = "aldaba-session";
@@ -130,7 +130,7 @@ impl Browser {
 }
 
 /// A GET to an endpoint of the identity provider.
-pub(crate) fn get(server: &ServeProcess, path: &str) -> HttpRequest {
+pub(crate) fn get(server: &Server, path: &str) -> HttpRequest {
     HttpRequest::get(&format!("{}/auth/core/{path}", server.public_url))
 }
 

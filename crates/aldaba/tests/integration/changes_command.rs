@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Installation, Program, ServeProcess, bank, charge, ndjson, shared_server};
+use crate::harness::{EmbeddedServer, Installation, Program, bank, charge, ndjson, shared_server};
 
 fn generated(seed: &str) -> String {
     let finished = Program::new(&["changes", "generate", "--seed", seed, "--companies", "2"]).run().code(0);
@@ -117,7 +117,7 @@ fn changes_are_applied_through_a_running_service() {
 
 #[test]
 fn unreachable_service_is_reported() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let url = server.operator_url.clone();
     server.stop();
     let send = |url: &str| {

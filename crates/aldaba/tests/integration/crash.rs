@@ -12,7 +12,7 @@ fn acknowledged_changes_survive_a_kill() {
         assert_eq!(ingest.send_lines(&[bank(&number.to_string(), "a")]).head(), number);
     }
     server.process.kill();
-    let server = ServeProcess::start(server.installation, &[]);
+    let server = ServeProcess::start(server.into_installation(), &[]);
     let all: Vec<Value> = (1..=20).map(|number| bank(&number.to_string(), "a")).collect();
     assert_eq!(server.ingest_client(&ingest.tenant).send_lines(&all).head(), 20);
 }
@@ -28,7 +28,7 @@ fn interrupted_body_resumes_under_its_idempotency_key() {
     wait_for("part of the body to be committed", || (ingest.head() > 0).then_some(()));
     server.process.kill();
     drop(raw);
-    let server = ServeProcess::start(server.installation, &[]);
+    let server = ServeProcess::start(server.into_installation(), &[]);
     let ingest = server.ingest_client(&ingest.tenant);
     let before = ingest.head();
     assert!(before > 0 && before < 5000);

@@ -1,12 +1,12 @@
 //! Malformed lines get a precise error; the lines around them are applied and the server stays healthy.
 
-use crate::harness::{IngestClient, ServeProcess, bank, ndjson, shared_server};
+use crate::harness::{IngestClient, Server, bank, ndjson, shared_server};
 
 const MIB: usize = 1024 * 1024;
 
 /// Sends a malformed line between two new valid ones, so that the log's head shows that both were applied.
 struct LineChecker {
-    server: &'static ServeProcess,
+    server: &'static Server,
     ingest: IngestClient,
     sent: u64,
 }

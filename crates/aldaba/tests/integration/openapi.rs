@@ -3,7 +3,7 @@
 use hyper::Method;
 use serde_json::Value;
 
-use crate::harness::{HttpRequest, HttpResponse, Installation, Program, ServeProcess, unlimited_server};
+use crate::harness::{EmbeddedServer, HttpRequest, HttpResponse, Installation, Program, unlimited_server};
 
 fn get(path: &str) -> HttpResponse {
     HttpRequest::get(&format!("{}{path}", unlimited_server().public_url)).send()
@@ -132,7 +132,7 @@ fn page_that_a_sign_in_returns_to_has_a_strict_policy() {
 
 #[test]
 fn page_can_be_switched_off() {
-    let server = ServeProcess::start(Installation::new(), &["server.docs=false"]);
+    let server = EmbeddedServer::start(Installation::new(), &["server.docs=false"]);
     let get = |path: &str| HttpRequest::get(&format!("{}{path}", server.public_url)).send();
     for path in ["/docs", "/docs/", "/docs/settings.json", "/docs/oauth2-redirect.html"] {
         get(path).problem(404);
@@ -147,7 +147,7 @@ fn page_is_not_on_the_origin_of_the_sign_in_pages() {
         "server.auth_url=https://id.example",
         "server.peer_is_client=true",
     ];
-    let server = ServeProcess::start(Installation::new(), &settings);
+    let server = EmbeddedServer::start(Installation::new(), &settings);
     let get = |host: &str, path: &str| {
         HttpRequest::get(&format!("{}{path}", server.public_url)).header("host", host).send()
     };

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Database, DatabaseProxy, HttpRequest, Installation, ServeProcess, bank, charge, ndjson, shared_server,
-    wait_for,
+    ApiFixture, Database, DatabaseProxy, EmbeddedServer, HttpRequest, Installation, OperatorApi, PASSWORD,
+    ServeProcess, SubscriptionKeys, bank, charge, ndjson, shared_server, wait_for,
 };
 
 #[test]
@@ -42,7 +42,7 @@ fn label_values(text: &str) -> Vec<&str> {
 
 #[test]
 fn metrics_count_and_contain_no_identifiers() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let ingest = server.ingest_for_new_tenant();
     let body = ndjson(&[bank("secret-record", "a"), charge("nowhere", "x", 1), bank("2", "b")]);
     for _ in 0..2 {
@@ -79,9 +79,10 @@ fn metrics_count_and_contain_no_identifiers() {
     HttpRequest::get(&format!("{}/metrics", server.public_url)).send().problem(404);
 }
 
+/// In a process of its own, because errors of the store are counted for the whole process.
 #[test]
 fn metrics_show_build_store_and_backlog() {
-    let server = shared_server();
+    let server = ServeProcess::start(Installation::new(), &[]);
     server.ingest_for_new_tenant().send_lines(&[bank("1", "a")]);
     let url = format!("{}/metrics", server.operator_url);
     let metrics = HttpRequest::get(&url).send();
@@ -177,6 +178,33 @@ fn log_is_json_without_a_terminal() {
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
     assert_eq!(refused["address"], "127.0.0.1");
     assert!(!finished.stderr.contains(&token), "the log does not contain the token");
+}
+
+#[test]
+fn log_contains_no_secret_of_a_client_a_subscription_or_a_user() {
+    let server = ServeProcess::start(Installation::new(), &["logging.level=debug"]);
+    let keys = SubscriptionKeys::new(&server, &[]);
+    let fixture = ApiFixture::on(&server, &keys);
+    let credentials = fixture.credentials();
+    for key in [&keys.primary, &keys.secondary] {
+        assert_eq!(credentials.with_key(key).status(&server, "/accounting/api/companies"), 200);
+    }
+    let (sign_in, new_password) = (&fixture.sign_in, "otra contraseña");
+    let user = format!("/users/{}", sign_in.email);
+    assert_eq!(OperatorApi(&server).patch(&user, &json!({"password": new_password})).status, 200);
+    let browser = sign_in.browser();
+    let form = browser.start_authorization(&sign_in.authorization_request()).form("post");
+    assert_eq!(sign_in.try_password(&browser, &form, PASSWORD).status, 400);
+    assert_ne!(sign_in.try_password(&browser, &form, new_password).status, 400);
+    let secret = sign_in.app.secret.clone();
+    let installation_token = server.installation.token();
+    drop(fixture);
+    let log = server.process.stop().stderr;
+    assert!(!log_lines(&log, "request completed").is_empty(), "{log}");
+    let secrets = [&secret, &keys.primary, &keys.secondary, PASSWORD, new_password, &installation_token];
+    for secret in secrets {
+        assert!(!log.contains(secret), "{secret} is in the log");
+    }
 }
 
 #[test]

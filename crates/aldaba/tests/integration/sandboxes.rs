@@ -6,19 +6,20 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ALL_SCOPES, ApiFixture, Browser, CALLBACK, HttpRequest, HttpResponse, Installation, OperatorApi, Page,
-    ServeProcess, SignInFixture, SubscriptionKeys, TestApp, Tokens, oauth_error, register_app, wait_for,
+    ALL_SCOPES, ApiFixture, Browser, CALLBACK, EmbeddedServer, HttpRequest, HttpResponse, Installation,
+    OperatorApi, Page, Server, SignInFixture, SubscriptionKeys, TestApp, Tokens, oauth_error, register_app,
+    wait_for,
 };
 
 const PORTAL: &str = "http://localhost:8080/portal/sandbox/callback";
 const CUSTOMERS: &str = "/accounting/api/customers";
 
-fn server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         // Loopback receivers are not allowed: what arrives at the built-in receiver was not dialled.
         let set = ["gateway.rate_per_minute=0", "delivery.timeout=1s", "portal.sandbox_webhooks=3"];
-        ServeProcess::start_shared(Installation::new(), &set)
+        EmbeddedServer::start_shared(&set)
     })
 }
 
@@ -294,7 +295,7 @@ fn built_in_receiver_is_for_webhooks_of_its_sandbox_alone() {
 
 #[test]
 fn closed_sandboxes_open_nothing() {
-    let closed = ServeProcess::start_shared(Installation::new(), &["portal.sandbox=false"]);
+    let closed = EmbeddedServer::start(Installation::new(), &["portal.sandbox=false"]);
     let api = OperatorApi(&closed);
     let team = text(&api.create("/teams", &json!({"name": "Panel"}))["id"]);
     for rest in ["", "/reset"] {

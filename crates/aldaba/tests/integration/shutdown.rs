@@ -46,7 +46,7 @@ fn unfinished_request_is_cut_off_after_the_drain_time() {
     let raw = start_request(&ingest);
     let watch = Stopwatch::start();
     server.process.terminate();
-    let finished = server.process.wait_for_exit();
+    let (finished, installation) = server.wait_for_exit();
     let took = watch.elapsed();
     assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!((300..10_000).contains(&took.as_millis()), "{took:?}");
@@ -57,7 +57,7 @@ fn unfinished_request_is_cut_off_after_the_drain_time() {
     );
     drop(raw);
 
-    let server = ServeProcess::start(server.installation, &[]);
+    let server = ServeProcess::start(installation, &[]);
     assert_eq!(
         server.ingest_client(&ingest.tenant).send_lines(&[bank("1", "a")]).head(),
         1,

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{CALLBACK, Installation, OperatorApi, ServeProcess};
+use crate::harness::{CALLBACK, EmbeddedServer, Installation, OperatorApi};
 
 fn json_of(installation: &Installation, arguments: &[&str]) -> Value {
     installation.program(arguments).with(&["--json"]).run().json()
@@ -56,7 +56,7 @@ fn teams_are_added_shown_and_changed() {
 
 #[test]
 fn requests_are_shown_and_decided() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let (installation, api) = (&server.installation, OperatorApi(&server));
     installation.add_developer("diego");
     api.create("/teams", &json!({"name": "Panel", "id": "panel"}));

@@ -9,7 +9,7 @@ use rustls::{
     ClientConfig, ClientConnection, ProtocolVersion, RootCertStore, StreamOwned, SupportedProtocolVersion,
 };
 
-use crate::harness::{Installation, ServeProcess, WAIT_MAX};
+use crate::harness::{EmbeddedServer, Installation, WAIT_MAX};
 
 const TLS_1_0: u8 = 1;
 const TLS_1_1: u8 = 2;
@@ -65,9 +65,9 @@ fn connect(address: &str) -> TcpStream {
     stream
 }
 
-fn start_server(pem: &Pem) -> (ServeProcess, String) {
+fn start_server(pem: &Pem) -> (EmbeddedServer, String) {
     let settings = pem.settings("chain.pem", "key.pem");
-    let start_server = ServeProcess::start(Installation::new(), &settings.each_ref().map(String::as_str));
+    let start_server = EmbeddedServer::start(Installation::new(), &settings.each_ref().map(String::as_str));
     let address = start_server.public_url.trim_start_matches("http://").to_owned();
     (start_server, address)
 }
@@ -150,7 +150,7 @@ fn operator_listener_can_have_tls_of_its_own() {
     let pem = Pem::new();
     let settings =
         pem.settings("chain.pem", "key.pem").map(|text| text.replace("server.tls", "operator.tls"));
-    let server = ServeProcess::start(Installation::new(), &settings.each_ref().map(String::as_str));
+    let server = EmbeddedServer::start(Installation::new(), &settings.each_ref().map(String::as_str));
     let address = server.operator_url.trim_start_matches("http://");
     let mut stream = pem.client(address, &rustls::version::TLS13, &[]);
     stream.write_all(b"GET /readyz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").unwrap();

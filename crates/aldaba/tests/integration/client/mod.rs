@@ -27,7 +27,7 @@ pub(super) fn dev() -> &'static Dev {
     DEV.get_or_init(|| {
         let set = ["--set", "delivery.schedule=200ms,300ms,500ms", "--set", "delivery.timeout=2s"];
         let mut dev = Dev::start(&set);
-        dev.process.clean_up_after_exit(&[]);
+        dev.process.clean_up_after_exit();
         dev
     })
 }

@@ -10,8 +10,7 @@ use testserver::TestServer;
 
 use super::fixture::Operator;
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, Receiver, ServeProcess, SubscriptionKeys, company, customer,
-    wait_for,
+    ApiFixture, EmbeddedServer, OperatorApi, Receiver, Server, SubscriptionKeys, company, customer, wait_for,
 };
 
 const DAY: &str = "2026-11-15";
@@ -266,11 +265,11 @@ fn search_leads_to_everything_with_an_id() {
     }
 }
 
-fn serving() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn serving() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let settings = ["gateway.rate_per_minute=0", "egress.loopback=true", "delivery.host_check=off"];
-        ServeProcess::start_shared(Installation::new(), &settings)
+        EmbeddedServer::start_shared(&settings)
     })
 }
 

@@ -7,8 +7,8 @@ use testserver::TestServer;
 
 use super::fixture::Operator;
 use crate::harness::{
-    ApiFixture, Database, HttpRequest, Installation, OperatorApi, Receiver, ServeProcess, SubscriptionKeys,
-    company, customer, wait_for,
+    ApiFixture, Database, EmbeddedServer, HttpRequest, Installation, OperatorApi, Receiver, ServeProcess,
+    SubscriptionKeys, company, customer, wait_for,
 };
 
 const CUSTOMERS: &str = "/accounting/api/customers";
@@ -83,7 +83,7 @@ fn failing_webhook_is_named() {
         "delivery.schedule=1s",
         "delivery.window=10m",
     ];
-    let server = ServeProcess::start(Installation::new(), &settings);
+    let server = EmbeddedServer::start(Installation::new(), &settings);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let ingest = server.ingest_client(&api.sign_in.tenants[0]);
     ingest.send_lines(&[company("c")]);

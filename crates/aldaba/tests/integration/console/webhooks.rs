@@ -12,7 +12,7 @@ use testserver::{TestClock, TestServer, TestTenant};
 
 use super::fixture::{Operator, PASSWORD};
 use crate::harness::{
-    ApiFixture, Browser, Installation, OperatorApi, Page, Receiver, ServeProcess, SubscriptionKeys, company,
+    ApiFixture, Browser, EmbeddedServer, OperatorApi, Page, Receiver, Server, SubscriptionKeys, company,
     customer, wait_for,
 };
 
@@ -242,8 +242,8 @@ fn dangerous_actions_ask_for_a_fresh_sign_in_and_deletion_for_the_id() {
     assert_eq!(operator.json(&format!("webhooks/{}", three.webhooks[2]))["webhook"]["status"], "disabled");
 }
 
-fn server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let settings = [
             "gateway.rate_per_minute=0",
@@ -251,7 +251,7 @@ fn server() -> &'static ServeProcess {
             "delivery.host_check=off",
             "delivery.schedule=200ms,500ms,1s,1s,1s,2s,2s,2s,2s,2s,2s,2s",
         ];
-        ServeProcess::start_shared(Installation::new(), &settings)
+        EmbeddedServer::start_shared(&settings)
     })
 }
 

@@ -10,14 +10,14 @@ use serde_json::json;
 use store::{CallQuery, Calls as _, Figures as _, NumberedCall};
 
 use crate::harness::{
-    ALL_SCOPES, ApiFixture, HttpRequest, Installation, OperatorApi, ServeProcess, SubscriptionKeys,
+    ALL_SCOPES, ApiFixture, EmbeddedServer, HttpRequest, Installation, OperatorApi, Server, SubscriptionKeys,
     run_concurrently, unlimited_server, wait_for,
 };
 
 const COMPANIES: &str = "/accounting/api/companies";
 const ACCOUNTS: &str = "/accounting/api/accounts";
 
-fn calls_of(server: &ServeProcess, subscription: &str) -> Vec<CallRecord> {
+fn calls_of(server: &Server, subscription: &str) -> Vec<CallRecord> {
     let subscriptions = vec![SubscriptionId::new(subscription)];
     let query = CallQuery { subscriptions, rows_max: 1000, ..CallQuery::default() };
     let page = server.installation.in_store(async |store| store.list_calls(&query).await.unwrap());
@@ -26,7 +26,7 @@ fn calls_of(server: &ServeProcess, subscription: &str) -> Vec<CallRecord> {
 
 /// Waits until a subscription has this many calls; newest first.
 #[track_caller]
-fn wait_for_calls(server: &ServeProcess, subscription: &str, count: usize) -> Vec<CallRecord> {
+fn wait_for_calls(server: &Server, subscription: &str, count: usize) -> Vec<CallRecord> {
     wait_for("the calls to be recorded", || {
         let calls = calls_of(server, subscription);
         assert!(calls.len() <= count, "{calls:?}");
@@ -138,7 +138,7 @@ fn refusals_by_the_operator_are_recorded() {
 #[test]
 fn expired_tokens_and_the_rate_limit_are_recorded() {
     let settings = ["identity.access_token_ttl=1s", "gateway.rate_per_minute=1"];
-    let server = ServeProcess::start(Installation::new(), &settings);
+    let server = EmbeddedServer::start(Installation::new(), &settings);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     assert_eq!(api.get(COMPANIES).send().status, 200);
@@ -193,7 +193,7 @@ fn pages_are_complete_after_concurrent_calls() {
 /// What is recorded and counted is written when the service stops.
 #[test]
 fn calls_and_figures_are_written_at_the_latest_when_the_service_stops() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     for path in [COMPANIES, COMPANIES, ACCOUNTS, "/payroll/api/companies"] {

@@ -2,8 +2,8 @@
 
 use super::payroll::line;
 use crate::harness::{
-    ApiFixture, Database, DatabaseProxy, Installation, ServeProcess, SubscriptionKeys, assert_within_seconds,
-    charge, company, encode_form, wait_for,
+    ApiFixture, Database, DatabaseProxy, EmbeddedServer, Installation, SubscriptionKeys,
+    assert_within_seconds, charge, company, encode_form, wait_for,
 };
 
 const CHARGES: &str = "/accounting/api/charges";
@@ -12,7 +12,7 @@ const CHARGES: &str = "/accounting/api/charges";
 fn cached_pages_are_not_served_during_a_database_outage() {
     let database = Database::create();
     let proxy = DatabaseProxy::to(&database.url());
-    let server = ServeProcess::start(Installation::with_store(proxy.url()), &["gateway.rate_per_minute=0"]);
+    let server = EmbeddedServer::start(Installation::with_store(proxy.url()), &["gateway.rate_per_minute=0"]);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     api.ingest.send_lines(&[company("c"), charge("c", "x", 1), line(7, "Bar", "", "")]);
     let filtered = format!("/payroll/api/companies?{}", encode_form(&[("filter", "companyCode eq 7")]));

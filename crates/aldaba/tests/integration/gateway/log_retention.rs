@@ -4,16 +4,16 @@
 use serde_json::json;
 
 use crate::harness::{
-    ApiFixture, Installation, ServeProcess, SubscriptionKeys, bank, column, company, customer, items,
+    ApiFixture, EmbeddedServer, Installation, SubscriptionKeys, bank, column, company, customer, items,
     wait_for,
 };
 
 const CUSTOMERS: &str = "/accounting/api/customers";
 
 /// A server that prunes its log after one second.
-fn short_retention_server() -> ServeProcess {
+fn short_retention_server() -> EmbeddedServer {
     let settings = ["gateway.rate_per_minute=0", "retention.log=1s", "retention.every=1s"];
-    ServeProcess::start(Installation::new(), &settings)
+    EmbeddedServer::start(Installation::new(), &settings)
 }
 
 #[test]

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ApiCredentials, ApiFixture, HttpResponse, Installation, OperatorApi, ServeProcess, SubscriptionKeys,
-    assert_within_seconds, run_concurrently, shared_api, unlimited_server,
+    ApiCredentials, ApiFixture, EmbeddedServer, HttpResponse, Installation, OperatorApi, Server,
+    SubscriptionKeys, assert_within_seconds, run_concurrently, shared_api, unlimited_server,
 };
 
 const COMPANIES: &str = "/accounting/api/companies";
@@ -31,7 +31,7 @@ fn assert_quota_exceeded(response: &HttpResponse) {
 }
 
 #[track_caller]
-fn assert_calls_left(credentials: &ApiCredentials, server: &ServeProcess, calls: usize) {
+fn assert_calls_left(credentials: &ApiCredentials, server: &Server, calls: usize) {
     for number in 0..calls {
         let response = credentials.get(server, COMPANIES).send();
         assert_eq!(response.status, 200, "call {number}: {response:?}");
@@ -96,14 +96,14 @@ fn concurrent_calls_do_not_exceed_the_quota() {
 
 #[test]
 fn the_configured_quota_applies_to_subscriptions_without_their_own() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.quota_per_day=2"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.quota_per_day=2"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
     assert_calls_left(&credentials, &server, 2);
     let own = SubscriptionKeys::new(&server, &[]);
     OperatorApi(&server).set_quota(&own.id, &json!(4));
     assert_calls_left(&credentials.with_key(&own.primary), &server, 4);
-    let server = ServeProcess::start(server.stop(), &["gateway.quota_per_day=0"]);
+    let server = EmbeddedServer::start(server.stop(), &["gateway.quota_per_day=0"]);
     for _ in 0..3 {
         assert_eq!(credentials.status(&server, COMPANIES), 200, "zero means no quota");
     }
@@ -112,14 +112,14 @@ fn the_configured_quota_applies_to_subscriptions_without_their_own() {
 
 #[test]
 fn a_restart_does_not_reset_the_quota() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
     OperatorApi(&server).set_quota(&keys.id, &json!(3));
     assert_eq!([0; 2].map(|_| credentials.status(&server, COMPANIES)), [200, 200]);
-    let server = ServeProcess::start(server.stop(), &[]);
+    let server = EmbeddedServer::start(server.stop(), &[]);
     assert_calls_left(&credentials, &server, 1);
-    let server = ServeProcess::start(server.stop(), &[]);
+    let server = EmbeddedServer::start(server.stop(), &[]);
     assert_calls_left(&credentials, &server, 0);
     let refused = credentials.get(&server, COMPANIES).send();
     assert_eq!(refused.header("ratelimit-limit"), "300", "the response still carries the rate limit");

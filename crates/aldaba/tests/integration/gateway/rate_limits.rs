@@ -1,7 +1,7 @@
 //! The rate limit: calls per minute and subscription.
 
 use crate::harness::{
-    ApiFixture, HttpResponse, Installation, ServeProcess, SubscriptionKeys, run_concurrently, shared_api,
+    ApiFixture, EmbeddedServer, HttpResponse, Installation, SubscriptionKeys, run_concurrently, shared_api,
 };
 
 const COMPANIES: &str = "/accounting/api/companies";
@@ -12,7 +12,7 @@ fn number(response: &HttpResponse, name: &str) -> u64 {
 
 #[test]
 fn calls_past_the_limit_are_refused_with_retry_after() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=3"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.rate_per_minute=3"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     let request = |key: &str| api.get(COMPANIES).header("ocp-apim-subscription-key", key).send();
@@ -44,7 +44,7 @@ fn calls_past_the_limit_are_refused_with_retry_after() {
 
 #[test]
 fn concurrent_calls_do_not_exceed_the_limit() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=5"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.rate_per_minute=5"]);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let mut statuses = run_concurrently(20, |_| api.get(COMPANIES).send().status);
     statuses.sort_unstable();
@@ -53,7 +53,7 @@ fn concurrent_calls_do_not_exceed_the_limit() {
 
 #[test]
 fn failed_calls_carry_the_rate_limit_headers() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=3"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.rate_per_minute=3"]);
     let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     let bad = api.get("/accounting/api/companies?pageSize=0").send();
     bad.problem(400);

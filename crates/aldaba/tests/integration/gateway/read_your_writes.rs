@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::payroll::line;
 use crate::harness::{
-    ApiFixture, Database, HttpResponse, Installation, ServeProcess, SubscriptionKeys, change_line, charge,
+    ApiFixture, Database, EmbeddedServer, HttpResponse, Installation, SubscriptionKeys, change_line, charge,
     company, context, customer, encode_form, items, wait_for_duration,
 };
 
@@ -144,7 +144,7 @@ fn reads_are_never_stale_on_postgresql() {
 fn run_on_postgresql(check: fn(&ApiFixture<'_>)) {
     let database = Database::create();
     let server =
-        ServeProcess::start(Installation::with_store(&database.url()), &["gateway.rate_per_minute=0"]);
+        EmbeddedServer::start(Installation::with_store(&database.url()), &["gateway.rate_per_minute=0"]);
     check(&ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[])));
     server.stop();
 }

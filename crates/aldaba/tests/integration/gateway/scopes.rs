@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::harness::{ApiFixture, Installation, OperatorApi, ServeProcess, SubscriptionKeys, shared_api};
+use crate::harness::{ApiFixture, EmbeddedServer, Installation, OperatorApi, SubscriptionKeys, shared_api};
 
 /// Each area's path, the scope that it requires, and its product.
 const AREAS: [(&str, &str, &str); 5] = [
@@ -56,7 +56,7 @@ fn records_and_feeds_require_the_same_scope() {
 
 #[test]
 fn checks_run_in_order_key_token_scope_rate_limit() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=1"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.rate_per_minute=1"]);
     let keys = SubscriptionKeys::new(&server, &["accounting", "payroll"]);
     let api = ApiFixture::on(&server, &keys);
     let narrow = api.tokens("openid SVC.ES.NEWPOL.ACC.API").access().to_owned();

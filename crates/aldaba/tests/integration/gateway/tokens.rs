@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::harness::{
-    ALL_SCOPES, ApiFixture, HttpResponse, Installation, RawConnection, ServeProcess, SubscriptionKeys,
+    ALL_SCOPES, ApiFixture, EmbeddedServer, HttpResponse, Installation, RawConnection, SubscriptionKeys,
     assert_within_seconds, claims, register_app, shared_api, unlimited_server, wait_for_duration,
 };
 
@@ -69,7 +69,7 @@ fn id_and_refresh_tokens_are_not_access_tokens() {
 
 #[test]
 fn another_servers_token_is_refused() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let other = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
     assert_eq!(other.get(COMPANIES).send().status, 200);
     assert_eq!(claims(&other.token)["iss"], claims(&shared_api().token)["iss"], "only the signature differs");
@@ -78,7 +78,7 @@ fn another_servers_token_is_refused() {
 
 #[test]
 fn a_token_expires_after_its_lifetime_and_the_clock_tolerance() {
-    let server = ServeProcess::start(
+    let server = EmbeddedServer::start(
         Installation::new(),
         &["identity.access_token_ttl=1s", "gateway.rate_per_minute=0"],
     );

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, ServeProcess, SubscriptionKeys, members, shared_api,
+    ApiFixture, EmbeddedServer, Installation, OperatorApi, SubscriptionKeys, members, shared_api,
     unlimited_server, wait_for,
 };
 
@@ -125,13 +125,13 @@ fn last_use_is_recorded_per_key() {
 
 #[test]
 fn shutdown_flushes_the_usage_counters() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let credentials = ApiFixture::on(&server, &keys).credentials();
     for _ in 0..4 {
         assert_eq!(credentials.status(&server, COMPANIES), 200);
     }
-    let server = ServeProcess::start(server.stop(), &[]);
+    let server = EmbeddedServer::start(server.stop(), &[]);
     let api = OperatorApi(&server);
     assert_eq!(api.usage(&keys.id)["calls"], 4);
     let subscription = api.get(&format!("/subscriptions/{}", keys.id)).json();

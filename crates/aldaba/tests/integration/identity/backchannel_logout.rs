@@ -8,27 +8,28 @@ use serde_json::{Value, json};
 use store::{LogoutProgress, LogoutState, Logouts as _};
 
 use crate::harness::{
-    Browser, ISSUER, Installation, JwkSet, PASSWORD, Receiver, ServeProcess, SignInFixture, TestApp, Tokens,
-    claims, decode_form, encode_form, members, register_app, shared_server, wait_for,
+    Browser, EmbeddedServer, ISSUER, Installation, JwkSet, PASSWORD, Receiver, ServeProcess, Server,
+    SignInFixture, TestApp, Tokens, claims, decode_form, encode_form, members, register_app, shared_server,
+    wait_for,
 };
 
 const EVENT: &str = "http://schemas.openid.net/event/backchannel-logout";
 const LOOPBACK: [&str; 4] = ["--set", "egress.loopback=true", "--set", "egress.accept_loopback=true"];
 
 /// A server that dials loopback addresses.
-fn server() -> &'static ServeProcess {
-    static SHARED: OnceLock<ServeProcess> = OnceLock::new();
-    SHARED.get_or_init(|| ServeProcess::start_shared(Installation::new(), &["egress.loopback=true"]))
+fn server() -> &'static Server {
+    static SHARED: OnceLock<EmbeddedServer> = OnceLock::new();
+    SHARED.get_or_init(|| EmbeddedServer::start_shared(&["egress.loopback=true"]))
 }
 
 /// A client that is told at this address.
-fn told_client(server: &ServeProcess, uri: &str) -> TestApp {
+fn told_client(server: &Server, uri: &str) -> TestApp {
     let mut arguments = vec!["--backchannel-logout-uri", uri];
     arguments.extend(LOOPBACK);
     register_app(server, &arguments)
 }
 
-fn told_fixture<'a>(server: &'a ServeProcess, receiver: &Receiver) -> SignInFixture<'a> {
+fn told_fixture<'a>(server: &'a Server, receiver: &Receiver) -> SignInFixture<'a> {
     let fixture = SignInFixture::on(server, 1, &[]);
     let app = told_client(server, &receiver.url("/logout"));
     SignInFixture { app, ..fixture }
@@ -52,7 +53,7 @@ fn sign_out(browser: &Browser, id_token: &str) {
 }
 
 /// The claims of the tokens that the receiver got, verified with the server's published keys.
-fn received(server: &ServeProcess, receiver: &Receiver) -> Vec<Value> {
+fn received(server: &Server, receiver: &Receiver) -> Vec<Value> {
     let keys = JwkSet::fetch(server);
     let tokens = receiver.requests().into_iter().map(|request| {
         assert_eq!((request.method.as_str(), request.target.as_str()), ("POST", "/logout"));
@@ -65,7 +66,7 @@ fn received(server: &ServeProcess, receiver: &Receiver) -> Vec<Value> {
 }
 
 #[track_caller]
-fn wait_for_tokens(server: &ServeProcess, receiver: &Receiver, count: usize) -> Vec<Value> {
+fn wait_for_tokens(server: &Server, receiver: &Receiver, count: usize) -> Vec<Value> {
     wait_for("logout tokens", || (receiver.requests().len() >= count).then(|| received(server, receiver)))
 }
 
@@ -208,7 +209,7 @@ fn failed_logout_is_retried_also_after_a_crash() {
     drop(fixture);
     server.process.kill();
     receiver.respond_with(|_| Some((204, "")));
-    let server = ServeProcess::start(server.installation, &["egress.loopback=true"]);
+    let server = ServeProcess::start(server.into_installation(), &["egress.loopback=true"]);
     let tokens = wait_for_tokens(&server, &receiver, 2);
     assert_eq!((&first["sid"], &first["sub"]), (&tokens[1]["sid"], &tokens[1]["sub"]));
     assert_ne!(first["jti"], tokens[1]["jti"], "a new token for each attempt");

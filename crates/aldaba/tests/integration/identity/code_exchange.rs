@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use crate::harness::{
-    CALLBACK, HttpResponse, ISSUER, Installation, ServeProcess, SignInFixture, TestApp, Tokens, claims, get,
-    oauth_error, register_app, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
+    CALLBACK, EmbeddedServer, HttpResponse, ISSUER, Installation, SignInFixture, TestApp, Tokens, claims,
+    get, oauth_error, register_app, shared_fixture, shared_server, shared_signed_in_browser,
+    wait_for_duration,
 };
 
 #[track_caller]
@@ -75,7 +76,7 @@ fn invalid_code_is_refused() {
 
 #[test]
 fn code_expires_after_the_configured_time() {
-    let server = ServeProcess::start(Installation::new(), &["identity.code_ttl=1s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.code_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     assert_eq!(

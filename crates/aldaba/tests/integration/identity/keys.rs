@@ -5,19 +5,19 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    Installation, JwkSet, PASSWORD, ServeProcess, SignInFixture, Tokens, assert_within_seconds, decode_jwt,
-    get, members, sha256, shared_fixture, shared_server, wait_for,
+    EmbeddedServer, Installation, JwkSet, PASSWORD, ServeProcess, Server, SignInFixture, Tokens,
+    assert_within_seconds, decode_jwt, get, members, sha256, shared_fixture, shared_server, wait_for,
 };
 
 fn kid(token: &str) -> String {
     decode_jwt(token).0["kid"].as_str().unwrap().to_owned()
 }
 
-fn listed(server: &ServeProcess) -> Vec<Value> {
+fn listed(server: &Server) -> Vec<Value> {
     server.installation.program(&["signing-keys", "list", "--json"]).run().json().as_array().unwrap().clone()
 }
 
-fn rotate(server: &ServeProcess, flags: &[&str]) -> String {
+fn rotate(server: &Server, flags: &[&str]) -> String {
     let created = server.installation.program(&["signing-keys", "rotate", "--json"]).with(flags).run().json();
     created["kid"].as_str().unwrap().to_owned()
 }
@@ -64,7 +64,7 @@ fn every_token_is_signed_with_a_published_key() {
 
 #[test]
 fn next_key_is_published_a_day_ahead_and_does_not_sign_yet() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     let old = kid(Tokens::from_response(
@@ -89,7 +89,7 @@ fn next_key_is_published_a_day_ahead_and_does_not_sign_yet() {
     let again = server.installation.program(&["signing-keys", "rotate"]).run().code(5);
     assert!(again.stderr.contains("the next signing key exists already and signs from "), "{again:?}");
     let installation = server.stop();
-    let server = ServeProcess::start(installation, &[]);
+    let server = EmbeddedServer::start(installation, &[]);
     assert_eq!(JwkSet::fetch(&server).kids(), [&old, &next], "keys survive a restart");
     let bearer = format!("Bearer {}", tokens.access());
     assert_eq!(get(&server, "connect/userinfo").header("authorization", &bearer).send().status, 200);
@@ -97,7 +97,7 @@ fn next_key_is_published_a_day_ahead_and_does_not_sign_yet() {
 
 #[test]
 fn compromised_key_is_refused_within_five_seconds() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     let before = Tokens::from_response(
@@ -158,7 +158,7 @@ fn store_contains_no_secret_in_plain_text() {
 
 #[test]
 fn new_store_gets_a_signing_key_automatically() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let first = wait_for("the first key", || JwkSet::fetch(&server).0.first().cloned());
     let list = listed(&server);
     let states: BTreeSet<&str> = list.iter().map(|key| key["state"].as_str().unwrap()).collect();

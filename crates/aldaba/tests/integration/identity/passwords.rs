@@ -6,8 +6,8 @@ use std::time::Duration;
 use web::Stopwatch;
 
 use crate::harness::{
-    Browser, Form, HttpRequest, Installation, PASSWORD, Page, ServeProcess, SignInFixture, run_concurrently,
-    wait_for_duration,
+    Browser, EmbeddedServer, Form, HttpRequest, Installation, PASSWORD, Page, SignInFixture,
+    run_concurrently, wait_for_duration,
 };
 
 /// An open sign-in form.
@@ -59,7 +59,7 @@ fn guess_until_refused(form: &SignInForm) -> Page {
 
 #[test]
 fn account_has_five_guesses_and_then_must_wait_whether_it_exists_or_not() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let known = SignInForm::of(&fixture, fixture.browser());
     let nobody =
@@ -77,7 +77,7 @@ fn account_has_five_guesses_and_then_must_wait_whether_it_exists_or_not() {
 
 #[test]
 fn browser_that_signed_in_before_is_not_locked_out() {
-    let server = ServeProcess::start(Installation::new(), &["identity.address_failures_max=5"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.address_failures_max=5"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (owner, owner_too) = (fixture.browser(), fixture.browser());
     let form = SignInForm::of(&fixture, owner);
@@ -102,7 +102,7 @@ fn browser_that_signed_in_before_is_not_locked_out() {
 
 #[test]
 fn unknown_user_gets_the_same_response() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let known = SignInForm::of(&fixture, fixture.browser());
     let nobody =
@@ -120,7 +120,7 @@ fn unknown_user_gets_the_same_response() {
 
 #[test]
 fn email_is_case_insensitive_and_password_is_not() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let form = SignInForm::of(&fixture, fixture.browser());
     expect_wrong_password(&form.submit(&PASSWORD.to_uppercase()));
@@ -138,7 +138,7 @@ fn email_is_case_insensitive_and_password_is_not() {
 
 #[test]
 fn long_password_is_not_hashed_and_empty_password_is_not_counted() {
-    let server = ServeProcess::start(Installation::new(), &["identity.address_failures_max=2"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.address_failures_max=2"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let form = SignInForm::of(&fixture, fixture.browser());
     let hashed = || {
@@ -162,7 +162,7 @@ fn long_password_is_not_hashed_and_empty_password_is_not_counted() {
 #[test]
 fn address_with_too_many_failures_must_wait() {
     let limits = ["identity.address_failures_max=3", "server.trusted_proxies=127.0.0.0/8"];
-    let server = ServeProcess::start(Installation::new(), &limits);
+    let server = EmbeddedServer::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let from =
         |address: &str| SignInForm::of(&fixture, fixture.browser().with_header("x-forwarded-for", address));
@@ -182,7 +182,7 @@ fn address_with_too_many_failures_must_wait() {
 
 #[test]
 fn failed_attempts_expire_while_others_sign_in() {
-    let server = ServeProcess::start(Installation::new(), &["identity.address_failures_max=2"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.address_failures_max=2"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let guess = |number: u32| {
         SignInForm {
@@ -205,7 +205,7 @@ fn failed_attempts_expire_while_others_sign_in() {
 #[test]
 fn sign_in_is_refused_immediately_when_the_queue_is_full() {
     let limits = ["identity.hashing_parallel=1", "identity.hashing_queue_max=1"];
-    let server = ServeProcess::start(Installation::new(), &limits);
+    let server = EmbeddedServer::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let all_at_the_door = Barrier::new(8);
     let answers: Vec<Page> = run_concurrently(8, |number| {

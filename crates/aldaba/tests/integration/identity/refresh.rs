@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::harness::{
-    Installation, SCOPE, ServeProcess, SignInFixture, Tokens, claims, half_hash, members, oauth_error,
+    EmbeddedServer, Installation, SCOPE, SignInFixture, Tokens, claims, half_hash, members, oauth_error,
     register_app, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
 
@@ -84,7 +84,7 @@ fn reuse_after_the_successor_was_used_revokes_the_family() {
 
 #[test]
 fn reuse_after_the_grace_period_revokes_the_family() {
-    let server = ServeProcess::start(Installation::new(), &["identity.refresh_grace=1s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.refresh_grace=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
     let second = refreshed(&fixture, first.refresh());
@@ -158,7 +158,7 @@ fn fixed_lifetime_counts_from_the_exchange() {
 
 #[test]
 fn sliding_lifetime_counts_from_the_last_refresh() {
-    let server = ServeProcess::start(Installation::new(), &["identity.refresh_sliding=true"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.refresh_sliding=true"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
     let (_, end) = expiry_of(&fixture, first.refresh());
@@ -169,7 +169,7 @@ fn sliding_lifetime_counts_from_the_last_refresh() {
 
 #[test]
 fn refresh_token_expires_after_the_configured_time() {
-    let server = ServeProcess::start(Installation::new(), &["identity.refresh_token_ttl=2s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.refresh_token_ttl=2s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
     wait_for_duration(Duration::from_millis(700));

@@ -3,8 +3,8 @@
 use serde_json::json;
 
 use crate::harness::{
-    Database, Installation, ServeProcess, SignInFixture, Tokens, assert_within_seconds, oauth_error,
-    register_app, shared_fixture, shared_server, shared_signed_in_browser,
+    Database, EmbeddedServer, Installation, ServeProcess, SignInFixture, Tokens, assert_within_seconds,
+    oauth_error, register_app, shared_fixture, shared_server, shared_signed_in_browser,
 };
 
 fn tokens() -> Tokens {
@@ -114,7 +114,7 @@ fn revocation_reaches_another_node_within_five_seconds() {
 #[test]
 fn node_without_the_store_refuses_every_token() {
     let database = Database::create();
-    let server = ServeProcess::start(Installation::with_store(&database.url()), &[]);
+    let server = EmbeddedServer::start(Installation::with_store(&database.url()), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let tokens = fixture.tokens();
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use crate::harness::{
-    BEHIND_PROXY, Browser, Installation, PASSWORD, Page, SESSION, ServeProcess, SignInFixture, Tokens,
+    BEHIND_PROXY, Browser, EmbeddedServer, Installation, PASSWORD, Page, SESSION, SignInFixture, Tokens,
     claims, new_user, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
 
@@ -48,7 +48,7 @@ fn cookies_are_http_only_and_same_site() {
 #[test]
 fn cookies_have_the_host_prefix_on_https() {
     let server =
-        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
+        EmbeddedServer::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let line = "Path=/; HttpOnly; SameSite=Lax; Secure";
@@ -108,7 +108,7 @@ fn signed_in_user_is_not_asked_again() {
 
 #[test]
 fn session_expires_after_the_configured_time() {
-    let server = ServeProcess::start(Installation::new(), &["identity.session_ttl=1s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.session_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
     wait_for_duration(Duration::from_millis(1050));

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use web::Stopwatch;
 
 use crate::harness::{
-    AuthorizationRequest, CALLBACK, ISSUER, Installation, JwkSet, ServeProcess, SignInFixture, Tokens,
+    AuthorizationRequest, CALLBACK, EmbeddedServer, ISSUER, Installation, JwkSet, SignInFixture, Tokens,
     claims, half_hash, is_guid, members, shared_fixture, shared_signed_in_browser, wait_for,
 };
 
@@ -249,7 +249,7 @@ fn refresh_and_id_tokens_require_their_scopes() {
 
 #[test]
 fn access_token_expires_after_the_configured_time_plus_five_seconds_of_clock_skew() {
-    let server = ServeProcess::start(Installation::new(), &["identity.access_token_ttl=1s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.access_token_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let watch = Stopwatch::start();
     let tokens = fixture.tokens();

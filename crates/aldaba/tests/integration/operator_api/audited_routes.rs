@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::openapi::{document, operations};
 use super::webhook_fixture::{Subscriber, fixture, operator};
-use crate::harness::{CALLBACK, HttpResponse, Installation, OperatorApi, PASSWORD, ServeProcess, wait_for};
+use crate::harness::{CALLBACK, EmbeddedServer, HttpResponse, Installation, OperatorApi, PASSWORD, wait_for};
 
 /// Routes that change something without an audit entry, and why.
 const EXEMPT: [(&str, &str); 2] = [
@@ -186,7 +186,7 @@ fn operators_and_tokens(audited: &mut Audited) {
 
 fn signing_keys(audited: &mut Audited) {
     // A server of its own: there is one next key at a time, and the test of the commands makes one.
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let api = OperatorApi(&server);
     let rotated = api.post("/signing-keys/rotate", &json!({}));
     audited.check_at(&api, "post /operator/v1/signing-keys/rotate", &rotated, "signing_key_rotated");

@@ -3,7 +3,7 @@
 use serde_json::json;
 
 use crate::harness::{
-    Installation, OperatorApi, ServeProcess, SignInFixture, assert_within_seconds, bank, is_guid, ndjson,
+    EmbeddedServer, Installation, OperatorApi, SignInFixture, assert_within_seconds, bank, is_guid, ndjson,
     shared_server, texts,
 };
 
@@ -36,7 +36,7 @@ fn id_and_short_code_are_generated_when_missing() {
 
 #[test]
 fn pages_return_every_tenant_once() {
-    let server = ServeProcess::start(Installation::new(), &[]);
+    let server = EmbeddedServer::start(Installation::new(), &[]);
     let api = OperatorApi(&server);
     let ids: Vec<String> = (1..=7).map(|number| format!("tenant-{number}")).collect();
     for id in &ids {

@@ -127,7 +127,6 @@ fn a_patch_changes_password_and_standing() {
     let form = browser.start_authorization(&fixture.authorization_request()).form("post");
     assert_eq!(fixture.try_password(&browser, &form, PASSWORD).status, 400);
     assert_ne!(fixture.try_password(&browser, &form, "otra contraseña").status, 400);
-    assert!(!shared_server().process.stderr().contains("otra contraseña"));
 }
 
 #[test]

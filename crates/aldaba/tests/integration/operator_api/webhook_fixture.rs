@@ -7,15 +7,14 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, Receiver, ServeProcess, SubscriptionKeys, company, customer,
-    wait_for,
+    ApiFixture, EmbeddedServer, OperatorApi, Receiver, Server, SubscriptionKeys, company, customer, wait_for,
 };
 
 pub(super) const SECRET: &str = "nobody must see this";
 
 /// A server that may call receivers on loopback and retries after one second.
-pub(super) fn fixture() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+pub(super) fn fixture() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let set = [
             "gateway.rate_per_minute=0",
@@ -23,7 +22,7 @@ pub(super) fn fixture() -> &'static ServeProcess {
             "delivery.host_check=off",
             "delivery.schedule=1s",
         ];
-        ServeProcess::start_shared(Installation::new(), &set)
+        EmbeddedServer::start_shared(&set)
     })
 }
 

@@ -10,15 +10,15 @@ use web::Stopwatch;
 
 use super::fixture::Developer;
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, Page, RawConnection, Receiver, ServeProcess, SubscriptionKeys,
+    ApiFixture, EmbeddedServer, OperatorApi, Page, RawConnection, Receiver, Server, SubscriptionKeys,
     company, customer, wait_for,
 };
 
 const CREATED: &str = "Svc.ACC.Customers.CustomerCreated";
 const UPDATED: &str = "Svc.ACC.Customers.CustomerUpdated";
 
-fn server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let settings = [
             "gateway.rate_per_minute=0",
@@ -26,7 +26,7 @@ fn server() -> &'static ServeProcess {
             "delivery.host_check=off",
             "delivery.schedule=200ms",
         ];
-        ServeProcess::start_shared(Installation::new(), &settings)
+        EmbeddedServer::start_shared(&settings)
     })
 }
 

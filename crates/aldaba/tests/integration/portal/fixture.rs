@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use store::{Account, AuditContext, FIRST_REVISION, Status};
 use testserver::{SeededRandom, TestServer};
 
-use crate::harness::{Browser, OperatorApi, Page, ServeProcess};
+use crate::harness::{Browser, OperatorApi, Page, Server};
 
 pub(crate) const PASSWORD: &str = "cuatro palabras sin sentido";
 
@@ -47,7 +47,7 @@ impl Developer {
 
     /// The same on a server that is a process.
     #[track_caller]
-    pub(crate) fn sign_in_to(server: &ServeProcess, name: &str) -> Self {
+    pub(crate) fn sign_in_to(server: &Server, name: &str) -> Self {
         let api = OperatorApi(server);
         Self::accept_invitation(&server.public_url, name, &|path, body| api.create(&format!("/{path}"), body))
     }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::fixture::Developer;
 use crate::harness::{
-    ApiFixture, Installation, OperatorApi, Page, Receiver, ServeProcess, SubscriptionKeys, company, customer,
+    ApiFixture, EmbeddedServer, OperatorApi, Page, Receiver, Server, SubscriptionKeys, company, customer,
     wait_for,
 };
 
-fn server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let settings = [
             "gateway.rate_per_minute=0",
@@ -21,7 +21,7 @@ fn server() -> &'static ServeProcess {
             "delivery.host_check=off",
             "delivery.schedule=200ms",
         ];
-        ServeProcess::start_shared(Installation::new(), &settings)
+        EmbeddedServer::start_shared(&settings)
     })
 }
 

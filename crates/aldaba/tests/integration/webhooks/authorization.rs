@@ -4,7 +4,7 @@ use hyper::Method;
 use serde_json::json;
 
 use super::{CUSTOMERS, PREFIXES, app, get, keys, send, webhook_server};
-use crate::harness::{ApiFixture, HttpRequest, Installation, OperatorApi, ServeProcess, SubscriptionKeys};
+use crate::harness::{ApiFixture, EmbeddedServer, HttpRequest, Installation, OperatorApi, SubscriptionKeys};
 
 const INVOICING: &str = "/invoicing/api/webhooks";
 
@@ -103,7 +103,7 @@ fn a_company_context_is_refused_by_accounting_webhooks() {
 
 #[test]
 fn calls_are_rate_limited_and_counted_by_route_template() {
-    let server = ServeProcess::start(Installation::new(), &["gateway.rate_per_minute=4"]);
+    let server = EmbeddedServer::start(Installation::new(), &["gateway.rate_per_minute=4"]);
     let keys = SubscriptionKeys::new(&server, &[]);
     let api = ApiFixture::on(&server, &keys);
     let id = "00000000-0000-0000-0000-000000000001";

@@ -54,7 +54,7 @@ fn assert_survives_kills(installation: Installation) {
         }
         wait_for("some deliveries", || (receiver.changes().len() > seen + 20).then_some(()));
         server.process.kill();
-        server = ServeProcess::start(server.installation, &SETTINGS);
+        server = ServeProcess::start(server.into_installation(), &SETTINGS);
     }
     wait_for("every accepted change to be delivered", || {
         let received: BTreeSet<String> = receiver.records().into_iter().collect();

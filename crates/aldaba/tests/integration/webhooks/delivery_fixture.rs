@@ -5,8 +5,7 @@ use serde_json::{Value, json};
 
 use super::{CUSTOMERS, expect_state, get, send};
 use crate::harness::{
-    ApiFixture, IngestClient, Installation, Receiver, ServeProcess, SubscriptionKeys, company, customer,
-    wait_for,
+    ApiFixture, EmbeddedServer, IngestClient, Receiver, Server, SubscriptionKeys, company, customer, wait_for,
 };
 
 pub(super) const INVOICING: &str = "/invoicing/api/webhooks";
@@ -20,17 +19,17 @@ const SETTINGS: [&str; 6] = [
 ];
 
 pub(super) struct DeliveryFixture {
-    pub(super) server: &'static ServeProcess,
+    pub(super) server: &'static Server,
     pub(super) receiver: Receiver,
     pub(super) api: ApiFixture<'static>,
     pub(super) ingest: IngestClient,
 }
 
 /// The server with short retry settings that these tests share.
-fn delivery_server() -> &'static (ServeProcess, SubscriptionKeys) {
-    static SERVER: std::sync::OnceLock<(ServeProcess, SubscriptionKeys)> = std::sync::OnceLock::new();
+fn delivery_server() -> &'static (EmbeddedServer, SubscriptionKeys) {
+    static SERVER: std::sync::OnceLock<(EmbeddedServer, SubscriptionKeys)> = std::sync::OnceLock::new();
     SERVER.get_or_init(|| {
-        let server = ServeProcess::start_shared(Installation::new(), &SETTINGS);
+        let server = EmbeddedServer::start_shared(&SETTINGS);
         let keys = SubscriptionKeys::new(&server, &[]);
         (server, keys)
     })

@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 
 use super::{CUSTOMERS, expect_state, get, send};
 use crate::harness::{
-    ApiFixture, IngestClient, Installation, Receiver, ServeProcess, SubscriptionKeys, bank, company,
-    customer, wait_for,
+    ApiFixture, EmbeddedServer, IngestClient, Installation, Receiver, Server, SubscriptionKeys, bank,
+    company, customer, wait_for,
 };
 
 const HTTPS: u16 = 443;
@@ -99,8 +99,8 @@ impl HttpsFixture {
         let file = format!("egress.ca_file={}", file.display());
         let others = ["gateway.rate_per_minute=0", "delivery.host_check=off", "delivery.schedule=200ms"];
         let settings = [&[addresses.setting, &file], &others[..]].concat();
-        let server: &'static ServeProcess =
-            Box::leak(Box::new(ServeProcess::start_shared(installation, &settings)));
+        installation.delete_after_exit();
+        let server: &'static Server = Box::leak(Box::new(EmbeddedServer::start(installation, &settings)));
         let api = ApiFixture::on(server, &SubscriptionKeys::new(server, &[]));
         let ingest = server.ingest_client(&api.sign_in.tenants[0]);
         ingest.send_lines(&[company("c")]);

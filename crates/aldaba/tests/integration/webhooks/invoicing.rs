@@ -4,7 +4,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{app, get, send};
-use crate::harness::{ApiFixture, Installation, OperatorApi, ServeProcess, SubscriptionKeys, is_guid};
+use crate::harness::{ApiFixture, EmbeddedServer, Installation, OperatorApi, SubscriptionKeys, is_guid};
 
 const PATH: &str = "/invoicing/api/webhooks";
 const URI: &str = "http://127.0.0.1:9/api/webhooks/incoming/Invoicing";
@@ -117,7 +117,7 @@ fn a_host_other_than_the_callers_is_flagged_or_refused() {
         let setting = format!("delivery.host_check={check}");
         let proxies = "server.trusted_proxies=127.0.0.1";
         let set = ["egress.loopback=true", &setting, proxies];
-        let server = ServeProcess::start(Installation::new(), &set);
+        let server = EmbeddedServer::start(Installation::new(), &set);
         let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
         let same_host = send(&api, Method::POST, PATH, Some(&subscription_body("Bank", "Updated")));
         assert_eq!((same_host.status, same_host.json().get("doubt")), (200, None));

@@ -20,15 +20,15 @@ use std::sync::OnceLock;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{ApiFixture, HttpResponse, Installation, ServeProcess, SubscriptionKeys};
+use crate::harness::{ApiFixture, EmbeddedServer, HttpResponse, Server, SubscriptionKeys};
 
 /// No server listens there.
 const URL: &str = "http://127.0.0.1:9/hook";
 const NIL_ID: &str = "00000000-0000-0000-0000-000000000000";
 
 /// A server that may call receivers on loopback.
-fn webhook_server() -> &'static ServeProcess {
-    static SERVER: OnceLock<ServeProcess> = OnceLock::new();
+fn webhook_server() -> &'static Server {
+    static SERVER: OnceLock<EmbeddedServer> = OnceLock::new();
     SERVER.get_or_init(|| {
         let set = [
             "gateway.rate_per_minute=0",
@@ -36,7 +36,7 @@ fn webhook_server() -> &'static ServeProcess {
             "delivery.host_check=off",
             "delivery.webhooks_max=100",
         ];
-        ServeProcess::start_shared(Installation::new(), &set)
+        EmbeddedServer::start_shared(&set)
     })
 }
 

@@ -162,7 +162,7 @@ fn a_node_in_a_crash_loop_silences_webhooks_for_one_lease_only() {
     eprintln!("longest silence after a crash: {:.1} s", first.as_secs_f32());
     assert!(first < delivery_timeout() + Duration::from_secs(3) + SLACK, "{first:?}");
     for _ in 0..4 {
-        scene.replace(2, |node| restart(node.installation));
+        scene.replace(2, |node| restart(node.into_installation()));
         scene.nodes[2].process.kill();
     }
     let later = scene.silences.longest();

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::{CUSTOMERS, expect_state, get, send};
 use crate::harness::{
-    ApiCredentials, ApiFixture, Database, HttpResponse, Installation, ReceivedRequest, Receiver,
-    ServeProcess, SubscriptionKeys, bank, company, customer, wait_for,
+    ApiCredentials, ApiFixture, Database, EmbeddedServer, HttpResponse, Installation, ReceivedRequest,
+    Receiver, SubscriptionKeys, bank, company, customer, wait_for,
 };
 
 const INVOICING: &str = "/invoicing/api/webhooks";
@@ -40,7 +40,7 @@ fn assert_signed(request: &ReceivedRequest, header: &str, secrets: &[&str]) {
 
 /// Two webhooks, one of each family, with one receiver, and the credentials to manage them.
 struct RotationFixture {
-    server: ServeProcess,
+    server: EmbeddedServer,
     receiver: Receiver,
     credentials: ApiCredentials,
     tenant: String,
@@ -50,7 +50,7 @@ struct RotationFixture {
 
 impl RotationFixture {
     fn new(installation: Installation) -> Self {
-        let (server, receiver) = (ServeProcess::start(installation, &SETTINGS), Receiver::open());
+        let (server, receiver) = (EmbeddedServer::start(installation, &SETTINGS), Receiver::open());
         let (credentials, tenant, accounting, invoicing) = {
             let api = ApiFixture::on(&server, &SubscriptionKeys::new(&server, &[]));
             api.ingest.send_lines(&[company("c")]);
@@ -135,11 +135,11 @@ fn after_the_overlap_only_the_new_secret_signs() {
     let mut fixture = RotationFixture::new(Installation::with_store(&database.url()));
     fixture.rotate(&json!({"secret": NEW, "overlapHours": 1}));
     fixture.assert_delivers("within", &[NEW, OLD]);
-    fixture.server = ServeProcess::start(fixture.server.stop(), &SETTINGS);
+    fixture.server = EmbeddedServer::start(fixture.server.stop(), &SETTINGS);
     fixture.assert_delivers("after a restart", &[NEW, OLD]);
     let installation = fixture.server.stop();
     let hour = 36_000_000_000_u64;
     database.execute(&format!("UPDATE webhooks SET old_secret_until = old_secret_until - {hour}"));
-    fixture.server = ServeProcess::start(installation, &SETTINGS);
+    fixture.server = EmbeddedServer::start(installation, &SETTINGS);
     fixture.assert_delivers("after the hour", &[NEW]);
 }

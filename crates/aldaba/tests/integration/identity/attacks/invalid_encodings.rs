@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 
 use super::credentials;
 use crate::harness::{
-    Database, HttpRequest, Installation, PASSWORD, ServeProcess, SignInFixture, Tokens, attack_server,
+    Database, EmbeddedServer, HttpRequest, Installation, PASSWORD, SignInFixture, Tokens, attack_server,
     encode_form, oauth_error, send_raw_bytes,
 };
 
@@ -147,7 +147,7 @@ fn nul_and_invalid_text_cause_no_server_error() {
 #[test]
 fn nul_and_invalid_text_cause_no_server_error_on_postgresql() {
     let database = Database::create();
-    let server = ServeProcess::start(
+    let server = EmbeddedServer::start(
         Installation::with_store(&database.url()),
         &["identity.address_failures_max=100000"],
     );

@@ -3,12 +3,12 @@
 use web::Stopwatch;
 
 use crate::harness::{
-    Browser, Form, Installation, PASSWORD, Page, ServeProcess, SignInFixture, new_user, password_hash_count,
-    run_concurrently,
+    Browser, EmbeddedServer, Form, Installation, PASSWORD, Page, SignInFixture, new_user,
+    password_hash_count, run_concurrently,
 };
 
-fn start_server(settings: &[&str]) -> ServeProcess {
-    ServeProcess::start(Installation::new(), settings)
+fn start_server(settings: &[&str]) -> EmbeddedServer {
+    EmbeddedServer::start(Installation::new(), settings)
 }
 
 /// A sign-in page that is open in a browser.

@@ -9,8 +9,8 @@ use web::Stopwatch;
 
 use super::{attack_fixture, credentials};
 use crate::harness::{
-    CALLBACK, HttpRequest, Installation, ServeProcess, SignInFixture, get, oauth_error, password_hash_count,
-    send_raw_bytes, wait_for,
+    CALLBACK, EmbeddedServer, HttpRequest, Installation, Server, SignInFixture, get, oauth_error,
+    password_hash_count, send_raw_bytes, wait_for,
 };
 
 const MEBIBYTE: usize = 1 << 20;
@@ -24,7 +24,7 @@ fn flood_of_sign_ins_is_bounded_and_other_requests_are_served() {
         "identity.hashing_queue_max=4",
         "identity.address_failures_max=100000",
     ];
-    let server = ServeProcess::start(Installation::new(), &limits);
+    let server = EmbeddedServer::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let form = browser.follow_redirects(browser.get(&fixture.authorization_request().path())).form("post");
@@ -78,7 +78,7 @@ impl Drop for StopOnDrop<'_> {
     }
 }
 
-fn slowest_other_endpoint(server: &ServeProcess) -> Duration {
+fn slowest_other_endpoint(server: &Server) -> Duration {
     let mut slowest = Duration::ZERO;
     for _ in 0..10 {
         let calls = [

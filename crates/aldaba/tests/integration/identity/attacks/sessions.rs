@@ -2,7 +2,7 @@
 
 use super::attack_fixture;
 use crate::harness::{
-    BEHIND_PROXY, Browser, HttpRequest, Installation, PASSWORD, SESSION, ServeProcess, SignInFixture,
+    BEHIND_PROXY, Browser, EmbeddedServer, HttpRequest, Installation, PASSWORD, SESSION, SignInFixture,
 };
 
 const MARK: &str = "aldaba-browser";
@@ -124,7 +124,7 @@ fn planted_browser_cookie_is_replaced_at_sign_in() {
 #[test]
 fn cookie_tossing_is_prevented_by_the_host_prefix_on_https() {
     let server =
-        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example", BEHIND_PROXY]);
+        EmbeddedServer::start(Installation::new(), &["server.auth_url=https://id.example", BEHIND_PROXY]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let page = browser.get(&fixture.authorization_request().path());

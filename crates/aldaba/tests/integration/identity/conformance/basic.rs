@@ -7,7 +7,7 @@ use super::{
     refused, request, reuse_is_refused,
 };
 use crate::harness::{
-    CALLBACK, Installation, JwkSet, ServeProcess, SignInFixture, Tokens, claims, decode_jwt, members,
+    CALLBACK, EmbeddedServer, Installation, JwkSet, SignInFixture, Tokens, claims, decode_jwt, members,
     oauth_error, register_app, shared_server, wait_for_duration,
 };
 
@@ -202,7 +202,7 @@ fn oidcc_codereuse() {
 #[test]
 fn oidcc_codereuse_30seconds() {
     // The suite waits thirty seconds, a tenth of a code's lifetime. Here a code lives ten seconds, and the test waits one.
-    let server = ServeProcess::start(Installation::new(), &["identity.code_ttl=10s"]);
+    let server = EmbeddedServer::start(Installation::new(), &["identity.code_ttl=10s"]);
     let fixture = SignInFixture::on(&server, 1, &["--no-callback-id-token"]);
     let code = code_of(&fixture.authorize(&fixture.browser(), &request(&fixture)));
     let (tokens, _) = expect_valid_tokens(&fixture, &exchange(&fixture, &code), Some(NONCE));

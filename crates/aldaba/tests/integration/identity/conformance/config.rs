@@ -1,6 +1,8 @@
 //! Config OP profile: the contents and the URL of the configuration document.
 
-use crate::harness::{BEHIND_PROXY, ISSUER, Installation, JwkSet, ServeProcess, get, members, shared_server};
+use crate::harness::{
+    BEHIND_PROXY, EmbeddedServer, ISSUER, Installation, JwkSet, get, members, shared_server,
+};
 
 #[test]
 fn oidcc_discovery_endpoint_verification() {
@@ -37,7 +39,7 @@ fn oidcc_discovery_endpoint_verification() {
 fn oidcc_discovery_endpoint_verification_on_https() {
     // The suite requires https. A proxy terminates TLS, and the document has the external URLs.
     let server =
-        ServeProcess::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
+        EmbeddedServer::start(Installation::new(), &["server.auth_url=https://id.example.com", BEHIND_PROXY]);
     let document = get(&server, ".well-known/openid-configuration").send().json();
     for name in members(&document) {
         if name.ends_with("_endpoint") || ["issuer", "jwks_uri"].contains(&name) {
