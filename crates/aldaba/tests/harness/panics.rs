@@ -4,8 +4,8 @@ use std::panic;
 use std::sync::{Mutex, Once, PoisonError};
 use std::thread;
 
-/// The thread of an SQLite store that writes. It has the same name in all servers, so its panic counts for all.
-const WRITER: &str = "store-writer";
+/// What the names of an SQLite store's threads begin with. They are the same in all servers, so a panic there counts for all.
+const STORE: &str = "store-";
 
 /// The threads of one server's runtime.
 #[derive(Clone)]
@@ -30,7 +30,7 @@ static PANICS: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 /// The messages of the panics that were recorded for this service.
 pub(super) fn messages(threads: &ServiceThreads) -> Vec<String> {
     let recorded = PANICS.lock().unwrap_or_else(PoisonError::into_inner);
-    let of_service = recorded.iter().filter(|(name, _)| *name == threads.0 || name == WRITER);
+    let of_service = recorded.iter().filter(|(name, _)| *name == threads.0 || name.starts_with(STORE));
     of_service.map(|(_, message)| message.clone()).collect()
 }
 
@@ -49,5 +49,5 @@ fn record() {
 }
 
 fn is_of_a_service(thread: &str) -> bool {
-    thread == WRITER || thread.starts_with("server-")
+    thread.starts_with(STORE) || thread.starts_with("server-")
 }

@@ -6,7 +6,6 @@ use std::collections::{HashMap, VecDeque};
 
 use domain::TenantId;
 
-use crate::ChangeBatch;
 use crate::write_queue::{GroupSize, QueuedBatch};
 
 /// A group takes no further batch beyond this.
@@ -15,8 +14,8 @@ const GROUP_KIB_MAX: usize = 1024;
 const SMALL: GroupSize = GroupSize { changes: 17, kib: 64 };
 
 /// Whether a batch goes before large ones after a large group.
-pub(super) fn is_small(batch: &ChangeBatch) -> bool {
-    batch.lines.len() < SMALL.changes
+pub(super) fn is_small(queued: &QueuedBatch) -> bool {
+    GroupSize::of(queued).is_below(SMALL)
 }
 
 #[derive(Default)]
@@ -48,7 +47,7 @@ impl BatchQueue {
         }
         let limit = GroupSize { changes: changes_max, kib: GROUP_KIB_MAX };
         if std::mem::take(&mut self.last_was_large) {
-            let (small, _) = self.fill(limit, |front| GroupSize::of(front).is_below(SMALL));
+            let (small, _) = self.fill(limit, is_small);
             if has_short_work || !small.is_empty() {
                 return small;
             }

@@ -1,7 +1,7 @@
 //! How many changes a group takes. All other writes wait while a group is written and committed, so groups are small.
 //! Where a commit takes long (a slow disk), they grow until writing a group takes about as long as its commit: others then
-//! wait about twice as long as for the commit alone, and there are fewer commits. Where many small writes wait for large
-//! ones, both the groups and the batches of long requests are smaller still, which costs some throughput.
+//! wait about twice as long as for the commit alone, and there are fewer commits. While many small writes wait for large ones,
+//! groups and the batches of long requests shrink, which costs some throughput.
 
 use std::time::Duration;
 
@@ -9,25 +9,24 @@ use tokio::time::Instant;
 
 /// A few milliseconds of writing.
 const CHANGES_MIN: usize = 64;
-/// The same where many others wait.
 const CHANGES_MIN_SHARED: usize = 32;
 const CHANGES_MAX: usize = 2048;
-/// How many changes of a long request are a batch.
-const BATCH: usize = 100;
-const BATCH_SHARED: usize = 40;
-/// So many small writes in a window are many. The service's own tasks make about 25 a second.
-const MANY: usize = 30;
+/// How many changes of a long request make a batch.
+pub(super) const CHANGES_PER_BATCH: usize = 100;
+const CHANGES_PER_BATCH_SHARED: usize = 40;
+/// From this many small writes per window on, groups and batches shrink. The service's own tasks make about 25 a second.
+const SMALL_WRITES_MIN: usize = 30;
 const WINDOW: Duration = Duration::from_secs(1);
 
 #[derive(Debug)]
 pub(super) struct GroupLimit {
     changes_max: usize,
     window: Window,
-    /// In the last window, many small writes waited for large ones.
+    /// Whether many small writes waited for large ones in the last window.
     is_shared: bool,
 }
 
-/// The writes since a time.
+/// The writes of the current second.
 #[derive(Debug)]
 struct Window {
     since: Instant,
@@ -47,21 +46,23 @@ impl GroupLimit {
     }
 
     /// How many changes a batch of a long request should have.
-    pub(super) fn batch(&self) -> usize {
-        batch(self.is_shared)
+    pub(super) fn changes_per_batch(&self) -> usize {
+        if self.is_shared { CHANGES_PER_BATCH_SHARED } else { CHANGES_PER_BATCH }
     }
 
-    /// Learns from a group with this many small writes that is to be written.
+    /// Counts the small writes of a group that is about to be written, and notes whether it has a large batch.
     pub(super) fn begun(&mut self, now: Instant, small: usize, has_large: bool) {
         self.window.small += small;
         self.window.has_large |= has_large;
         if now.duration_since(self.window.since) >= WINDOW {
             let window =
                 std::mem::replace(&mut self.window, Window { since: now, small: 0, has_large: false });
-            self.is_shared = window.has_large && window.small >= MANY;
-            // What a slow disk has raised stays.
-            let least = self.changes_max <= CHANGES_MIN;
-            self.changes_max = if least { self.changes_min() } else { self.changes_max };
+            let is_shared = window.has_large && window.small >= SMALL_WRITES_MIN;
+            let has_flipped = is_shared != std::mem::replace(&mut self.is_shared, is_shared);
+            // A limit that a slow disk has raised stays.
+            if has_flipped && self.changes_max <= CHANGES_MIN {
+                self.changes_max = self.changes_min();
+            }
         }
     }
 
@@ -77,15 +78,6 @@ impl GroupLimit {
     fn changes_min(&self) -> usize {
         if self.is_shared { CHANGES_MIN_SHARED } else { CHANGES_MIN }
     }
-}
-
-/// How many changes a batch of a long request should have before anything was written.
-pub(super) const fn batch_at_first() -> usize {
-    batch(false)
-}
-
-const fn batch(is_shared: bool) -> usize {
-    if is_shared { BATCH_SHARED } else { BATCH }
 }
 
 #[cfg(test)]
@@ -131,21 +123,22 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_batches_are_smaller_while_many_small_writes_wait_for_large_ones() {
-        let mut limit = GroupLimit::new(Instant::now());
+    fn groups_and_batches_shrink_while_many_small_writes_wait_for_large_ones() {
         let mut at = Instant::now();
+        let mut limit = GroupLimit::new(at);
+        // A second of ten groups with this many small writes each.
         let mut second = |limit: &mut GroupLimit, small, has_large| {
             for _ in 0..10 {
                 at += WINDOW / 10;
                 limit.begun(at, small, has_large);
             }
-            (limit.changes_max(), limit.batch())
+            (limit.changes_max(), limit.changes_per_batch())
         };
-        let (alone, shared) = ((CHANGES_MIN, BATCH), (CHANGES_MIN_SHARED, BATCH_SHARED));
-        assert_eq!(second(&mut limit, 2, true), alone, "the service's own tasks");
-        assert_eq!(second(&mut limit, 20, false), alone, "small writes alone");
-        assert_eq!(second(&mut limit, 4, true), shared);
-        assert_eq!(second(&mut limit, 4, true), shared);
-        assert_eq!(second(&mut limit, 0, true), alone, "the large ones alone");
+        assert_eq!(second(&mut limit, 2, true), (64, 100), "the service's own tasks");
+        assert_eq!(second(&mut limit, 20, false), (64, 100), "small writes alone");
+        assert_eq!(second(&mut limit, 4, true), (32, 40));
+        limit.committed(32, ms(1), ms(9));
+        assert_eq!(second(&mut limit, 4, true), (64, 40), "a slow disk has raised it");
+        assert_eq!(second(&mut limit, 0, true), (64, 100), "large writes alone");
     }
 }

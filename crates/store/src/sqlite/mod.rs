@@ -78,7 +78,7 @@ use delivery_lock::DeliveryLock;
 use last_update_index::LastUpdateIndexes;
 use reader::Reader;
 use reader_pool::ReaderPool;
-use wal_checkpointer::WalCheckpointer;
+use wal_checkpointer::{CHECKPOINT_PAGES_MIN, WalCheckpointer};
 use write_lock::WriteLock;
 use writer::Writer;
 
@@ -292,13 +292,14 @@ fn connect(path: &Path) -> Result<Connection> {
     // Without this option SQLite would plan most statements again whenever other values are bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
     connection
-        .execute_batch(
+        .execute_batch(&format!(
             "PRAGMA synchronous = FULL;
-             PRAGMA wal_autocheckpoint = 4000;
+             -- For migrations; the writer has a `WalCheckpointer`.
+             PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES_MIN};
              PRAGMA journal_size_limit = 67108864;
              PRAGMA cache_size = -8192;
              PRAGMA temp_store = MEMORY;",
-        )
+        ))
         .map_err(cannot_open(path))?;
     Ok(connection)
 }

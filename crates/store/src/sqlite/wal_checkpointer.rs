@@ -1,5 +1,5 @@
-//! Copies the write-ahead log into the store's file on a thread of its own, while the writer goes on; a long log takes tens of
-//! milliseconds. The writer only copies what it added meanwhile: the log begins anew when all of it is copied.
+//! Checkpoints the write-ahead log on a thread of its own, in parallel with the writer: a long log takes tens of milliseconds. The
+//! writer checkpoints only what it added meanwhile; once nothing is left, SQLite restarts the log.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,22 +9,23 @@ use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 
 use super::store_error;
+use crate::worker_end::WorkerEnd;
 use crate::{Result, StoreError};
 
-/// The log is copied once it has this many pages, 16 MB.
-const PAGES: usize = 4000;
-/// What was added during a copy is copied as well, until it is this little, so often at most.
-const REST_PAGES: usize = 200;
-const COPIES_MAX: usize = 4;
+/// A log of this many pages, 16 MB, is checkpointed.
+pub(super) const CHECKPOINT_PAGES_MIN: usize = 4000;
+/// The thread repeats the checkpoint until at most this many pages remain, at most `ROUNDS_MAX` times.
+const REST_PAGES_MAX: usize = 200;
+const ROUNDS_MAX: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
-    /// The log is short.
+    /// The log is short, or a reader needs it. A commit that leaves a long log asks the thread.
     Idle,
-    /// The thread is to copy it, or does.
-    Copying,
-    /// The thread has copied it; the writer copies the rest.
-    Copied,
+    /// The thread was asked for a checkpoint, or is doing it.
+    Running,
+    /// The thread is done; the writer checkpoints the rest.
+    Rest,
     Closed,
 }
 
@@ -38,34 +39,46 @@ struct Shared {
 pub(super) struct WalCheckpointer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    end: WorkerEnd,
 }
 
 impl WalCheckpointer {
-    /// `copying`: the thread's connection. `writing`: the writer's, whose commits no longer copy the log.
-    pub(super) fn start(copying: Connection, writing: &mut Connection) -> Result<Self> {
+    /// `own` is the thread's connection, `writer` the writer's, whose commits no longer checkpoint the log.
+    pub(super) fn start(own: Connection, writer: &mut Connection) -> Result<Self> {
         let (step, changed, pages) = (Mutex::new(Step::Idle), Condvar::new(), AtomicUsize::new(0));
         let shared = Arc::new(Shared { step, changed, pages });
-        let committed = shared.clone();
-        let note = move |_: &mut rusqlite::hooks::Wal, pages: i32| {
-            committed.committed(usize::try_from(pages).unwrap_or(0));
+        let hooked = shared.clone();
+        let after_commit = move |_: &mut rusqlite::hooks::Wal, pages: i32| {
+            hooked.committed(usize::try_from(pages).unwrap_or(0));
             Ok(())
         };
-        writing.wal_hook(Some(note)).map_err(store_error)?;
-        let working = shared.clone();
+        writer.wal_hook(Some(after_commit)).map_err(store_error)?;
+        let end = WorkerEnd::default();
+        let (running, guard) = (shared.clone(), end.guard());
         let thread = std::thread::Builder::new()
             .name("store-checkpoint".into())
-            .spawn(move || working.run(&copying))
+            .spawn(move || {
+                let _guard = guard;
+                running.run(&own);
+            })
             .map_err(StoreError::internal)?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self { shared, thread: Some(thread), end })
     }
 
-    /// Copies what is left where the thread has copied the most. The writer calls it before a transaction.
-    pub(super) fn copy_rest(&self, writing: &Connection) {
+    /// Tells when the thread has ended.
+    pub(super) fn end(&self) -> WorkerEnd {
+        self.end.clone()
+    }
+
+    /// Checkpoints what the thread has left. The writer calls it before a transaction.
+    pub(super) fn checkpoint_rest(&self, writer: &Connection) {
         let mut step = self.shared.step.lock();
-        if *step == Step::Copied {
+        if *step == Step::Rest {
             *step = Step::Idle;
             drop(step);
-            copy(writing);
+            if let Err(error) = checkpoint(writer) {
+                tracing::debug!(%error, "the rest of the write-ahead log was not checkpointed");
+            }
         }
     }
 }
@@ -83,52 +96,70 @@ impl Drop for WalCheckpointer {
 impl Shared {
     fn committed(&self, pages: usize) {
         self.pages.store(pages, Ordering::Relaxed);
-        if pages < PAGES {
+        if pages < CHECKPOINT_PAGES_MIN {
             return;
         }
         let mut step = self.step.lock();
         if *step == Step::Idle {
-            *step = Step::Copying;
+            *step = Step::Running;
             self.changed.notify_all();
         }
     }
 
     fn run(&self, connection: &Connection) {
+        let mut has_failed = false;
         loop {
             let mut step = self.step.lock();
-            while matches!(*step, Step::Idle | Step::Copied) {
+            while matches!(*step, Step::Idle | Step::Rest) {
                 self.changed.wait(&mut step);
             }
             if *step == Step::Closed {
                 return;
             }
             drop(step);
-            for _ in 0..COPIES_MAX {
-                let copied = copy(connection);
-                if self.pages.load(Ordering::Relaxed).saturating_sub(copied) <= REST_PAGES {
-                    break;
-                }
+            let next = self.checkpoint_most(connection);
+            if let Err(error) = &next
+                && !has_failed
+            {
+                tracing::warn!(%error, "the write-ahead log cannot be checkpointed and grows; trying again after each commit");
             }
+            has_failed = next.is_err();
             let mut step = self.step.lock();
-            if *step == Step::Copying {
-                *step = Step::Copied;
+            if *step == Step::Running {
+                *step = next.unwrap_or(Step::Idle);
                 self.changed.notify_all();
             }
         }
     }
+
+    /// Checkpoints the log, and what is added meanwhile as long as that is less each time. Where a reader (a backup, for example) needs
+    /// the log, or another process checkpoints it, nothing is left to the writer: it would checkpoint a long log in one go once the
+    /// reader has ended.
+    fn checkpoint_most(&self, connection: &Connection) -> rusqlite::Result<Step> {
+        let (mut done_before, mut rest_before) = (None, usize::MAX);
+        for _ in 0..ROUNDS_MAX {
+            let done = checkpoint(connection)?;
+            let rest = self.pages.load(Ordering::Relaxed).saturating_sub(done);
+            if rest <= REST_PAGES_MAX {
+                break;
+            }
+            if done_before.is_some_and(|before| done <= before) {
+                return Ok(Step::Idle);
+            }
+            if rest >= rest_before {
+                break;
+            }
+            (done_before, rest_before) = (Some(done), rest);
+        }
+        Ok(Step::Rest)
+    }
 }
 
-/// Copies as much of the log as no reader needs, without waiting for anybody. Returns how many of its pages have been copied so far.
-/// What fails is tried again after the next commit; a disk that is full or broken fails the commits themselves.
-fn copy(connection: &Connection) -> usize {
-    let copied = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(2));
-    match copied {
-        Ok(copied) => usize::try_from(copied).unwrap_or(0),
-        Err(error) => {
-            tracing::debug!(%error, "the write-ahead log could not be copied into the store's file");
-            0
-        }
-    }
+/// Checkpoints the part of the log that no reader needs, without waiting for anybody. Returns how many pages of the log are in the
+/// store's file now; 0 while another process checkpoints.
+fn checkpoint(connection: &Connection) -> rusqlite::Result<usize> {
+    let done = connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |row| row.get::<_, i64>(2))?;
+    Ok(usize::try_from(done).unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -142,74 +173,82 @@ mod tests {
     const WAIT_MAX: Duration = Duration::from_secs(20);
 
     fn open(path: &Path) -> (Connection, WalCheckpointer) {
-        let mut writing = connect(path).unwrap();
-        switch_to_wal(&writing).unwrap();
-        writing.execute_batch("CREATE TABLE filling (id INTEGER PRIMARY KEY, bytes BLOB)").unwrap();
-        let checkpointer = WalCheckpointer::start(connect(path).unwrap(), &mut writing).unwrap();
-        (writing, checkpointer)
+        let mut writer = connect(path).unwrap();
+        switch_to_wal(&writer).unwrap();
+        writer.execute_batch("CREATE TABLE filling (id INTEGER PRIMARY KEY, bytes BLOB)").unwrap();
+        let checkpointer = WalCheckpointer::start(connect(path).unwrap(), &mut writer).unwrap();
+        (writer, checkpointer)
     }
 
-    /// A commit that adds as many pages to the log.
+    /// A commit that adds about as many pages to the log.
     fn write(connection: &Connection, pages: usize) {
         let bytes = i64::try_from(pages * 4096).unwrap();
         connection.execute("INSERT INTO filling (bytes) VALUES (zeroblob(?1))", [bytes]).unwrap();
     }
 
-    fn wait_until_copied(checkpointer: &WalCheckpointer) {
+    fn pages(checkpointer: &WalCheckpointer) -> usize {
+        checkpointer.shared.pages.load(Ordering::Relaxed)
+    }
+
+    /// Waits until the thread has done what it can.
+    fn step_after_the_thread(checkpointer: &WalCheckpointer) -> Step {
         let mut step = checkpointer.shared.step.lock();
-        while *step != Step::Copied {
-            assert!(
-                !checkpointer.shared.changed.wait_for(&mut step, WAIT_MAX).timed_out(),
-                "it is not copied"
-            );
+        while *step == Step::Running {
+            let waited = checkpointer.shared.changed.wait_for(&mut step, WAIT_MAX);
+            assert!(!waited.timed_out(), "the checkpoint does not end");
         }
+        *step
     }
 
     #[test]
-    fn long_log_is_copied_beside_the_writer_and_begins_anew() {
+    fn the_thread_checkpoints_a_long_log_and_the_writer_restarts_it() {
         let folder = tempfile::tempdir().unwrap();
-        let (writing, checkpointer) = open(&folder.path().join("store.db"));
-        let pages = || checkpointer.shared.pages.load(Ordering::Relaxed);
-        let step = || *checkpointer.shared.step.lock();
+        let (writer, checkpointer) = open(&folder.path().join("store.db"));
         for _ in 0..3 {
-            write(&writing, PAGES / 2);
-            checkpointer.copy_rest(&writing);
-            assert_eq!(step(), Step::Idle);
-            write(&writing, PAGES / 2);
-            assert!(pages() >= PAGES);
-            wait_until_copied(&checkpointer);
-            checkpointer.copy_rest(&writing);
-            assert_eq!(step(), Step::Idle);
-            write(&writing, 10);
-            assert!((10..20).contains(&pages()), "the log has begun anew: {}", pages());
+            write(&writer, CHECKPOINT_PAGES_MIN / 2);
+            assert_eq!(step_after_the_thread(&checkpointer), Step::Idle, "the log is short");
+            write(&writer, CHECKPOINT_PAGES_MIN / 2);
+            assert!(pages(&checkpointer) >= CHECKPOINT_PAGES_MIN);
+            assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
+            checkpointer.checkpoint_rest(&writer);
+            assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
+            write(&writer, 10);
+            let pages = pages(&checkpointer);
+            assert!((10..20).contains(&pages), "the log has not restarted: {pages}");
         }
     }
 
     #[test]
-    fn log_that_a_reader_needs_is_copied_later() {
+    fn the_writer_does_not_checkpoint_what_a_reader_needs() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        let (writing, checkpointer) = open(&path);
-        let pages = || checkpointer.shared.pages.load(Ordering::Relaxed);
-        write(&writing, 1);
-        let reading = connect(&path).unwrap();
-        reading.execute_batch("BEGIN; SELECT count(*) FROM filling").unwrap();
-        write(&writing, PAGES);
-        wait_until_copied(&checkpointer);
-        checkpointer.copy_rest(&writing);
-        write(&writing, 1);
-        assert!(pages() > PAGES, "nothing that the reader needs is lost");
-        let count: i64 = reading.query_row("SELECT count(*) FROM filling", [], |row| row.get(0)).unwrap();
-        assert_eq!(count, 1);
-        reading.execute_batch("COMMIT").unwrap();
+        let (writer, checkpointer) = open(&path);
+        write(&writer, 1);
+        let reader = connect(&path).unwrap();
+        let rows =
+            || reader.query_row("SELECT count(*) FROM filling", [], |row| row.get::<_, i64>(0)).unwrap();
+        reader.execute_batch("BEGIN").unwrap();
+        assert_eq!(rows(), 1);
         for _ in 0..3 {
-            wait_until_copied(&checkpointer);
-            checkpointer.copy_rest(&writing);
-            write(&writing, 1);
-            if pages() < PAGES {
-                return;
-            }
+            write(&writer, CHECKPOINT_PAGES_MIN);
+            assert_eq!(step_after_the_thread(&checkpointer), Step::Idle, "nothing is left to the writer");
         }
-        panic!("the log does not begin anew: {}", pages());
+        assert_eq!(rows(), 1);
+        reader.execute_batch("COMMIT").unwrap();
+
+        write(&writer, 1);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
+        checkpointer.checkpoint_rest(&writer);
+        write(&writer, 1);
+        assert!(pages(&checkpointer) < CHECKPOINT_PAGES_MIN, "the log has not restarted");
+    }
+
+    #[tokio::test]
+    async fn the_end_of_the_thread_is_noticed() {
+        let folder = tempfile::tempdir().unwrap();
+        let (_writer, checkpointer) = open(&folder.path().join("store.db"));
+        let end = checkpointer.end();
+        drop(checkpointer);
+        end.ended().await;
     }
 }

@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use super::apply;
 use super::batch_queue::{BatchQueue, is_small};
 use super::group::WriteGroup;
-use super::group_limit::{GroupLimit, batch_at_first};
+use super::group_limit::{CHANGES_PER_BATCH, GroupLimit};
 use super::reader_pool::ReaderPool;
 use super::wal_checkpointer::WalCheckpointer;
 use super::write_lock::WriteLock;
@@ -70,19 +70,19 @@ impl Writer {
             wake: Condvar::new(),
             limits: QueueLimits::default(),
             change_commits: AtomicU64::new(0),
-            changes_per_batch: AtomicUsize::new(batch_at_first()),
+            changes_per_batch: AtomicUsize::new(CHANGES_PER_BATCH),
             invalidation,
             reader_pool,
             write_lock,
         });
-        let end = WorkerEnd::default();
+        let end = checkpointer.end();
         let (thread_shared, guard) = (shared.clone(), end.guard());
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
             .spawn(move || {
                 let _guard = guard;
                 run_writer(&connection, &thread_shared, &ports, &checkpointer);
-                // The connection is the last one to close the file, and copies the rest of the log.
+                // Closed last, so that SQLite checkpoints and deletes the log, unless a reader or another process has the file open.
                 drop(checkpointer);
                 drop(connection);
             })
@@ -90,7 +90,7 @@ impl Writer {
         Ok(Self { shared, thread: Mutex::new(Some(thread)), end, schema })
     }
 
-    /// Waits until the thread has ended.
+    /// Waits until the writer's thread or the checkpointer's has ended.
     pub(super) async fn ended(&self) {
         self.end.ended().await;
     }
@@ -171,7 +171,7 @@ fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports, checkpoin
     let mut limit = GroupLimit::new(Instant::now());
     while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
         shared.reader_pool.pause_snapshots();
-        checkpointer.copy_rest(connection);
+        checkpointer.checkpoint_rest(connection);
         write_group(connection, works, batches, ports, shared, &mut limit);
     }
     // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
@@ -219,14 +219,15 @@ fn write_group(
     shared: &Shared,
     limit: &mut GroupLimit,
 ) {
+    let small = works.len() + batches.iter().filter(|queued| is_small(queued)).count();
+    let has_large = !batches.iter().all(is_small);
     let (batches, answers): (Vec<_>, Vec<_>) =
         batches.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     let changes = batches.iter().map(|batch| batch.lines.len()).sum();
     let begun_at = Instant::now();
-    let small_batches = batches.iter().filter(|batch| is_small(batch)).count();
-    limit.begun(begun_at, works.len() + small_batches, small_batches < batches.len());
-    shared.changes_per_batch.store(limit.batch(), Ordering::Relaxed);
+    limit.begun(begun_at, small, has_large);
+    shared.changes_per_batch.store(limit.changes_per_batch(), Ordering::Relaxed);
     let mut group = WriteGroup::begin(connection, &shared.write_lock);
     let completions: Vec<Completion> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
