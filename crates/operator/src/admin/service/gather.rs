@@ -7,8 +7,8 @@ use domain::figures::{FigureCounts, FigurePoint, Resolution, Series};
 use domain::signing_key::{KeyState, SigningKeyInfo};
 use domain::{Area, Ticks, WebhookStatus};
 use store::{
-    CredentialKind, EndingCredential, RegisteredNode, Replica, SHARDS, StoreState, Tenant, Webhook,
-    WebhookFailure, WebhookQuery, WebhookSearch,
+    CredentialKind, EndingCredential, ListedWebhook, RegisteredNode, Replica, SHARDS, StoreState, Tenant,
+    Webhook, WebhookFailure, WebhookQuery, WebhookSearch, WebhookSearches,
 };
 
 use super::problems::{Facts, problems};
@@ -26,8 +26,10 @@ const NAMED_MAX: usize = 10;
 /// How many failing records are read to find their webhooks, and how many webhooks are looked up.
 const FAILURES_MAX: usize = 1_000;
 const LOOKUPS_MAX: usize = 50;
-/// How many webhooks are looked at, every few seconds, to count those that fail. Where there are more, the nodes' own counts serve.
+/// How many webhooks one query checks for failures (requests wait for it), and how many queries there are. An installation with more
+/// webhooks shows the nodes' own counts.
 const LOOKS_MAX: usize = 1_000;
+const PAGES_MAX: usize = 10;
 
 /// What was gathered at a time.
 #[derive(Clone, Debug)]
@@ -127,12 +129,9 @@ impl ServiceAdmin {
             looks_max: Some(LOOKS_MAX),
             ..WebhookSearch::default()
         };
-        let found = store.search_webhooks(&search).await?;
-        if found.next.is_some() {
-            return Ok(None);
-        }
+        let Some(rows) = all_pages(&**store, search).await? else { return Ok(None) };
         let mut named = Vec::new();
-        for row in found.rows {
+        for row in rows {
             let tenant = store.find_tenant(&row.webhook.owner.tenant).await?;
             let Some(tenant) = tenant.filter(|tenant| tenant.sandbox_of.is_none()) else { continue };
             named.push(named_webhook(row.webhook, tenant, row.failing_since.unwrap_or(now)));
@@ -160,6 +159,27 @@ impl ServiceAdmin {
         }
         Ok(named)
     }
+}
+
+/// The webhooks of all pages; `None` if there are more than `PAGES_MAX` pages or `LOOKUPS_MAX` webhooks. Requests run between two pages.
+async fn all_pages(
+    store: &(impl WebhookSearches + ?Sized),
+    mut search: WebhookSearch,
+) -> Result<Option<Vec<ListedWebhook>>> {
+    let mut rows = Vec::new();
+    for _ in 0..PAGES_MAX {
+        let page = store.search_webhooks(&search).await?;
+        rows.extend(page.rows);
+        if rows.len() > LOOKUPS_MAX {
+            return Ok(None);
+        }
+        if page.next.is_none() {
+            return Ok(Some(rows));
+        }
+        search.query.after = page.next;
+        tokio::task::yield_now().await;
+    }
+    Ok(None)
 }
 
 fn named_webhook(webhook: Webhook, tenant: Tenant, since: Ticks) -> FailingWebhook {
@@ -274,8 +294,9 @@ fn endings(
 
 #[cfg(test)]
 mod tests {
+    use async_trait::async_trait;
     use domain::Guid;
-    use store::NodeDetails;
+    use store::{ListedWebhooks, NodeDetails};
 
     use super::*;
 
@@ -287,6 +308,27 @@ mod tests {
 
     fn node(byte: u8, shards: u16, details: NodeDetails) -> RegisteredNode {
         RegisteredNode { id: Guid::from_bytes([byte; 16]), seen_at: now(), shards, details }
+    }
+
+    /// A search with this many pages, whose cursors count them.
+    struct Pages(i64);
+
+    #[async_trait]
+    impl WebhookSearches for Pages {
+        async fn search_webhooks(&self, search: &WebhookSearch) -> store::Result<ListedWebhooks> {
+            assert_eq!(search.looks_max, Some(LOOKS_MAX));
+            let page = search.query.after.map_or(1, |(Ticks(page), _)| page + 1);
+            let next = (page < self.0).then(|| (Ticks(page), Guid::from_bytes([0; 16])));
+            Ok(ListedWebhooks { rows: Vec::new(), next })
+        }
+    }
+
+    #[tokio::test]
+    async fn the_search_for_failing_webhooks_reads_a_bounded_number_of_pages() {
+        let search = || WebhookSearch { looks_max: Some(LOOKS_MAX), ..WebhookSearch::default() };
+        for (pages, is_complete) in [(1, true), (10, true), (11, false)] {
+            assert_eq!(all_pages(&Pages(pages), search()).await.unwrap().is_some(), is_complete, "{pages}");
+        }
     }
 
     #[test]
