@@ -9,7 +9,7 @@ use super::core::Core;
 use super::webhook_state::WebhookState;
 
 const COUNT_EVERY: Duration = Duration::from_secs(5);
-/// How many webhooks are counted in one go. Deliveries and requests wait for it.
+/// How many webhooks the core counts in one go; deliveries wait meanwhile.
 const SLICE: usize = 1000;
 const SLICE_EVERY: Duration = Duration::from_millis(10);
 
@@ -50,26 +50,27 @@ impl Backlog {
     }
 }
 
-/// A count of the backlog, which goes on where it stopped.
+/// The count that is under way, or the last one.
 #[derive(Debug, Default)]
 pub(super) struct BacklogCount {
     /// When the next slice, or the next count, is due, on the monotonic clock.
     due: Duration,
+    /// When the next count is due at the earliest.
     next_count: Duration,
-    /// The webhooks that this count has not reached yet.
+    /// The webhooks that remain to be counted.
     left: Vec<WebhookId>,
     counted: Backlog,
 }
 
 impl BacklogCount {
-    /// How long until the next slice of a count that has begun. A new count waits for an input.
+    /// How long until the next slice of the count that is under way. For a new count nobody wakes the core: it wakes every second.
     pub(super) fn next_slice(&self, steady: Duration) -> Option<Duration> {
         (!self.left.is_empty()).then(|| self.due.saturating_sub(steady))
     }
 }
 
 impl Core {
-    /// Counts some webhooks, where the last slice or the last count is old enough.
+    /// Counts the next slice when it is due.
     pub(super) fn count_backlog(&mut self) {
         let now = self.now.steady;
         let count = &mut self.backlog_count;
