@@ -40,6 +40,11 @@ impl GroupLimit {
         Self { changes_max: CHANGES_MIN, window, is_shared: false }
     }
 
+    /// Whether many small writes wait for large ones.
+    pub(super) fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
     /// A group takes no further batch beyond this.
     pub(super) fn changes_max(&self) -> usize {
         self.changes_max

@@ -1,5 +1,6 @@
 //! Checkpoints the write-ahead log on a thread of its own, in parallel with the writer: a long log takes tens of milliseconds. The
-//! writer checkpoints only what it added meanwhile; once nothing is left, SQLite restarts the log.
+//! writer checkpoints only what it added meanwhile; once nothing is left, SQLite flushes the store's file and restarts the log. The
+//! flush takes the longer the more pages both have copied, so the log is kept shorter while other writes wait for it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,10 +13,12 @@ use super::store_error;
 use crate::worker_end::WorkerEnd;
 use crate::{Result, StoreError};
 
-/// A log of this many pages, 16 MB, is checkpointed.
+/// A log of this many pages, 16 MB, is checkpointed; 2 MB while many small writes wait for large ones, which copies the pages that
+/// change often several times more.
 pub(super) const CHECKPOINT_PAGES_MIN: usize = 4000;
+const CHECKPOINT_PAGES_MIN_SHARED: usize = 500;
 /// The thread repeats the checkpoint until at most this many pages remain, at most `ROUNDS_MAX` times.
-const REST_PAGES_MAX: usize = 200;
+const REST_PAGES_MAX: usize = 100;
 const ROUNDS_MAX: usize = 4;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,6 +37,7 @@ struct Shared {
     changed: Condvar,
     /// The length of the log after the writer's last commit.
     pages: AtomicUsize,
+    pages_min: AtomicUsize,
 }
 
 pub(super) struct WalCheckpointer {
@@ -45,8 +49,12 @@ pub(super) struct WalCheckpointer {
 impl WalCheckpointer {
     /// `own` is the thread's connection, `writer` the writer's, whose commits no longer checkpoint the log.
     pub(super) fn start(own: Connection, writer: &mut Connection) -> Result<Self> {
-        let (step, changed, pages) = (Mutex::new(Step::Idle), Condvar::new(), AtomicUsize::new(0));
-        let shared = Arc::new(Shared { step, changed, pages });
+        let shared = Arc::new(Shared {
+            step: Mutex::new(Step::Idle),
+            changed: Condvar::new(),
+            pages: AtomicUsize::new(0),
+            pages_min: AtomicUsize::new(CHECKPOINT_PAGES_MIN),
+        });
         let hooked = shared.clone();
         let after_commit = move |_: &mut rusqlite::hooks::Wal, pages: i32| {
             hooked.committed(usize::try_from(pages).unwrap_or(0));
@@ -68,6 +76,12 @@ impl WalCheckpointer {
     /// Tells when the thread has ended.
     pub(super) fn end(&self) -> WorkerEnd {
         self.end.clone()
+    }
+
+    /// Takes effect with the next commit.
+    pub(super) fn keep_log_short(&self, is_short: bool) {
+        let pages = if is_short { CHECKPOINT_PAGES_MIN_SHARED } else { CHECKPOINT_PAGES_MIN };
+        self.shared.pages_min.store(pages, Ordering::Relaxed);
     }
 
     /// Checkpoints what the thread has left. The writer calls it before a transaction.
@@ -96,7 +110,7 @@ impl Drop for WalCheckpointer {
 impl Shared {
     fn committed(&self, pages: usize) {
         self.pages.store(pages, Ordering::Relaxed);
-        if pages < CHECKPOINT_PAGES_MIN {
+        if pages < self.pages_min.load(Ordering::Relaxed) {
             return;
         }
         let mut step = self.step.lock();
@@ -216,6 +230,21 @@ mod tests {
             let pages = pages(&checkpointer);
             assert!((10..20).contains(&pages), "the log has not restarted: {pages}");
         }
+    }
+
+    #[test]
+    fn the_thread_checkpoints_a_shorter_log_where_it_is_kept_short() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, checkpointer) = open(&folder.path().join("store.db"));
+        write(&writer, CHECKPOINT_PAGES_MIN_SHARED);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
+        checkpointer.keep_log_short(true);
+        write(&writer, 1);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
+        checkpointer.checkpoint_rest(&writer);
+        checkpointer.keep_log_short(false);
+        write(&writer, CHECKPOINT_PAGES_MIN_SHARED);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
     }
 
     #[test]

@@ -171,6 +171,7 @@ fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports, checkpoin
     let mut limit = GroupLimit::new(Instant::now());
     while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
         shared.reader_pool.pause_snapshots();
+        checkpointer.keep_log_short(limit.is_shared());
         checkpointer.checkpoint_rest(connection);
         write_group(connection, works, batches, ports, shared, &mut limit);
     }
