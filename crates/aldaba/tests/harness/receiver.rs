@@ -69,9 +69,10 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that responds 200 to everything.
+    /// A receiver that responds 200 to everything. Its address is one that no other program uses: a webhook of another test may outlive the
+    /// `aldaba listen` that it was for, and its deliveries would come here once this receiver got the port.
     pub(crate) fn open() -> Self {
-        Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), None)
+        Self::on(TcpListener::bind("127.0.0.2:0").unwrap(), None)
     }
 
     /// The same over TLS.
