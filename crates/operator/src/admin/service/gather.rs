@@ -27,7 +27,7 @@ const NAMED_MAX: usize = 10;
 const FAILURES_MAX: usize = 1_000;
 const LOOKUPS_MAX: usize = 50;
 /// How many webhooks one query checks for failures (requests wait for it), and how many queries there are. An installation with more
-/// webhooks shows the nodes' own counts.
+/// webhooks, deleted ones included, or with more than `LOOKUPS_MAX` failing ones shows the nodes' own counts.
 const LOOKS_MAX: usize = 1_000;
 const PAGES_MAX: usize = 10;
 
