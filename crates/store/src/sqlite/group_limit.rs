@@ -1,7 +1,7 @@
 //! How many changes a group takes. All other writes wait while a group is written and committed, so groups are small.
 //! Where a commit takes long (a slow disk), they grow until writing a group takes about as long as its commit: others then
 //! wait about twice as long as for the commit alone, and there are fewer commits. While many small writes wait for large ones,
-//! groups and the batches of long requests shrink, which costs some throughput.
+//! groups, the batches of long requests and the write-ahead log shrink, which costs some throughput.
 
 use std::time::Duration;
 
@@ -40,9 +40,10 @@ impl GroupLimit {
         Self { changes_max: CHANGES_MIN, window, is_shared: false }
     }
 
-    /// Whether many small writes wait for large ones.
-    pub(super) fn is_shared(&self) -> bool {
-        self.is_shared
+    /// Whether to checkpoint a short write-ahead log already: the writer then waits less for each checkpoint. A slow disk, which has
+    /// raised the limit, would spend too much time on them.
+    pub(super) fn keeps_log_short(&self) -> bool {
+        self.is_shared && self.changes_max <= CHANGES_MIN
     }
 
     /// A group takes no further batch beyond this.
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_and_batches_shrink_while_many_small_writes_wait_for_large_ones() {
+    fn groups_batches_and_log_shrink_while_many_small_writes_wait_for_large_ones() {
         let mut at = Instant::now();
         let mut limit = GroupLimit::new(at);
         // A second of ten groups with this many small writes each.
@@ -137,13 +138,15 @@ mod tests {
                 at += WINDOW / 10;
                 limit.begun(at, small, has_large);
             }
-            (limit.changes_max(), limit.changes_per_batch())
+            (limit.changes_max(), limit.changes_per_batch(), limit.keeps_log_short())
         };
-        assert_eq!(second(&mut limit, 2, true), (64, 100), "the service's own tasks");
-        assert_eq!(second(&mut limit, 20, false), (64, 100), "small writes alone");
-        assert_eq!(second(&mut limit, 4, true), (32, 40));
+        assert_eq!(second(&mut limit, 2, true), (64, 100, false), "the service's own tasks");
+        assert_eq!(second(&mut limit, 20, false), (64, 100, false), "small writes alone");
+        assert_eq!(second(&mut limit, 4, true), (32, 40, true));
         limit.committed(32, ms(1), ms(9));
-        assert_eq!(second(&mut limit, 4, true), (64, 40), "a slow disk has raised it");
-        assert_eq!(second(&mut limit, 0, true), (64, 100), "large writes alone");
+        assert_eq!(second(&mut limit, 4, true), (64, 40, true), "a slow disk has raised it");
+        limit.committed(64, ms(1), ms(9));
+        assert_eq!(second(&mut limit, 4, true), (128, 40, false), "a slow disk has raised it again");
+        assert_eq!(second(&mut limit, 0, true), (128, 100, false), "large writes alone");
     }
 }

@@ -1,7 +1,9 @@
 //! Checkpoints the write-ahead log on a thread of its own, in parallel with the writer: a long log takes tens of milliseconds. The
-//! writer checkpoints only what it added meanwhile; once nothing is left, SQLite flushes the store's file and restarts the log. The
-//! flush takes the longer the more pages both have copied, so the log is kept shorter while other writes wait for it.
+//! writer checkpoints only what it added meanwhile. Whoever copies the last page also flushes the store's file, and the next commit
+//! restarts the log unless a reader still uses it. A flush takes the longer the more pages were copied, and commits are slower meanwhile,
+//! so the log is kept shorter while other writes wait.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::JoinHandle;
@@ -13,13 +15,14 @@ use super::store_error;
 use crate::worker_end::WorkerEnd;
 use crate::{Result, StoreError};
 
-/// A log of this many pages, 16 MB, is checkpointed; 2 MB while many small writes wait for large ones, which copies the pages that
-/// change often several times more.
+/// A log of this many pages, 16 MB, is checkpointed; 2 MB where it is kept short. Pages that change often are then copied several times
+/// as often.
 pub(super) const CHECKPOINT_PAGES_MIN: usize = 4000;
-const CHECKPOINT_PAGES_MIN_SHARED: usize = 500;
-/// The thread repeats the checkpoint until at most this many pages remain, at most `ROUNDS_MAX` times.
-const REST_PAGES_MAX: usize = 100;
-const ROUNDS_MAX: usize = 4;
+const CHECKPOINT_PAGES_MIN_SHORT: usize = 500;
+/// How many pages are left to the writer even if they cannot be checkpointed yet.
+const REMAINDER_PAGES_MAX: usize = 100;
+/// How many checkpoints the thread makes, one after the other, before the writer makes the last one.
+const ROUNDS_MAX: usize = 3;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
@@ -27,8 +30,8 @@ enum Step {
     Idle,
     /// The thread was asked for a checkpoint, or is doing it.
     Running,
-    /// The thread is done; the writer checkpoints the rest.
-    Rest,
+    /// The thread is done; the writer checkpoints the remainder before its next transaction.
+    Remainder,
     Closed,
 }
 
@@ -44,6 +47,8 @@ pub(super) struct WalCheckpointer {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
     end: WorkerEnd,
+    /// Whether the writer's last checkpoint has failed.
+    has_failed: Cell<bool>,
 }
 
 impl WalCheckpointer {
@@ -70,7 +75,7 @@ impl WalCheckpointer {
                 running.run(&own);
             })
             .map_err(StoreError::internal)?;
-        Ok(Self { shared, thread: Some(thread), end })
+        Ok(Self { shared, thread: Some(thread), end, has_failed: Cell::new(false) })
     }
 
     /// Tells when the thread has ended.
@@ -80,19 +85,18 @@ impl WalCheckpointer {
 
     /// Takes effect with the next commit.
     pub(super) fn keep_log_short(&self, is_short: bool) {
-        let pages = if is_short { CHECKPOINT_PAGES_MIN_SHARED } else { CHECKPOINT_PAGES_MIN };
+        let pages = if is_short { CHECKPOINT_PAGES_MIN_SHORT } else { CHECKPOINT_PAGES_MIN };
         self.shared.pages_min.store(pages, Ordering::Relaxed);
     }
 
     /// Checkpoints what the thread has left. The writer calls it before a transaction.
-    pub(super) fn checkpoint_rest(&self, writer: &Connection) {
+    pub(super) fn checkpoint_remainder(&self, writer: &Connection) {
         let mut step = self.shared.step.lock();
-        if *step == Step::Rest {
+        if *step == Step::Remainder {
             *step = Step::Idle;
             drop(step);
-            if let Err(error) = checkpoint(writer) {
-                tracing::debug!(%error, "the rest of the write-ahead log was not checkpointed");
-            }
+            let done = checkpoint(writer);
+            self.has_failed.set(warn_of_first_failure(&done, self.has_failed.get()));
         }
     }
 }
@@ -124,7 +128,7 @@ impl Shared {
         let mut has_failed = false;
         loop {
             let mut step = self.step.lock();
-            while matches!(*step, Step::Idle | Step::Rest) {
+            while matches!(*step, Step::Idle | Step::Remainder) {
                 self.changed.wait(&mut step);
             }
             if *step == Step::Closed {
@@ -132,12 +136,7 @@ impl Shared {
             }
             drop(step);
             let next = self.checkpoint_most(connection);
-            if let Err(error) = &next
-                && !has_failed
-            {
-                tracing::warn!(%error, "the write-ahead log cannot be checkpointed and grows; trying again after each commit");
-            }
-            has_failed = next.is_err();
+            has_failed = warn_of_first_failure(&next, has_failed);
             let mut step = self.step.lock();
             if *step == Step::Running {
                 *step = next.unwrap_or(Step::Idle);
@@ -146,27 +145,36 @@ impl Shared {
         }
     }
 
-    /// Checkpoints the log, and what is added meanwhile as long as that is less each time. Where a reader (a backup, for example) needs
-    /// the log, or another process checkpoints it, nothing is left to the writer: it would checkpoint a long log in one go once the
-    /// reader has ended.
+    /// Checkpoints the log, then what was added meanwhile, several times. SQLite flushes the store's file at the end of a checkpoint
+    /// if nobody has committed since its beginning: seldom at the first one, which takes long, but mostly at one of the others.
+    /// Otherwise the writer would wait for the flush. After all rounds the writer checkpoints what remains, however much that is, so
+    /// that the log stays bounded on a slow disk. But where a reader (a backup, for example) needs the log, or another process
+    /// checkpoints it, nothing is left to the writer: it would checkpoint a long log in one go once the reader has ended.
     fn checkpoint_most(&self, connection: &Connection) -> rusqlite::Result<Step> {
-        let (mut done_before, mut rest_before) = (None, usize::MAX);
+        let mut done_before = None;
         for _ in 0..ROUNDS_MAX {
             let done = checkpoint(connection)?;
-            let rest = self.pages.load(Ordering::Relaxed).saturating_sub(done);
-            if rest <= REST_PAGES_MAX {
+            let remainder = self.pages.load(Ordering::Relaxed).saturating_sub(done);
+            if remainder == 0 {
                 break;
             }
-            if done_before.is_some_and(|before| done <= before) {
+            if remainder > REMAINDER_PAGES_MAX && done_before.is_some_and(|before| done <= before) {
                 return Ok(Step::Idle);
             }
-            if rest >= rest_before {
-                break;
-            }
-            (done_before, rest_before) = (Some(done), rest);
+            done_before = Some(done);
         }
-        Ok(Step::Rest)
+        Ok(Step::Remainder)
     }
+}
+
+/// Warns of the first of several failures; returns whether this is one.
+fn warn_of_first_failure<T>(result: &rusqlite::Result<T>, had_failed: bool) -> bool {
+    if let Err(error) = result
+        && !had_failed
+    {
+        tracing::warn!(%error, "the write-ahead log cannot be checkpointed and grows; trying again after each commit");
+    }
+    result.is_err()
 }
 
 /// Checkpoints the part of the log that no reader needs, without waiting for anybody. Returns how many pages of the log are in the
@@ -223,8 +231,8 @@ mod tests {
             assert_eq!(step_after_the_thread(&checkpointer), Step::Idle, "the log is short");
             write(&writer, CHECKPOINT_PAGES_MIN / 2);
             assert!(pages(&checkpointer) >= CHECKPOINT_PAGES_MIN);
-            assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
-            checkpointer.checkpoint_rest(&writer);
+            assert_eq!(step_after_the_thread(&checkpointer), Step::Remainder);
+            checkpointer.checkpoint_remainder(&writer);
             assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
             write(&writer, 10);
             let pages = pages(&checkpointer);
@@ -233,17 +241,28 @@ mod tests {
     }
 
     #[test]
+    fn the_writer_checkpoints_what_is_left_to_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let (writer, checkpointer) = open(&folder.path().join("store.db"));
+        write(&writer, 30);
+        *checkpointer.shared.step.lock() = Step::Remainder;
+        checkpointer.checkpoint_remainder(&writer);
+        write(&writer, 1);
+        assert!(pages(&checkpointer) < 30, "the log has not restarted");
+    }
+
+    #[test]
     fn the_thread_checkpoints_a_shorter_log_where_it_is_kept_short() {
         let folder = tempfile::tempdir().unwrap();
         let (writer, checkpointer) = open(&folder.path().join("store.db"));
-        write(&writer, CHECKPOINT_PAGES_MIN_SHARED);
+        write(&writer, CHECKPOINT_PAGES_MIN_SHORT);
         assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
         checkpointer.keep_log_short(true);
         write(&writer, 1);
-        assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
-        checkpointer.checkpoint_rest(&writer);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Remainder);
+        checkpointer.checkpoint_remainder(&writer);
         checkpointer.keep_log_short(false);
-        write(&writer, CHECKPOINT_PAGES_MIN_SHARED);
+        write(&writer, CHECKPOINT_PAGES_MIN_SHORT);
         assert_eq!(step_after_the_thread(&checkpointer), Step::Idle);
     }
 
@@ -266,8 +285,8 @@ mod tests {
         reader.execute_batch("COMMIT").unwrap();
 
         write(&writer, 1);
-        assert_eq!(step_after_the_thread(&checkpointer), Step::Rest);
-        checkpointer.checkpoint_rest(&writer);
+        assert_eq!(step_after_the_thread(&checkpointer), Step::Remainder);
+        checkpointer.checkpoint_remainder(&writer);
         write(&writer, 1);
         assert!(pages(&checkpointer) < CHECKPOINT_PAGES_MIN, "the log has not restarted");
     }
@@ -278,6 +297,6 @@ mod tests {
         let (_writer, checkpointer) = open(&folder.path().join("store.db"));
         let end = checkpointer.end();
         drop(checkpointer);
-        end.ended().await;
+        tokio::time::timeout(WAIT_MAX, end.ended()).await.unwrap();
     }
 }

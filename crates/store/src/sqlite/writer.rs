@@ -171,8 +171,8 @@ fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports, checkpoin
     let mut limit = GroupLimit::new(Instant::now());
     while let Some((works, batches)) = next_group(shared, limit.changes_max()) {
         shared.reader_pool.pause_snapshots();
-        checkpointer.keep_log_short(limit.is_shared());
-        checkpointer.checkpoint_rest(connection);
+        checkpointer.keep_log_short(limit.keeps_log_short());
+        checkpointer.checkpoint_remainder(connection);
         write_group(connection, works, batches, ports, shared, &mut limit);
     }
     // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
