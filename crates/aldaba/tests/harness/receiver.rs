@@ -101,6 +101,10 @@ impl Receiver {
         receiver
     }
 
+    pub(crate) fn host(&self) -> String {
+        self.address.ip().to_string()
+    }
+
     pub(crate) fn url(&self, path: &str) -> String {
         let scheme = if lock(&self.inner.tls).is_some() { "https" } else { "http" };
         format!("{scheme}://{}{path}", self.address)

@@ -343,7 +343,8 @@ fn failing_webhook_is_explained_until_it_works_again() {
     let listed =
         |query: &str| ids(&active.operator.json(&format!("webhooks?{query}"))).contains(&active.webhook);
     assert!(active.has_cause("nothingWrong"), "{}", active.json());
-    assert!(!listed("state=failing") && listed("state=active&host=127.0.0.1"));
+    let by_host = format!("state=active&host={}", active.receiver.host());
+    assert!(!listed("state=failing") && listed(&by_host));
     active.receiver.respond_with(|_| Some((503, "")));
     active.customer("1");
     wait_for("the failure", || active.has_cause("lanesParked").then_some(()));

@@ -83,7 +83,7 @@ fn withdrawal_ends_reads_feeds_and_deliveries_until_the_user_signs_in_again() {
     fixture.put("r1", "before");
     fixture.receiver.wait_for(1);
     let page = permissions(&fixture.api);
-    for words in ["Customers", "127.0.0.1", "dejará de recibir avisos"] {
+    for words in ["Customers", &fixture.receiver.host(), "dejará de recibir avisos"] {
         assert!(page.text().contains(words), "{words}: {}", page.text());
     }
     assert!(withdraw(&fixture.api).text().contains("ya no tiene acceso"));

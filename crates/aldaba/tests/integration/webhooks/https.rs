@@ -220,7 +220,7 @@ fn an_untrusted_certificate_stops_deliveries_until_it_is_replaced() {
     let receiver = fixture.trusted.receiver(fixture.addresses.listener(4), None);
     let id = fixture.subscribe(&receiver);
     wait_for("the handshake", || (fixture.record(&id)["isActive"] == true).then_some(()));
-    let name = receiver.address.ip().to_string();
+    let name = receiver.host();
     receiver.set_certificate(Authority::new("Somebody else").server_config_for(&name));
     fixture.ingest.send_lines(&[customer("c", "1", "Ñandú")]);
     let path = format!("{CUSTOMERS}/webhooks/{id}/deliveries");
