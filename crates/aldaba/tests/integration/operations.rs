@@ -122,6 +122,8 @@ fn log_says_why_the_service_answers_503_and_when_it_has_stopped() {
     let ingest = server.ingest_for_new_tenant();
     let ready = || HttpRequest::get(&format!("{}/readyz", server.operator_url)).send().status;
     assert_eq!(ready(), 200);
+    let took_shards = || server.process.stderr().contains("took free shards");
+    wait_for("the shards", || took_shards().then_some(()));
     proxy.disconnect();
     wait_for("the outage to be noticed", || (ready() == 503).then_some(()));
     assert_eq!(ready(), 503);
